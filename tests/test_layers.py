@@ -80,7 +80,7 @@ THREADS = (
     "training/core/loop.py",
     "training/core/devices.py",
     "training/distillation/evaluation_server.py",
-    "training/distillation/resident_batches.py",
+    "training/distillation/batches.py",
     "web/engine_host.py",
     "web/gtp_socket.py",
     "web/bridge.py",

@@ -1,35 +1,36 @@
-"""Batches of samples for training, drawn from a folder of shards that may still be growing.
+"""Batches of samples for training, drawn from a folder of shards.
 
-    Batch      N positions of one board size, unpacked, as torch tensors
-    Batches    an endless stream of them, in an order that its seed and `state` fix
+    Batch            N positions of one board size, unpacked, as torch tensors
+    Batches          an endless stream of them, in an order that its seed and `state` fix
+    ShardGroups      where they come from: shards on disk, in a folder that may still be growing
+    ResidentShards   the same, all of them in the memory of the device, packed as on disk
 
-Every board size has a stream of its own: its shards in random order, a few of them at a time joined and shuffled (a
-group), so that neighbours in a shard do not stay neighbours.  After an epoch the folder is read again, so that new
-shards are included.  The size of the next batch is drawn in proportion to the number of positions.
-
-Each batch shows its positions in all orientations of the board, an equal share in each.
+The size of the next batch is drawn in proportion to the number of positions.  Each batch shows its positions in all
+orientations of the board, an equal share in each.  They are unpacked on the device that trains: a GPU trains a
+small network faster than processor cores unpack its samples.
 """
 
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from gtp_engine.errors import problem, shown, shown_path
+from gtp_engine.errors import TengenError, problem, shown, shown_path
 from gtp_engine.files import ZIP_DAMAGE
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.core.game_data import turned_boards, turned_points
+from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.distillation.shards import (
     OWNERSHIP_UNIT,
+    BoardSides,
     Samples,
     ShardError,
     join,
@@ -41,8 +42,14 @@ from gtp_engine.training.distillation.shards import (
 GROUP_POSITIONS: Final = 65_536
 """Positions that are shuffled together: 150 MB on 19×19."""
 
-Board = tuple[int, int]
-"""Width and height."""
+_READERS: Final = 8
+"""Threads that read shards into memory: checking sums and copying release the GIL."""
+
+_PROCESSOR: Final = torch.device("cpu")
+_EVERY_BOARD: Final[Mapping[BoardSides, float]] = MappingProxyType({})
+
+Packed = Mapping[str, Tensor]
+"""Samples as tensors by name, packed as in a shard."""
 
 
 class Batch(NamedTuple):
@@ -57,7 +64,7 @@ class Batch(NamedTuple):
     optimistic: Tensor  # float32 [N, A + 1] probabilities; zeros where unknown
 
     @property
-    def board(self) -> Board:
+    def board(self) -> BoardSides:
         """Width and height."""
         return self.planes.shape[3], self.planes.shape[2]
 
@@ -71,9 +78,74 @@ class Batch(NamedTuple):
         return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
 
 
+class SampleSource(Protocol):
+    """Where a stream takes its samples from."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of its order, and of the stream's."""
+        ...
+
+    @property
+    def weights(self) -> Mapping[BoardSides, float]:
+        """How often each board comes, with any sum: the shares that were asked for, or the numbers of positions."""
+        ...
+
+    def take(self, board: BoardSides, size: int) -> Packed:
+        """Return the next `size` positions of a board, or fewer if it has no more."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Return the place in it, as plain values."""
+        ...
+
+    def go_to(self, state: dict[str, Any]) -> None:
+        """Continue at a place that `state` returned, or begin again if it is that of a source of another kind."""
+        ...
+
+
+class Batches:
+    """An endless stream of batches of `size` positions from a source, on `device`."""
+
+    def __init__(self, source: SampleSource, size: int, device: torch.device = _PROCESSOR) -> None:
+        self._source: Final = source
+        self._size: Final = size
+        self._device: Final = device
+        self._step = 0
+
+    def state(self) -> dict[str, Any]:
+        """Return the place in the stream, as plain values."""
+        return {"step": self._step, **self._source.state()}
+
+    def go_to(self, state: dict[str, Any]) -> None:
+        """Continue at a place that `state` returned; raises ShardError if shards of that epoch are missing."""
+        self._step = state["step"]
+        self._source.go_to(state)
+
+    @property
+    def shares(self) -> dict[BoardSides, float]:
+        """The share of the batches that each board size has, by board."""
+        weights = self._source.weights
+        total = sum(weights[board] for board in sorted(weights))
+        return {board: weights[board] / total for board in sorted(weights)}
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self
+
+    def __next__(self) -> Batch:
+        """Return the next batch; raises ShardError as its source does."""
+        rng = np.random.default_rng((self._source.seed, self._step))
+        shares = self.shares
+        board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
+        packed = self._source.take(board, self._size)
+        self._step += 1
+        samples = {name: array.to(self._device, non_blocking=True) for name, array in packed.items()}
+        return unpack(samples, board, rng.permutation(symmetry_count(*board)).tolist())
+
+
 @dataclass
-class _Place:
-    """The place in the stream of one board size."""
+class _EpochPlace:
+    """The place among the shards of one board size."""
 
     epoch: int = -1
     """Number of the epoch, from 0 on; −1 before the first."""
@@ -87,71 +159,63 @@ class _Place:
     """Positions of the group that have been used."""
 
 
-class Batches:
-    """An endless stream of batches of `size` positions from the shards in `folder`.
+class ShardGroups:
+    """Shards on disk.  Every board size has its own in random order, a few of them at a time joined and shuffled.
+
+    So neighbours in a shard do not stay neighbours.  After an epoch the folder is read again, so that new shards are
+    included.  Positions at the end of a group that do not fill a batch wait for the next epoch.
 
     `shares` are the frequencies of board sizes, and those without a share are left out; {} means in proportion to their
-    positions.  Positions at the end of a group that do not fill a batch wait for the next epoch.
-
-    Raises ShardError if there are no shards, all of a board have been deleted, or one is damaged.
+    positions.  Raises ShardError if there are no shards, all of a board have been deleted, or one is damaged.
     """
 
     def __init__(
         self,
         folder: Path,
-        size: int,
         *,
         seed: int,
-        shares: Mapping[Board, float] = MappingProxyType({}),
+        shares: Mapping[BoardSides, float] = _EVERY_BOARD,
         group_positions: int = GROUP_POSITIONS,
     ) -> None:
-        self._folder = folder
-        self._size = size
-        self._seed = seed
-        self._shares = shares
-        self._group_positions = group_positions
-        self._places: dict[Board, _Place] = {}
-        self._counts: dict[Board, int] = {}
-        self._groups: dict[Board, Samples] = {}
-        self._step = 0
+        self.seed: Final = seed
+        self._folder: Final = folder
+        self._shares: Final = shares
+        self._group_positions: Final = group_positions
+        self._places: dict[BoardSides, _EpochPlace] = {}
+        self._counts: dict[BoardSides, int] = {}
+        self._groups: dict[BoardSides, Samples] = {}
         self._count()
 
+    @property
+    def weights(self) -> dict[BoardSides, float]:
+        """How often each board comes."""
+        return {board: self._shares.get(board, count) for board, count in self._counts.items()}
+
     def state(self) -> dict[str, Any]:
-        """Return the place in the stream, as plain values."""
+        """Return the place in the shards."""
         return {
-            "step": self._step,
             "places": {board: vars(place) | {"shards": list(place.shards)} for board, place in self._places.items()},
             "counts": dict(self._counts),
         }
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned, or begin again if it is that of a stream of another kind.
-
-        Raises ShardError if shards of that epoch are missing.
-        """
-        self._step = state["step"]
-        self._places = {board: _Place(**place) for board, place in state.get("places", {}).items()}
+        """Continue at a place; see `SampleSource`."""
+        self._places = {board: _EpochPlace(**place) for board, place in state.get("places", {}).items()}
         self._counts = dict(state.get("counts", self._counts))
         self._groups = {}
 
-    @property
-    def shares(self) -> dict[Board, float]:
-        """The share of the batches that each board size has, by board."""
-        weights = {board: self._shares.get(board, self._counts[board]) for board in sorted(self._counts)}
-        total = sum(weights.values())
-        return {board: weight / total for board, weight in weights.items()}
-
-    def __iter__(self) -> Iterator[Batch]:
-        return self
-
-    def __next__(self) -> Batch:
-        """Return the next batch."""
-        rng = np.random.default_rng((self._seed, self._step))
-        shares = self.shares
-        board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
-        samples = self._take(board)
-        self._step += 1
-        return unpack(samples, board, rng.permutation(symmetry_count(*board)))
+    def take(self, board: BoardSides, size: int) -> Packed:
+        """Return the next positions of a board."""
+        place = self._places.setdefault(board, _EpochPlace())
+        if board not in self._groups and place.shards:
+            self._groups[board] = self._group(board, place)
+        group = self._groups.get(board)
+        if group is None or (place.position and place.position + size > group.count):
+            self._next_group(board, place)
+            group = self._groups[board]
+        rows = slice(place.position, place.position + size)
+        place.position += size
+        return tensors_of(Samples._make(array[rows] for array in group))
 
     def _count(self) -> None:
         """Count the positions in the folder."""
@@ -160,20 +224,7 @@ class Batches:
         if not self._counts:
             raise no_shards(self._folder, self._shares)
 
-    def _take(self, board: Board) -> Samples:
-        """Return the next positions of a board size."""
-        place = self._places.setdefault(board, _Place())
-        if board not in self._groups and place.shards:
-            self._groups[board] = self._group(board, place)
-        group = self._groups.get(board)
-        if group is None or (place.position and place.position + self._size > group.count):
-            self._next_group(board, place)
-            group = self._groups[board]
-        rows = slice(place.position, place.position + self._size)
-        place.position += self._size
-        return Samples._make(array[rows] for array in group)
-
-    def _next_group(self, board: Board, place: _Place) -> None:
+    def _next_group(self, board: BoardSides, place: _EpochPlace) -> None:
         """Go to the next group of a board size, which may begin a new epoch."""
         if place.last >= len(place.shards):
             self._count()
@@ -191,48 +242,159 @@ class Batches:
         place.position = 0
         self._groups[board] = self._group(board, place)
 
-    def _group(self, board: Board, place: _Place) -> Samples:
+    def _group(self, board: BoardSides, place: _EpochPlace) -> Samples:
         """Return the positions of the current group, shuffled."""
         paths = [self._folder / name for name in place.shards[place.first : place.last]]
         samples = join([read_shard(path)[0] for path in paths])
         return samples.take(self._rng(board, place, place.first).permutation(samples.count))
 
-    def _rng(self, board: Board, place: _Place, *more: int) -> np.random.Generator:
-        return np.random.default_rng((self._seed, *board, place.epoch, *more))
+    def _rng(self, board: BoardSides, place: _EpochPlace, *more: int) -> np.random.Generator:
+        return np.random.default_rng((self.seed, *board, place.epoch, *more))
 
 
-def unpack(samples: Samples, board: Board, symmetries: Sequence[int] | NDArray[np.int64] = (0,)) -> Batch:
-    """Return samples as a batch; equal parts of them, in order, are shown in each of `symmetries`."""
+class DeviceMemoryError(TengenError):
+    """Positions that do not fit into the memory of the device."""
+
+
+class ResidentShards:
+    """All positions of the shards that are in `folder` now, in the memory of `device`.
+
+    The positions of a board are shuffled for each epoch; those at its end that do not fill a batch are left out.  On
+    19×19 a position takes 2.9 KB, on 13×13 1.4 KB, on 9×9 0.8 KB, so that ten million of all boards fit into 20 GB.
+
+    `shares` as in `ShardGroups`.  Raises ShardError if there are no shards, or one is damaged, DeviceMemoryError if
+    they do not fit into memory.
+    """
+
+    def __init__(
+        self, folder: Path, device: torch.device, *, seed: int, shares: Mapping[BoardSides, float] = _EVERY_BOARD
+    ) -> None:
+        self.seed: Final = seed
+        self._device: Final = device
+        try:
+            self._samples: Final = _load(folder, device, shares)
+        except torch.OutOfMemoryError as error:
+            raise DeviceMemoryError(
+                problem(
+                    f"the positions in {shown_path(folder)} do not fit into the memory of {device}",
+                    advice="train without --in-memory, or on fewer positions",
+                )
+            ) from error
+        if not self._samples:
+            raise no_shards(folder, shares)
+        self.weights: Final = {board: shares.get(board, count) for board, count in self.positions.items()}
+        self._places: dict[BoardSides, tuple[int, int]] = dict.fromkeys(self._samples, (0, 0))  # epoch, positions used
+        self._orders: dict[BoardSides, tuple[int, Tensor]] = {}  # epoch, its order
+
+    @property
+    def positions(self) -> dict[BoardSides, int]:
+        """The number of positions of each board."""
+        return {board: len(samples["game"]) for board, samples in self._samples.items()}
+
+    def state(self) -> dict[str, Any]:
+        """Return the place in the shards."""
+        return {"resident": dict(self._places)}
+
+    def go_to(self, state: dict[str, Any]) -> None:
+        """Continue at a place; see `SampleSource`."""
+        self._places |= {board: place for board, place in state.get("resident", {}).items() if board in self._places}
+
+    def take(self, board: BoardSides, size: int) -> Packed:
+        """Return the next positions of a board."""
+        rows = self._next_rows(board, size)
+        return {name: array.index_select(0, rows) for name, array in self._samples[board].items() if name != "game"}
+
+    def _next_rows(self, board: BoardSides, size: int) -> Tensor:
+        """Return the next positions of a board, by index."""
+        epoch, used = self._places[board]
+        count = len(self._samples[board]["game"])
+        if used and used + size > count:
+            epoch, used = epoch + 1, 0
+        if board not in self._orders or self._orders[board][0] != epoch:
+            order = np.random.default_rng((self.seed, *board, epoch)).permutation(count)
+            self._orders[board] = epoch, torch.from_numpy(order).to(self._device)
+        self._places[board] = epoch, used + size
+        return self._orders[board][1][used : used + size]
+
+
+def _load(
+    folder: Path, device: torch.device, shares: Mapping[BoardSides, float]
+) -> dict[BoardSides, dict[str, Tensor]]:
+    """Return the arrays of all shards in a folder, joined, by board and name."""
+    paths = [path for path in shard_paths(folder) if not shares or parse_name(path)[:2] in shares]
+    counts: Counter[BoardSides] = Counter()
+    for path in paths:
+        counts[parse_name(path)[:2]] += shard_length(path)
+    joined: dict[BoardSides, dict[str, Tensor]] = {board: {} for board in counts}
+    filled: Counter[BoardSides] = Counter()
+    with ThreadPoolExecutor(_READERS) as pool:
+        for begin in range(0, len(paths), _READERS):  # not all at once: the processor may have less memory
+            for samples, meta in pool.map(read_shard, paths[begin : begin + _READERS]):
+                board = (meta.width, meta.height)
+                _put(joined[board], filled[board], samples, count=counts[board], device=device)
+                filled[board] += samples.count
+    return joined
+
+
+def _put(arrays: dict[str, Tensor], place: int, samples: Samples, *, count: int, device: torch.device) -> None:
+    """Write the samples of a shard into the arrays for `count` of them, from `place` on."""
+    for name, values in tensors_of(samples).items():
+        if name not in arrays:
+            arrays[name] = torch.empty((count, *values.shape[1:]), dtype=values.dtype, device=device)
+        arrays[name][place : place + len(values)] = values.to(device)
+
+
+def tensors_of(samples: Samples) -> dict[str, Tensor]:
+    """Return samples as tensors by name, which share their memory."""
+    return {name: torch.from_numpy(array) for name, array in samples._asdict().items()}
+
+
+def unpack(samples: Packed, board: BoardSides, symmetries: Sequence[int] = (0,)) -> Batch:
+    """Return packed samples as a batch; equal parts of them, in order, are shown in each of `symmetries`."""
     width, height = board
-    bits = np.unpackbits(samples.planes, axis=2, count=width * height).reshape(samples.count, -1, height, width)
-    planes = np.empty_like(bits)
-    policy, ownership, optimistic = [], [], []
-    for rows, symmetry in zip(np.array_split(np.arange(samples.count), len(symmetries)), symmetries, strict=True):
-        part = slice(rows[0], rows[-1] + 1) if len(rows) else slice(0, 0)
-        planes[part] = turned_boards(bits[part], int(symmetry))
-        policy.append(turned_points(samples.policy[part], width, height, int(symmetry)))
-        ownership.append(turned_points(samples.ownership[part], width, height, int(symmetry)))
-        optimistic.append(turned_points(samples.optimistic[part], width, height, int(symmetry)))
+    planes = unpack_bits(samples["planes"], width, height).flatten(2)
+    with_pass = [_cells(width, height, symmetry, planes.device) for symmetry in symmetries]
+    points = [cells[:-1] for cells in with_pass]
+
+    def turned(array: Tensor, cells: list[Tensor]) -> Tensor:
+        parts = array.tensor_split(len(symmetries))
+        return torch.cat([part.index_select(-1, order) for part, order in zip(parts, cells, strict=True)])
+
     return Batch(
-        planes=torch.from_numpy(planes),
-        globals=torch.from_numpy(samples.globals.copy()),
-        policy=torch.from_numpy(np.concatenate(policy).astype(np.float32)),
-        value=torch.from_numpy(samples.value.astype(np.float32)),
-        score=torch.from_numpy(samples.score.copy()),
-        ownership=torch.from_numpy(np.concatenate(ownership).astype(np.float32) / OWNERSHIP_UNIT),
-        optimistic=torch.from_numpy(np.concatenate(optimistic).astype(np.float32)),
+        planes=turned(planes, points).view(*planes.shape[:2], height, width),
+        globals=samples["globals"],
+        policy=turned(samples["policy"], with_pass).float(),
+        value=samples["value"].float(),
+        score=samples["score"],
+        ownership=turned(samples["ownership"], points).float() / OWNERSHIP_UNIT,
+        optimistic=turned(samples["optimistic"], with_pass).float(),
     )
 
 
-def count_positions(folder: Path) -> Counter[Board]:
+def unpack_bits(packed: Tensor, width: int, height: int) -> Tensor:
+    """Return planes [N, P, H, W], uint8, from their bits [N, P, ⌈A/8⌉] (`numpy.packbits`), on the same device."""
+    shifts = torch.arange(7, -1, -1, device=packed.device, dtype=torch.uint8)
+    bits = packed[..., None].bitwise_right_shift(shifts).bitwise_and(1)
+    area: Tensor = bits.flatten(2)[:, :, : width * height]
+    return area.reshape(*area.shape[:2], height, width)
+
+
+@cache
+def _cells(width: int, height: int, symmetry: int, device: torch.device) -> Tensor:
+    """Return, for each cell of a board in a symmetry, the cell that it shows; the pass, last, stays."""
+    numbers = turned_boards(np.arange(width * height).reshape(height, width), symmetry).ravel()
+    return torch.from_numpy(np.append(numbers, width * height)).to(device)
+
+
+def count_positions(folder: Path) -> Counter[BoardSides]:
     """Return the number of positions of each board size in a folder of shards; raises ShardError."""
-    counts: Counter[Board] = Counter()
+    counts: Counter[BoardSides] = Counter()
     for path in shard_paths(folder):
         counts[parse_name(path)[:2]] += shard_length(path)
     return counts
 
 
-def no_shards(folder: Path, boards: Iterable[Board]) -> ShardError:
+def no_shards(folder: Path, boards: Iterable[BoardSides]) -> ShardError:
     """Return the error that there are no shards of these boards in a folder, of any where none are named."""
     names = ", ".join(f"{width}x{height}" for width, height in boards)
     expected = f"some of the boards {names}" if names else "some"

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from gtp_engine.files import writing
 from gtp_engine.training.core.game_data import is_held_out
-from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     TRAIN,
+    BoardSides,
     Samples,
     ShardError,
     ShardMeta,
@@ -46,7 +46,7 @@ BUFFER_SHARDS: Final = 2
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
 """Keys collected in a set before they are sorted into the array, so that sorting takes little of the time."""
-_Place = tuple[str, Board]
+_Place = tuple[str, BoardSides]
 
 
 class SeenKeys:
@@ -105,7 +105,7 @@ class DataFolder:
     def __init__(
         self, folder: Path, teacher: TeacherInfo, *, least_seed: int = 0, settings: FolderSettings = FolderSettings()
     ) -> None:
-        self.kept: Final[Counter[Board]] = Counter()
+        self.kept: Final[Counter[BoardSides]] = Counter()
         self.teachers: Final[dict[str, str]] = {}
         self.duplicates = 0
         self._folder: Final = folder

@@ -8,9 +8,7 @@ from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.selfplay.policy_games import OPENING_TEMPERATURE, Temperatures
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
-
-Board = tuple[int, int]
-"""Width and height."""
+from gtp_engine.training.distillation.shards import BoardSides
 
 TEMPERATURES: Final = Temperatures(
     rest=GenerateSettings.temperature, hot=OPENING_TEMPERATURE, hot_share=GenerateSettings.hot_share
@@ -26,12 +24,12 @@ SIZE_PRESETS: Final[Mapping[str, str]] = {
 _SIZE: Final = re.compile(r"(\d{1,2})(?:x(\d{1,2}))?=(\d*\.?\d+)")
 
 
-def parse_sizes(text: str) -> dict[Board, float]:
+def parse_sizes(text: str) -> dict[BoardSides, float]:
     """Return the shares of positions on each board, which sum to 1, for text such as "9=4,13=2,19x13=.5".
 
     Weights may have any sum; the name of a preset stands for its text.  Raises ConfigError.
     """
-    weights: dict[Board, float] = {}
+    weights: dict[BoardSides, float] = {}
     for entry in SIZE_PRESETS.get(text, text).split(","):
         found = _SIZE.fullmatch(entry.strip())
         if found is None:

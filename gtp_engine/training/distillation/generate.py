@@ -18,10 +18,11 @@ from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
-from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board, parse_sizes
+from gtp_engine.training.distillation.game_variety import TEMPERATURES, parse_sizes
 from gtp_engine.training.distillation.generate_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
 from gtp_engine.training.distillation.sgf_labels import blocks_of_records
+from gtp_engine.training.distillation.shards import BoardSides
 from gtp_engine.training.distillation.teacher import OnnxTeacher, Player, Teacher
 from gtp_engine.training.distillation.workers import Makers, TeacherMaker, blocks_of_workers
 
@@ -39,9 +40,9 @@ class Tally:
 
     began: float | None = None
     """Time of the first block: what comes before it, mostly compiling, does not count for the speed."""
-    labelled: Counter[Board] = field(default_factory=Counter)
+    labelled: Counter[BoardSides] = field(default_factory=Counter)
     """Samples on each board, duplicates included."""
-    worker_seconds: defaultdict[Board, float] = field(default_factory=lambda: defaultdict(float))
+    worker_seconds: defaultdict[BoardSides, float] = field(default_factory=lambda: defaultdict(float))
     """How long they took, all workers together."""
     kept: int = 0
     """Samples that were new."""
@@ -160,7 +161,7 @@ def _teacher(net: Path, settings: GenerateSettings, *, looks: int) -> Teacher:
 def _blocks(
     teacher: Teacher,
     settings: GenerateSettings,
-    shares: Mapping[Board, float],
+    shares: Mapping[BoardSides, float],
     seed: int,
     records: Path | None,
     log: Callable[[str], None],

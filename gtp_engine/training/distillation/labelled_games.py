@@ -18,10 +18,10 @@ from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.policy_games import Planner, PolicyGames, Temperatures
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.selfplay.varied_plans import varied_plan
-from gtp_engine.training.distillation.game_variety import TEMPERATURES, Board
+from gtp_engine.training.distillation.game_variety import TEMPERATURES
 from gtp_engine.training.distillation.generate_settings import MOST_WORKERS
 from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
-from gtp_engine.training.distillation.shards import PLAYER_GAME, Samples, join
+from gtp_engine.training.distillation.shards import PLAYER_GAME, BoardSides, Samples, join
 
 BLOCK_MOVES: Final = 16
 """Moves of every game in a block: a few hundred samples, some seconds of work."""
@@ -37,7 +37,7 @@ _GAMES_OF_A_WORKER: Final = 1 << 32
 class Block(NamedTuple):
     """Samples on boards of one size."""
 
-    board: Board
+    board: BoardSides
     samples: Samples
     seconds: float  # that playing and labelling took
 
@@ -46,7 +46,7 @@ class Block(NamedTuple):
 class SelfPlaySettings:
     """The games that a worker plays, `batch` side by side."""
 
-    sizes: Mapping[Board, float]
+    sizes: Mapping[BoardSides, float]
     """Share of positions on each board, summing to 1."""
     seed: int
     batch: int
@@ -70,7 +70,7 @@ def play_blocks(
     """
     rng = np.random.default_rng([settings.seed, worker])
     numbers = count(first_game(settings.seed, worker))
-    tables: dict[Board, _Table] = {}
+    tables: dict[BoardSides, _Table] = {}
     labelled = dict.fromkeys(settings.sizes, 0)
     while True:
         board = _next_board(settings.sizes, labelled)
@@ -83,7 +83,7 @@ def play_blocks(
             yield Block(board, samples, time.perf_counter() - began)
 
 
-def _next_board(shares: Mapping[Board, float], labelled: Mapping[Board, int]) -> Board:
+def _next_board(shares: Mapping[BoardSides, float], labelled: Mapping[BoardSides, int]) -> BoardSides:
     """Return the board that lags furthest behind its share."""
     total = sum(labelled.values())
     return max(shares, key=lambda board: shares[board] * (total + 1) - labelled[board])
@@ -96,7 +96,7 @@ class _Table:
         self,
         teacher: RowsEvaluator,
         player: MovePolicy | None,
-        board: Board,
+        board: BoardSides,
         settings: SelfPlaySettings,
         rng: np.random.Generator,
         numbers: Iterator[int],

@@ -17,10 +17,9 @@ from gtp_engine.go.game import Game
 from gtp_engine.selfplay.game_rows import GameRows
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.core.game_data import number_of, sgf_games
-from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
-from gtp_engine.training.distillation.shards import PLAYER_GAME
+from gtp_engine.training.distillation.shards import PLAYER_GAME, BoardSides
 
 _RECORD_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
 """The bits that the number of a recorded game may have."""
@@ -35,7 +34,7 @@ def blocks_of_records(
     from the name of its file, so a continued run holds out no game that was used for training.
     Raises SgfError if there is no usable file.
     """
-    queues: dict[Board, _Queue] = {}
+    queues: dict[BoardSides, _Queue] = {}
     for name, game, _ in sgf_games(folder, log):
         board = (game.width, game.height)
         if board not in queues:
@@ -48,7 +47,7 @@ def blocks_of_records(
 class _Queue:
     """Positions on boards of one size that wait until they fill a batch of the teacher."""
 
-    def __init__(self, teacher: RowsEvaluator, board: Board, batch: int) -> None:
+    def __init__(self, teacher: RowsEvaluator, board: BoardSides, batch: int) -> None:
         self._teacher: Final = teacher
         self._board: Final = board
         self._latest: Final = new_positions(1, *board)

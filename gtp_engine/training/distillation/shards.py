@@ -53,6 +53,9 @@ UNKNOWN: Final = decode.UNKNOWN
 PLAYER_GAME: Final = 1 << 31
 """The bit of a game's number that is set if its moves are not the teacher's, but another player's."""
 
+BoardSides = tuple[int, int]
+"""Width and height of a board, in points."""
+
 _NAME: Final = re.compile(r"(\d+)x(\d+)-(\d+)-(\d+)\.npz")
 
 
@@ -125,9 +128,9 @@ def shard_paths(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), key=parse_name)
 
 
-def first_shards(folder: Path) -> dict[tuple[int, int], Path]:
+def first_shards(folder: Path) -> dict[BoardSides, Path]:
     """Return the first shard of each board, by width and height, sorted; raises ShardError like `shard_paths`."""
-    first: dict[tuple[int, int], Path] = {}
+    first: dict[BoardSides, Path] = {}
     for path in shard_paths(folder):
         first.setdefault(parse_name(path)[:2], path)
     return first
@@ -138,7 +141,7 @@ def join(parts: Sequence[Samples]) -> Samples:
     return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
-def bytes_of(positions: Mapping[tuple[int, int], int]) -> int:
+def bytes_of(positions: Mapping[BoardSides, int]) -> int:
     """Return the bytes that so many positions of each board, by width and height, take uncompressed."""
     return sum(
         np.dtype(kind).itemsize * math.prod(shape)

@@ -13,9 +13,15 @@ from gtp_engine.training.core.checkpoint import Checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import Stream, TrainingLoop, Validation
 from gtp_engine.training.core.reporting import LogLines, Panel, figure_panels, loss_panel
-from gtp_engine.training.distillation.batches import Batch, Batches, count_positions
+from gtp_engine.training.distillation.batches import (
+    Batch,
+    Batches,
+    ResidentShards,
+    SampleSource,
+    ShardGroups,
+    count_positions,
+)
 from gtp_engine.training.distillation.losses import Losses, losses_of
-from gtp_engine.training.distillation.resident_batches import ResidentBatches
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
 from gtp_engine.training.distillation.start import (
     KIND,
@@ -82,10 +88,13 @@ class DistillationTask:
 def _stream(config: TrainConfig, machine: Machine) -> Stream[Batch]:
     """Return the batches of a run."""
     shares = {(width, height): share for width, height, share in config.board_shares}
-    folder, size, seed = config.data / TRAIN, config.learning.batch, config.learning.seed
-    if config.in_memory:
-        return ResidentBatches(folder, size, seed=seed, device=machine.device, shares=shares)
-    return Batches(folder, size, seed=seed, shares=shares)
+    folder, seed = config.data / TRAIN, config.learning.seed
+    source: SampleSource = (
+        ResidentShards(folder, machine.device, seed=seed, shares=shares)
+        if config.in_memory
+        else ShardGroups(folder, seed=seed, shares=shares)
+    )
+    return Batches(source, config.learning.batch, machine.device)
 
 
 def _name_missing_boards(config: TrainConfig, log: Callable[[str], None]) -> None:

@@ -22,7 +22,7 @@ from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.training.core.devices import choose_machine, compiled
-from gtp_engine.training.distillation.resident_batches import unpack_bits
+from gtp_engine.training.distillation.batches import unpack_bits
 from gtp_engine.training.distillation.start import module_of_file
 from gtp_engine.training.distillation.teacher import TeacherInfo
 from gtp_engine.training.nets.network_module import NetworkModule

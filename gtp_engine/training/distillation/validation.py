@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.distillation.batches import Batch, unpack
+from gtp_engine.training.distillation.batches import Batch, tensors_of, unpack
 from gtp_engine.training.distillation.losses import Predictions, predictions_of
 from gtp_engine.training.distillation.shards import (
     ALWAYS_KNOWN,
@@ -116,7 +116,7 @@ class HeldOut:
         samples = self._samples[place]
         for begin in range(0, samples.count, _ROWS):
             part = Samples._make(array[begin : begin + _ROWS] for array in samples)
-            yield unpack(part, (place.width, place.height))
+            yield unpack(tensors_of(part), (place.width, place.height))
 
 
 @torch.no_grad()

@@ -1,9 +1,14 @@
-"""Batches: every position once in an epoch, in an order that can be repeated and continued, in all orientations."""
+"""Batches: every position once in an epoch, in an order that can be repeated and continued, in all orientations.
+
+From shards on disk, and from the memory of a device.
+"""
 
 import zipfile
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +18,17 @@ from training.toy import count_stones, write_data
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards, turned_points
 from gtp_engine.training.core.loop import Prefetch
-from gtp_engine.training.distillation.batches import Batch, Batches, shard_length, unpack
+from gtp_engine.training.distillation.batches import (
+    Batch,
+    Batches,
+    DeviceMemoryError,
+    ResidentShards,
+    ShardGroups,
+    shard_length,
+    tensors_of,
+    unpack_bits,
+)
+from gtp_engine.training.distillation.batches import unpack as unpack_tensors
 from gtp_engine.training.distillation.shards import (
     Samples,
     ShardError,
@@ -27,8 +42,16 @@ from gtp_engine.training.distillation.shards import (
 SEED = 5
 
 
-def stream(folder: Path, size: int = 8, **changes: object) -> Batches:
-    return Batches(folder / "train", size, seed=SEED, group_positions=64, **changes)  # type: ignore[arg-type]
+def stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
+    return Batches(ShardGroups(folder / "train", seed=SEED, group_positions=64, **changes), size)
+
+
+def resident_stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
+    return Batches(ResidentShards(folder / "train", torch.device("cpu"), seed=SEED, **changes), size)
+
+
+def unpack(samples: Samples, board: tuple[int, int], symmetries: Sequence[int] = (0,)) -> Batch:
+    return unpack_tensors(tensors_of(samples), board, symmetries)
 
 
 def scores(batch: Batch) -> list[float]:
@@ -114,9 +137,10 @@ def test_the_same_seed_gives_the_same_batches(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 1, 7, 20])
-def test_a_stream_continues_at_its_state(tmp_path: Path, steps: int) -> None:
+@pytest.mark.parametrize("new_stream", [stream, resident_stream])
+def test_a_stream_continues_at_its_state(tmp_path: Path, new_stream: Callable[[Path], Batches], steps: int) -> None:
     write_data(tmp_path, (5, 5), (4, 3))
-    batches, again = stream(tmp_path), stream(tmp_path)
+    batches, again = new_stream(tmp_path), new_stream(tmp_path)
     for _ in range(steps):
         next(batches)
     again.go_to(batches.state())
@@ -145,15 +169,16 @@ def test_prefetching_passes_errors_on(tmp_path: Path) -> None:
 def test_orientations_share_a_batch_evenly() -> None:
     for width, height in ((5, 5), (4, 3)):
         samples = count_stones(width, height, 16, seed=2)
+        samples.optimistic[:] = np.random.default_rng(1).random(samples.optimistic.shape)
         plain = unpack(samples, (width, height))
-        symmetries = np.random.default_rng(1).permutation(symmetry_count(width, height))
+        symmetries = np.random.default_rng(1).permutation(symmetry_count(width, height)).tolist()
         turned = unpack(samples, (width, height), symmetries)
         part = 16 // len(symmetries)
         for number, symmetry in enumerate(symmetries):
             rows = slice(number * part, (number + 1) * part)
             boards = turned_boards(plain.planes[rows].numpy(), int(symmetry))
             np.testing.assert_array_equal(turned.planes[rows], boards)
-            for name in ("policy", "ownership"):
+            for name in ("policy", "ownership", "optimistic"):
                 points = turned_points(getattr(plain, name)[rows].numpy(), width, height, int(symmetry))
                 np.testing.assert_array_equal(getattr(turned, name)[rows], points)
         assert torch.equal(plain.score, turned.score) and torch.equal(plain.globals, turned.globals)
@@ -228,3 +253,40 @@ def test_samples_of_both_orders_are_the_same_positions() -> None:
     plain = unpack(samples, (5, 5))
     assert same(turned, Batch(*(tensor[torch.from_numpy(order)] for tensor in plain)))
     assert isinstance(samples, Samples)
+
+
+def test_bits_of_boards_whose_points_do_not_fill_bytes() -> None:
+    planes = np.random.default_rng(1).integers(2, size=(3, 22, 5, 7), dtype=np.uint8)
+    packed = np.packbits(planes.reshape(3, 22, 35), axis=2)
+    np.testing.assert_array_equal(unpack_bits(torch.from_numpy(packed), 7, 5), planes)
+
+
+def test_an_epoch_in_memory_shows_every_position_once(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5), count=12)
+    batches = resident_stream(tmp_path)
+    assert ResidentShards(tmp_path / "train", torch.device("cpu"), seed=SEED).positions == {(5, 5): 24}
+    for _ in range(2):
+        found = torch.cat([batch.globals for batch in islice(batches, 3)])
+        assert len(found.unique(dim=0)) == len(resident_stream(tmp_path, 24).__next__().globals.unique(dim=0))
+
+
+def test_boards_in_memory_have_their_shares(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5), (4, 3), (3, 3), count=12)
+    boards = [batch.board for batch in islice(resident_stream(tmp_path, 2, shares={(5, 5): 3.0, (4, 3): 1.0}), 80)]
+    assert set(boards) == {(5, 5), (4, 3)} and 50 <= boards.count((5, 5)) <= 70
+
+
+def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def empty(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError
+
+    write_data(tmp_path, (5, 5), count=12)
+    monkeypatch.setattr(torch, "empty", empty)
+    with pytest.raises(DeviceMemoryError, match=r"do not fit into the memory of cpu; train without --in-memory, or on"):
+        resident_stream(tmp_path)
+
+
+def test_memory_without_shards(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5))
+    with pytest.raises(ShardError, match="expected some of the boards 9x9"):
+        resident_stream(tmp_path, shares={(9, 9): 1.0})

@@ -16,7 +16,6 @@ from gtp_engine.go.game import Game
 from gtp_engine.selfplay.move_policy import NetworkMoves, RowsForSearch, SearchMoves
 from gtp_engine.selfplay.policy_games import plain_plan
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
-from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.generate_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import (
     BLOCK_MOVES,
@@ -26,10 +25,10 @@ from gtp_engine.training.distillation.labelled_games import (
     first_game,
     play_blocks,
 )
-from gtp_engine.training.distillation.shards import Samples, is_of_player
+from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player
 
 
-def blocks(count: int, sizes: dict[Board, float] | None = None, *, seed: int = 1, worker: int = 0) -> list[Block]:
+def blocks(count: int, sizes: dict[BoardSides, float] | None = None, *, seed: int = 1, worker: int = 0) -> list[Block]:
     settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed, batch=3)
     return list(islice(play_blocks(GroupedRows(FakeEvaluator()), settings, worker), count))
 
@@ -43,7 +42,7 @@ def test_blocks_have_a_sample_of_every_position_of_a_full_batch() -> None:
 
 
 def test_shares_of_positions_follow_the_sizes() -> None:
-    made: Counter[Board] = Counter()
+    made: Counter[BoardSides] = Counter()
     for block in blocks(30 * STINT_BLOCKS, {(3, 3): 0.6, (4, 3): 0.3, (4, 4): 0.1}):
         made[block.board] += block.samples.count
     total = made.total()
@@ -59,7 +58,7 @@ def test_a_stint_is_of_one_size() -> None:
 def test_games_continue_at_the_next_turn_of_their_size() -> None:
     """A game's number is in blocks of one size only, and games do not begin again with every stint."""
     found = blocks(6 * STINT_BLOCKS, {(7, 7): 0.5, (7, 6): 0.5})
-    boards: dict[int, set[Board]] = {}
+    boards: dict[int, set[BoardSides]] = {}
     for block in found:
         for number in block.samples.game.tolist():
             boards.setdefault(number, set()).add(block.board)

@@ -493,7 +493,7 @@ def test_positions_that_do_not_fit_into_memory_are_read_from_their_shards(
         raise torch.OutOfMemoryError
 
     assert train_to(32) == []
-    monkeypatch.setattr("gtp_engine.training.distillation.resident_batches._load", load)
+    monkeypatch.setattr("gtp_engine.training.distillation.batches._load", load)
     (note,) = train_to(64)
     assert note == "b1c6: memory was too small for the positions, which are read from shards"
     assert (state.samples, state.batch, state.in_memory) == (64, 16, False)

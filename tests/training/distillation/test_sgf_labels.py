@@ -14,17 +14,16 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.data_folder import input_keys
-from gtp_engine.training.distillation.game_variety import Board
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.sgf_labels import blocks_of_records
-from gtp_engine.training.distillation.shards import Samples, is_of_player, join
+from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player, join
 
 FAKE = GroupedRows(FakeEvaluator())
 
 
-def samples_of(folder: Path, *, batch: int = 4, errors: list[str] | None = None) -> dict[Board, Samples]:
+def samples_of(folder: Path, *, batch: int = 4, errors: list[str] | None = None) -> dict[BoardSides, Samples]:
     log = [].append if errors is None else errors.append
-    parts: dict[Board, list[Samples]] = {}
+    parts: dict[BoardSides, list[Samples]] = {}
     for block in blocks_of_records(FAKE, folder, batch=batch, log=log):
         parts.setdefault(block.board, []).append(block.samples)
     return {board: join(found) for board, found in parts.items()}

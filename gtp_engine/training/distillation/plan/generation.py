@@ -11,10 +11,11 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
-from gtp_engine.training.distillation.game_variety import Board, parse_sizes
+from gtp_engine.training.distillation.game_variety import parse_sizes
 from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings
 from gtp_engine.training.distillation.plan.settings import PlanSettings
+from gtp_engine.training.distillation.shards import BoardSides
 from gtp_engine.training.distillation.teacher import SEARCH_BATCH, Player, TeacherInfo
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.distillation.workers import Makers, blocks_of_processes
@@ -63,7 +64,7 @@ def generate(
     teacher: TorchModel,
     player: TorchModel | None,
     *,
-    is_enough: Callable[[Counter[Board]], bool],
+    is_enough: Callable[[Counter[BoardSides]], bool],
     meanwhile: Callable[[], None],
     bar: ProgressBar,
 ) -> Generated:

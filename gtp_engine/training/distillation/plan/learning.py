@@ -12,12 +12,11 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.loop import TrainingError, TrainingLoop
 from gtp_engine.training.core.reporting import run_and_report
-from gtp_engine.training.distillation.batches import Batch
+from gtp_engine.training.distillation.batches import Batch, DeviceMemoryError
 from gtp_engine.training.distillation.game_variety import parse_sizes
 from gtp_engine.training.distillation.plan.clock import PlanClock
 from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
 from gtp_engine.training.distillation.plan.state import NetworkState
-from gtp_engine.training.distillation.resident_batches import DeviceMemoryError
 from gtp_engine.training.distillation.run import config_of
 from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig

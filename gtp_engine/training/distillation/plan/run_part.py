@@ -17,7 +17,7 @@ from gtp_engine.machine import describe_machine
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import has_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
-from gtp_engine.training.distillation.batches import Board, count_positions
+from gtp_engine.training.distillation.batches import count_positions
 from gtp_engine.training.distillation.game_variety import parse_sizes
 from gtp_engine.training.distillation.plan.clock import PlanClock, most_samples
 from gtp_engine.training.distillation.plan.generation import generate, open_folder
@@ -27,7 +27,7 @@ from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanS
 from gtp_engine.training.distillation.plan.speeds import choose_training, compile_teacher
 from gtp_engine.training.distillation.plan.state import PlanState, read_state
 from gtp_engine.training.distillation.run import export_run, validate_file
-from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, bytes_of, shard_paths
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, BoardSides, bytes_of, shard_paths
 from gtp_engine.training.distillation.start import size_of_file
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
@@ -111,7 +111,7 @@ class _Part:
         self._bar: Final = bar
         self._is_stopped: Final = is_stopped
         self._machine: Final = choose_machine(settings.device, "auto")
-        self._shares: Final[Mapping[Board, float]] = parse_sizes(settings.sizes)
+        self._shares: Final[Mapping[BoardSides, float]] = parse_sizes(settings.sizes)
         self._networks: Final = settings.planned_networks()
         self._init: Final = init
         self._size_of_init: Final = "" if init is None else size_of_file(init)
@@ -210,7 +210,7 @@ class _Part:
         device, memory = settings.device, _DATA_SHARE * _free_bytes(self._machine)
         models = [TorchModel(path, device=device) for path in (teacher, player) if path is not None]
 
-        def is_enough(positions: Counter[Board]) -> bool:
+        def is_enough(positions: Counter[BoardSides]) -> bool:
             self._record()  # before it says that all is generated: the last shards are still to be written
             state.generated = self._has_enough(positions.total()) or self._is_full(positions, memory)
             return state.generated or self._is_over
@@ -249,7 +249,7 @@ class _Part:
         samples = most_samples(runs, self._clock.training_left(self._startup))
         return positions > 0 and positions * repeats * self._settings.epochs >= samples
 
-    def _is_full(self, positions: Counter[Board], memory: float) -> bool:
+    def _is_full(self, positions: Counter[BoardSides], memory: float) -> bool:
         """Return whether there is no room for more positions, in the device's `memory` or on the disk, and note it."""
         if not positions.total():
             return False

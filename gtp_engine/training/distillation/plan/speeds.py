@@ -18,7 +18,8 @@ from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.training.core import devices
 from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.core.optimizer import Optimizer, ParallelGradients
-from gtp_engine.training.distillation.batches import Batch, Board
+from gtp_engine.training.distillation.batches import Batch
+from gtp_engine.training.distillation.shards import BoardSides
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.distillation.task import figures_of
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
@@ -50,14 +51,14 @@ class TrainingSpeed(NamedTuple):
     samples_per_second: float
 
 
-def main_boards(shares: Mapping[Board, float]) -> dict[Board, float]:
+def main_boards(shares: Mapping[BoardSides, float]) -> dict[BoardSides, float]:
     """Return the boards with the largest shares, which sum to 1."""
     largest = max(shares.values())
     main = {board: share for board, share in shares.items() if share >= min(largest, _MEASURED_SHARE)}
     return {board: share / sum(main.values()) for board, share in main.items()}
 
 
-def evaluation_speed(model: TorchModel, shares: Mapping[Board, float], *, rows: int, seconds: float) -> float:
+def evaluation_speed(model: TorchModel, shares: Mapping[BoardSides, float], *, rows: int, seconds: float) -> float:
     """Return the positions per second that a network evaluates in calls of `rows`, in `seconds` for each main board."""
     rng = np.random.default_rng(1)
     each = 0.0
@@ -75,7 +76,7 @@ def evaluation_speed(model: TorchModel, shares: Mapping[Board, float], *, rows: 
 
 
 def training_speed(
-    shape: Shape, shares: Mapping[Board, float], machine: Machine, *, batch: int, compiled: bool, seconds: float
+    shape: Shape, shares: Mapping[BoardSides, float], machine: Machine, *, batch: int, compiled: bool, seconds: float
 ) -> float:
     """Return the samples per second in batches of `batch`, in `seconds` for each main board.
 
@@ -108,7 +109,7 @@ def training_speed(
 
 def choose_training(
     shape: Shape,
-    shares: Mapping[Board, float],
+    shares: Mapping[BoardSides, float],
     machine: Machine,
     *,
     batch: int,
@@ -161,7 +162,7 @@ def choose_training(
 
 
 def compile_teacher(
-    model: TorchModel, shares: Mapping[Board, float], *, compiled: str, rows: int, seconds: float, log: Log
+    model: TorchModel, shares: Mapping[BoardSides, float], *, compiled: str, rows: int, seconds: float, log: Log
 ) -> None:
     """Have a teacher compiled if `compiled`, as in `PlanSettings`, wants it and, for "auto", if that is faster."""
     eager = evaluation_speed(model, shares, rows=rows, seconds=seconds)
@@ -180,7 +181,7 @@ def compile_teacher(
         undo()
 
 
-def random_batch(board: Board, count: int, device: torch.device) -> Batch:
+def random_batch(board: BoardSides, count: int, device: torch.device) -> Batch:
     """Return `count` positions of noise with labels of noise, on the device."""
     width, height = board
     area = width * height
