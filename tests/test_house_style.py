@@ -149,8 +149,8 @@ def test_one_thing_is_not_plural() -> None:
     found = [f"{path.relative_to(PACKAGE)}: {each}" for path in SOURCES for each in plurals(parse(path))]
     assert found == [
         "benchmark.py: count or 'all'",  # of the threads to measure
-        "gtp/analysis_output.py: self._game.vertex(move.point)",  # the name of a value follows
-        "gtp/analysis_output.py: self._game.vertex(move.point)",
+        "gtp/reports.py: self._game.vertex(move.point)",  # the name of a value follows
+        "gtp/reports.py: self._game.vertex(move.point)",
         "review/annotations.py: each.vertex",
     ]
 

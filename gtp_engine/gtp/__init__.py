@@ -2,22 +2,17 @@
 
 A line on its way from stdin to stdout:
 
-    session           threads, pipes and file descriptors; the only module here that uses stdin and stdout
-    transcript        the log file of a session (option `gtp.log`)
+    session           threads, pipes and file descriptors, the log file; the only module here that uses stdin and stdout
     server            one line in, one reply out; no I/O
     protocol          bytes and lines <-> Command and Response; knows no command
     registry          the table of commands: name, usage, summary, handler
     args              words of a command -> values, with the draft's error messages
-    analysis_options  the arguments of the analyze commands
-    param_table       the settings of `kata-get-param` and `kata-set-param`
     commands/         the handlers, one module per subject; importing the package fills the table
-    analysis_output   search reports as lines of `lz-analyze` and `kata-analyze`
     reply             sends a reply, at once or line by line
-    server_reports    finished searches for OGS's chat and CGOS
-    live_reports      running searches on stderr, for GoGui's live graphics or a person in a terminal
+    reports           searches as text: for analyze commands, servers, GoGui's live graphics or a person in a terminal
     terminal_guide    explanations on stderr for a person who types commands
 
-No module imports numpy, numba, sgfmill or the engine at its top, so that the handshake (`name`, `list_commands`, ...)
-is answered while the engine is still loading.  Source of the protocol: GTP version 2 draft 2 (Farnebäck 2002), and GNU
-Go 3.8 where the draft leaves something open.
+No module but `reports` imports numpy, numba, sgfmill or the engine at its top, so that the handshake (`name`,
+`list_commands`, ...) is answered while the engine is still loading.  Source of the protocol: GTP version 2 draft 2
+(Farnebäck 2002), and GNU Go 3.8 where the draft leaves something open.
 """

@@ -1,20 +1,24 @@
-"""Parses the words of a command into values, with the draft's error messages.
+"""The words of a command as values, with the draft's error messages, and points as words.
 
-Every `parse_` function raises GtpError.  The message starts with the words that GNU Go uses in the same case ("komi not
+The `parse_` functions raise GtpError, and so do the `read_` functions, which read points of a game's board or moves on
+it.  The message starts with the words that GNU Go uses in the same case ("komi not
 a float"), followed by the word given and the value expected.
 """
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.clock import read_number
 from gtp_engine.errors import InvalidColorError, problem, shown
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.coords import parse_color, parse_vertex
 from gtp_engine.gtp.protocol import GtpError
+
+if TYPE_CHECKING:
+    from gtp_engine.go.game import Game
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -62,34 +66,47 @@ def parse_number(word: str, *, failure: str, expected: str = "a finite number") 
     return value
 
 
-def parse_point(word: str, *, width: int, height: int) -> int:
+def read_vertex(game: "Game", word: str) -> int:
+    """Return the point of the game's board that `word` names, or PASS; raises InvalidVertexError."""
+    return parse_vertex(word, width=game.width, height=game.height)
+
+
+def read_point(game: "Game", word: str) -> int:
     """Return the point that `word` names; raises InvalidVertexError for a bad vertex and GtpError for a pass."""
-    point = parse_vertex(word, width=width, height=height)
+    point = read_vertex(game, word)
     if point == PASS:
         raise GtpError(problem("invalid coordinate 'pass'", expected="a point of the board"))
     return point
 
 
-def parse_points(words: Sequence[str], *, width: int, height: int) -> list[int]:
-    """Return the points that `words` name, in order; does not check for repetitions."""
-    return [parse_point(word, width=width, height=height) for word in words]
+def read_stone(game: "Game", word: str) -> int:
+    """Return the point that `word` names, which must hold a stone; raises GtpError otherwise."""
+    point = read_point(game, word)
+    if not game.color_at(point):
+        raise GtpError(f"vertex must not be empty: {word} has no stone")
+    return point
 
 
-def parse_moves(words: Sequence[str], *, width: int, height: int) -> list[Move]:
+def read_moves(game: "Game", words: Sequence[str]) -> list[Move]:
     """Return the moves of a list COLOR VERTEX COLOR VERTEX ...; passes are allowed."""
     if len(words) % 2:
         raise GtpError(f"syntax error: got {len(words)} words, expected pairs of a color and a vertex")
     return [
-        Move(parse_color(color), parse_vertex(vertex, width=width, height=height))
+        Move(parse_color(color), read_vertex(game, vertex))
         for color, vertex in zip(words[::2], words[1::2], strict=True)
     ]
 
 
-def parse_stones(words: Sequence[str], *, width: int, height: int) -> list[Move]:
+def read_setup(game: "Game", words: Sequence[str]) -> list[Move]:
     """Return the stones of a list COLOR VERTEX COLOR VERTEX ...; a pass or a point named twice raises GtpError."""
-    stones = parse_moves(words, width=width, height=height)
+    stones = read_moves(game, words)
     if any(stone.point == PASS for stone in stones):
         raise GtpError(problem("invalid coordinate 'pass'", expected="a point of the board for every stone"))
     if len({stone.point for stone in stones}) < len(stones):
         raise GtpError("repeated vertex: every point can hold one stone only")
     return stones
+
+
+def show_vertices(game: "Game", points: Iterable[int]) -> str:
+    """Return vertices on one line, separated by spaces."""
+    return " ".join(map(game.vertex, points))

@@ -29,20 +29,14 @@ H = TypeVar("H", bound=Handler)
 
 SECTIONS: Final = {
     "admin": "Session and engine",
-    "setup": "Board, komi and handicap",
-    "moves": "Playing",
+    "setup": "Board, komi, handicap, rules and time",
+    "moves": "Playing and scoring",
     "analyze": "Analysis",
-    "networks": "Networks",
-    "cgos": "CGOS",
-    "evaluations": "Evaluation by a short search",
+    "evaluations": "Evaluation of the position",
     "params": "Settings",
-    "timing": "Time",
-    "scoring": "Scoring",
-    "rules": "Rules",
     "sgf": "Game records",
     "gogui": "GoGui",
-    "debug": "Board and game state",
-    "maps": "Ladders, eyes and life",
+    "debug": "Board and game state, ladders, eyes and life",
 }
 """Heading of each module of `commands` in the documentation, in its order."""
 

@@ -18,14 +18,14 @@ from typing import Final
 
 from gtp_engine.gtp.protocol import Response, clean_reply
 
-Send = Callable[[str], None]
+SendPiece = Callable[[str], None]
 """Takes a piece of a reply, complete lines; called by one thread at a time for each reply."""
 
 
 class Reply:
     """The reply to the command with this id; `interrupted` is its last line if the next command interrupts it."""
 
-    def __init__(self, send: Send, id: int | None = None) -> None:
+    def __init__(self, send: SendPiece, id: int | None = None) -> None:
         self.interrupted = ""
         self._send: Final = send
         self._id: Final = id

@@ -13,7 +13,7 @@ from gtp_engine.errors import TengenError, shown
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import Command, GtpError, decode_line, encode_reply, parse_line
 from gtp_engine.gtp.registry import CommandSpec, enabled_commands
-from gtp_engine.gtp.reply import Reply, Send
+from gtp_engine.gtp.reply import Reply, SendPiece
 from gtp_engine.gtp.terminal_guide import advice
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import MAX_LINE_BYTES, write_log
@@ -95,7 +95,7 @@ class GtpServer:
         self.reply.interrupt()
         self.cancel.cancel()
 
-    def answer(self, raw: bytes, send: Send, cancel: CancelToken | None = None) -> None:
+    def answer(self, raw: bytes, send: SendPiece, cancel: CancelToken | None = None) -> None:
         """Answer one line as received, without its newline; pieces of the reply go to `send` as they come.
 
         `cancel` ends the command's searches early, from any thread, even before the command has begun.
@@ -107,7 +107,7 @@ class GtpServer:
         else:
             self.answer_line(line, send, cancel)
 
-    def answer_line(self, line: str, send: Send, cancel: CancelToken | None = None) -> None:
+    def answer_line(self, line: str, send: SendPiece, cancel: CancelToken | None = None) -> None:
         """Answer one line; nothing is sent where GTP gives no reply (an empty line, a comment)."""
         self.interrupt()
         command = parse_line(line)
@@ -172,7 +172,7 @@ class GtpServer:
             self.reply.wait_for_line(FIRST_LINE_TIMEOUT)
             self.interrupt()
 
-    def _refuse_too_long(self, line: str, send: Send) -> None:
+    def _refuse_too_long(self, line: str, send: SendPiece) -> None:
         if parse_line(line) is None:  # only blanks or a comment
             return
         command = parse_line(line[:ID_SEARCH_LENGTH])

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from gtp_engine.errors import TengenError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.gtp.args import Args, parse_integer, parse_moves, parse_number, parse_point, parse_stones
+from gtp_engine.go.game import Game
+from gtp_engine.gtp.args import Args, parse_integer, parse_number, read_moves, read_point, read_setup
 from gtp_engine.gtp.protocol import GtpError
+
+GAME = Game(9)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +97,9 @@ def test_a_long_word_is_not_echoed() -> None:
 
 
 def test_moves_in_pairs() -> None:
-    corner = parse_point("a1", width=9, height=9)
-    assert parse_moves(["b", "A1", "white", "pass"], width=9, height=9) == [Move(BLACK, corner), Move(WHITE, PASS)]
-    assert parse_moves([], width=9, height=9) == []
+    corner = read_point(GAME, "a1")
+    assert read_moves(GAME, ["b", "A1", "white", "pass"]) == [Move(BLACK, corner), Move(WHITE, PASS)]
+    assert read_moves(GAME, []) == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_moves_in_pairs() -> None:
 )
 def test_broken_lists_of_moves(words: str, message: str) -> None:
     with pytest.raises(TengenError, match=message):
-        parse_moves(words.split(), width=9, height=9)
+        read_moves(GAME, words.split())
 
 
 @pytest.mark.parametrize(
@@ -119,12 +122,12 @@ def test_broken_lists_of_moves(words: str, message: str) -> None:
 )
 def test_broken_lists_of_stones(words: str, message: str) -> None:
     with pytest.raises(GtpError, match=message):
-        parse_stones(words.split(), width=9, height=9)
+        read_setup(GAME, words.split())
 
 
 def test_a_pass_is_not_a_point() -> None:
     with pytest.raises(GtpError, match=r"^invalid coordinate 'pass'"):
-        parse_point("PASS", width=9, height=9)
+        read_point(GAME, "PASS")
 
 
 def test_args_are_a_sequence() -> None:

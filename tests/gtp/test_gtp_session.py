@@ -16,8 +16,7 @@ from gtp_engine import streams
 from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import BROKEN, REFUSED, EngineLoader, run_session
-from gtp_engine.gtp.transcript import Transcript
+from gtp_engine.gtp.session import BROKEN, REFUSED, EngineLoader, Transcript, run_session
 from gtp_engine.streams import read_lines
 
 JOIN_TIMEOUT = bound(30)

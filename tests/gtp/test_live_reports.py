@@ -10,7 +10,7 @@ from gtp_engine.engine import Engine
 from gtp_engine.go.constants import PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.gtp.live_reports import gogui_graphics, progress_line
+from gtp_engine.gtp.reports import gogui_graphics, progress_line
 from gtp_engine.gtp.server import GOGUI, TERMINAL, GtpServer
 from gtp_engine.search.report import MoveReport, SearchReport
 

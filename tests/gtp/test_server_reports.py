@@ -14,8 +14,8 @@ from gtp_engine.engine import Choice, Engine
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
+from gtp_engine.gtp.reports import CGOS_MOVES, OGS_PV_LENGTH, cgos_analysis, ogs_chat_line
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.server_reports import CGOS_MOVES, OGS_PV_LENGTH, cgos_analysis, ogs_chat_line
 from gtp_engine.search.report import MoveReport, SearchReport
 
 GAME: Final = Game(9, komi=7.0)

@@ -4,55 +4,16 @@ A handler parses words into values, calls the engine once and formats the reply.
 anything, so a command that fails leaves the game as it was.
 
     admin        the session and the program: handshake, caches, random seed
-    setup        board size, komi, handicap, set-up positions
-    moves        play, genmove, undo
-    analyze      the analyze commands
-    networks     the networks and their evaluation of the position
-    cgos         the Computer Go Server
-    evaluations  policy, ownership and winrate as GoGui shows them
+    setup        board size, komi, handicap, set-up positions, rules, time settings and clocks
+    moves        play, genmove, undo; score and dead stones
+    analyze      the analyze commands, the Computer Go Server's too
+    evaluations  what the networks or a short search think of the position, also as GoGui draws it
     params       settings of the running engine
-    timing       time settings and clocks
-    scoring      score and dead stones
-    rules        rule sets
     sgf          game records
     gogui        GoGui's menu and interrupts
-    debug        board and game state
-    maps         ladders, eyes and pass-alive stones
-    common       helpers of several of these modules
+    debug        board and game state; ladders, eyes and pass-alive stones
 """
 
-from gtp_engine.gtp.commands import (
-    admin,
-    analyze,
-    cgos,
-    debug,
-    evaluations,
-    gogui,
-    maps,
-    moves,
-    networks,
-    params,
-    rules,
-    scoring,
-    setup,
-    sgf,
-    timing,
-)
+from gtp_engine.gtp.commands import admin, analyze, debug, evaluations, gogui, moves, params, setup, sgf
 
-__all__ = [
-    "admin",
-    "analyze",
-    "cgos",
-    "debug",
-    "gogui",
-    "maps",
-    "evaluations",
-    "params",
-    "moves",
-    "networks",
-    "rules",
-    "scoring",
-    "setup",
-    "sgf",
-    "timing",
-]
+__all__ = ["admin", "analyze", "debug", "evaluations", "gogui", "moves", "params", "setup", "sgf"]

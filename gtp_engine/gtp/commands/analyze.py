@@ -1,30 +1,166 @@
-"""Commands that report a search while it runs.
+"""Commands that report a search while it runs, and the move of CGOS together with what the search thinks.
 
 The reply to an analyze command continues until the next line comes; the genmove and search variants end with `play
 VERTEX`.  Names and formats are KataGo's and Leela Zero's, so that their front ends work.
+
+Their arguments: whose move, how often to report, what to show, which moves to leave out.
+
+    lz-analyze [COLOR] [CENTISECONDS] {KEY VALUE}
+    kata-analyze b 50 maxmoves 10 ownership true avoid w D4,Q16 3
+
+Keys and grammar are KataGo's (`docs/GTP_Extensions.md`): interval, minmoves, maxmoves, avoid and allow for all, the
+rest for the kata- commands.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from gtp_engine.go.coords import parse_color
-from gtp_engine.gtp.analysis_options import AnalysisOptions, parse_analysis
-from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.common import ponder_when_sent, record_choice
+from gtp_engine.clock import read_number
+from gtp_engine.errors import problem, shown
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.gtp.args import Args, color_or_none, parse_integer, read_vertex
+from gtp_engine.gtp.commands.moves import ponder_when_sent, record_choice
+from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice, Engine
-    from gtp_engine.gtp.analysis_output import ReportWriter
+    from gtp_engine.go.game import Game
+    from gtp_engine.gtp.reports import ReportWriter
     from gtp_engine.gtp.server import GtpServer
-    from gtp_engine.search.limits import Limits
+    from gtp_engine.search.limits import Limits, Restriction
+
+SHORTEST_INTERVAL: Final = 0.01
+"""Seconds; shorter intervals between reports are raised to this, which is faster than any front end draws."""
+
+LONGEST_INTERVAL: Final = 1e9
+"""Seconds; a longer interval is refused."""
+
+FLAGS: Final = (
+    "rootInfo",
+    "ownership",
+    "ownershipStdev",
+    "movesOwnership",
+    "movesOwnershipStdev",
+    "pvVisits",
+    "pvEdgeVisits",
+    "noResultValue",
+)
+"""Keys of the kata- commands that are followed by true or false."""
+
+_BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False}
 
 _ANALYZE: Final = "[COLOR] [CENTISECONDS] [KEY VALUE]..."
 _COLOR: Final = "invalid color"
 
 
+# --- arguments ---
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOptions:
+    """The arguments of an analyze command; without an `interval` (seconds) the search sends no reports."""
+
+    color: int | None = None
+    interval: float | None = None
+    min_moves: int = 0
+    max_moves: int | None = None
+    flags: frozenset[str] = frozenset()
+    """Those of `FLAGS` that are true."""
+    restrictions: "tuple[Restriction, ...]" = ()
+    allowed: frozenset[int] = frozenset()
+    """The colors whose restrictions are those of `allow`."""
+
+
+def parse_analysis(words: tuple[str, ...], game: "Game", *, is_kata: bool) -> AnalysisOptions:
+    """Return the arguments of an analyze command; raises GtpError, InvalidColorError or InvalidVertexError."""
+    options = AnalysisOptions()
+    position = 0
+    if position < len(words) and (color := color_or_none(words[position])) is not None:
+        options, position = replace(options, color=color), position + 1
+    if position < len(words) and read_number(words[position]) >= 0:
+        options, position = replace(options, interval=_interval(words[position])), position + 1
+    rest = iter(words[position:])
+    for key in rest:
+        options = _with_key(options, key, rest, game, is_kata=is_kata)
+    return options
+
+
+def _with_key(
+    options: AnalysisOptions, key: str, rest: Iterator[str], game: "Game", *, is_kata: bool
+) -> AnalysisOptions:
+    """Return the options with one key set, its values taken from `rest`."""
+    if key == "interval":
+        return replace(options, interval=_interval(_next(rest, key)))
+    if key == "minmoves":
+        return replace(options, min_moves=_count(_next(rest, key), key))
+    if key == "maxmoves":
+        return replace(options, max_moves=_count(_next(rest, key), key))
+    if key in FLAGS and is_kata:
+        return replace(options, flags=options.flags | {key} if _flag(_next(rest, key), key) else options.flags - {key})
+    if key in ("avoid", "allow"):
+        return _with_restriction(options, key, rest, game)
+    known = ["interval", "minmoves", "maxmoves", "avoid", "allow", *(FLAGS if is_kata else ())]
+    raise GtpError(problem(f"syntax error: {shown(key)}", expected=f"one of {', '.join(known)}"))
+
+
+def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], game: "Game") -> AnalysisOptions:
+    """Return the options without the moves of `avoid COLOR VERTEX,... DEPTH`, or without all others for `allow`."""
+    from gtp_engine.search.limits import Restriction  # here: it needs numpy, which comes with the engine
+
+    color = parse_color(_next(rest, key))
+    vertices = [word for word in _next(rest, key).split(",") if word]
+    named = frozenset(read_vertex(game, word) for word in vertices)
+    depth = parse_integer(_next(rest, key), failure=f"syntax error in {key}", expected="a depth in moves")
+    if depth < 1:
+        raise GtpError(problem(f"syntax error in {key}: depth {depth}", expected="1 or more"))
+    allowed = options.allowed
+    if color in allowed or (key == "allow" and any(known.color == color for known in options.restrictions)):
+        expected = "one allow or any number of avoid for a color, not both"
+        raise GtpError(problem(f"syntax error in {key}: {format_color(color)} again", expected=expected))
+    if key == "allow":
+        allowed |= {color}
+        named = frozenset((*board_points(game.width, game.height), PASS)) - named
+    restrictions = (*options.restrictions, Restriction(color, named, depth))
+    return replace(options, restrictions=restrictions, allowed=allowed)
+
+
+def _interval(word: str) -> float:
+    """Return the seconds in a number of centiseconds."""
+    value = read_number(word)
+    if not 0 <= value <= 100 * LONGEST_INTERVAL:
+        raise GtpError(problem(f"syntax error in interval: got {shown(word)}", expected="centiseconds, 0 or more"))
+    return max(SHORTEST_INTERVAL, value / 100)
+
+
+def _count(word: str, key: str) -> int:
+    count = parse_integer(word, failure=f"syntax error in {key}", expected="a number of moves")
+    if count < 0:
+        raise GtpError(problem(f"syntax error in {key}: got {count}", expected="0 or more"))
+    return count
+
+
+def _flag(word: str, key: str) -> bool:
+    if word.lower() not in _BOOLEANS:
+        raise GtpError(problem(f"syntax error in {key}: got {shown(word)}", expected="true or false"))
+    return _BOOLEANS[word.lower()]
+
+
+def _next(rest: Iterator[str], key: str) -> str:
+    word = next(rest, None)
+    if word is None:
+        raise GtpError(problem(f"syntax error: {key} at the end", expected="a value after it"))
+    return word
+
+
+# --- commands ---
+
+
 @command("lz-analyze", _ANALYZE, "Search until the next line, with reports at an interval, as Leela Zero does.")
 def lz_analyze(server: "GtpServer", args: Args) -> None:
-    """Begin an analysis; see `analysis_options` for the arguments."""
+    """Begin an analysis."""
     _start_analysis(server, args, is_kata=False)
 
 
@@ -34,7 +170,7 @@ def lz_analyze(server: "GtpServer", args: Args) -> None:
     "Search until the next line, with reports in KataGo's format and more options: ownership, rootInfo ...",
 )
 def kata_analyze(server: "GtpServer", args: Args) -> None:
-    """Begin an analysis; see `analysis_options` for the arguments."""
+    """Begin an analysis."""
     _start_analysis(server, args, is_kata=True)
 
 
@@ -124,7 +260,7 @@ def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: 
 
 
 def _writer(engine: "Engine", options: AnalysisOptions, *, is_kata: bool) -> "ReportWriter":
-    from gtp_engine.gtp.analysis_output import ReportWriter  # here: it needs numpy, which comes with the engine
+    from gtp_engine.gtp.reports import ReportWriter  # here: it needs numpy, which comes with the engine
 
     return ReportWriter(engine.game.copy(), options, engine.config.gtp.analysis_perspective, is_kata=is_kata)
 
@@ -142,3 +278,21 @@ def _limits(server: "GtpServer", options: AnalysisOptions, writer: "ReportWriter
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
         cancel=server.cancel,
     )
+
+
+@command(
+    "cgos-genmove_analyze",
+    "COLOR",
+    "Play a move like genmove; the reply is a line of JSON about the search, then `play VERTEX`.",
+    syntax="invalid color",
+)
+def cgos_genmove_analyze(server: "GtpServer", args: Args) -> str:
+    """Play the engine's move; its evaluation is sent as a line before it."""
+    color, engine = parse_color(args[0]), server.engine
+    from gtp_engine.gtp.reports import cgos_analysis  # here: it needs numpy, which comes with the engine
+
+    position = engine.game.copy()
+    choice = engine.genmove(color, ponder=False, cancel=server.cancel)
+    ponder_when_sent(server, choice)
+    server.reply.line(cgos_analysis(position, choice.report))
+    return f"play {record_choice(server, choice)}"

@@ -6,7 +6,7 @@ from gtp_engine.config.option import Value
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.param_table import format_value
+from gtp_engine.gtp.commands.params import format_value
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 from gtp_engine.gtp.server import GOGUI

@@ -1,11 +1,11 @@
-"""Commands that play and take back moves, the controller's and the engine's."""
+"""Commands that play and take back moves, the controller's and the engine's, and count the game at its end."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.errors import counted, problem, shown
 from gtp_engine.go.coords import parse_color
-from gtp_engine.gtp.args import Args, parse_integer, parse_moves
-from gtp_engine.gtp.commands.common import ponder_when_sent, read_vertex, record_choice
+from gtp_engine.gtp.args import Args, parse_integer, read_moves, read_point, read_vertex, show_vertices
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gtp_engine.go.game import Game
     from gtp_engine.gtp.server import GtpServer
     from gtp_engine.search.limits import Limits
+
+STATUSES: Final = ("alive", "seki", "dead")
 
 
 @command(
@@ -40,7 +42,7 @@ def play(server: "GtpServer", args: Args) -> str:
 def gogui_play_sequence(server: "GtpServer", args: Args) -> str:
     """Play moves; when one of them is illegal nothing is played."""
     game = server.engine.game
-    server.engine.play_sequence(parse_moves(args.words, width=game.width, height=game.height))
+    server.engine.play_sequence(read_moves(game, args.words))
     return ""
 
 
@@ -123,14 +125,75 @@ def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool
 
 def _limits(server: "GtpServer", position: "Game") -> "Limits":
     """Return the limits of a search that reports to stderr if that is watched."""
-    from gtp_engine.gtp.live_reports import live_reporting  # here: these need numpy, which comes with the engine
+    from gtp_engine.gtp.reports import live_reporting  # here: these need numpy, which comes with the engine
     from gtp_engine.search.limits import Limits
 
     return Limits(reporting=live_reporting(server, position) if server.watching else None, cancel=server.cancel)
 
 
 def _report_to_ogs(server: "GtpServer", position: "Game", choice: "Choice") -> None:
-    from gtp_engine.gtp.server_reports import ogs_chat_line  # here: it needs numpy, which comes with the engine
+    from gtp_engine.gtp.reports import ogs_chat_line  # here: it needs numpy, which comes with the engine
 
     if line := ogs_chat_line(position, choice):
         server.log(line)
+
+
+@command("final_score", "", "The score, such as B+3.5, W+0.5 or 0; dead stones are estimated.")
+def final_score(server: "GtpServer", args: Args) -> str:
+    """Return the score of the position under the game's rules."""
+    return str(server.engine.score(server.cancel))
+
+
+@command(
+    "final_status",
+    "VERTEX",
+    "Status of a stone (alive, seki or dead) or of an empty point.",
+    syntax="invalid coordinate",
+)
+def final_status(server: "GtpServer", args: Args) -> str:
+    """Return the status of one point at the end of the game."""
+    engine = server.engine
+    point = read_point(engine.game, args[0])  # before the estimate, which takes seconds
+    return engine.final_status(server.cancel)[point]
+
+
+@command(
+    "final_status_list",
+    "STATUS",
+    "Groups of stones with that status (alive, seki or dead), one per line.",
+    syntax="missing status",
+)
+def final_status_list(server: "GtpServer", args: Args) -> str:
+    """Return the groups that are alive, in seki or dead, one per line; nothing if there are none."""
+    status = args[0].lower()
+    if status not in STATUSES:
+        raise GtpError(problem(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES)))
+    engine = server.engine
+    return "\n".join(show_vertices(engine.game, group) for group in engine.groups_by_status(status, server.cancel))
+
+
+def show_move(game: "Game", choice: "Choice") -> str:
+    """Return the move that the engine chose: a vertex, pass or resign."""
+    return "resign" if choice.resign else game.vertex(choice.point)
+
+
+def ponder_when_sent(server: "GtpServer", choice: "Choice") -> None:
+    """Have the engine ponder after a choice that it has played, once the reply with the move has been sent."""
+    server.after_reply = partial(server.engine.ponder_after, choice, server.cancel)
+
+
+def record_choice(server: "GtpServer", choice: "Choice") -> str:
+    """Store a choice, and an explanation of it for gomill-explain_last_move; return its move as text."""
+    server.last_choice = choice
+    server.explanation = explain(server.engine.game, choice)
+    return show_move(server.engine.game, choice)
+
+
+def explain(game: "Game", choice: "Choice") -> str:
+    """Return one line about a choice: move, winrate, visits and expected continuation."""
+    report, move = choice.report, show_move(game, choice)
+    if report.best is None:
+        return f"{move} without a search"
+    percent = 100 * report.winrate
+    expected = show_vertices(game, report.best.pv)
+    return f"{move}, winrate {percent:.1f} % after {counted(report.visits, 'visit')}, expected {expected}"

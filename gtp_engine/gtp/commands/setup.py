@@ -1,11 +1,17 @@
-"""Commands that set up a game: board size, komi, handicap, positions."""
+"""Commands that set up a game: board size, komi, handicap, positions, rules and time.
 
-from typing import TYPE_CHECKING
+Controllers differ in their time commands more than anywhere else (they send fractions, negative times, stones without
+overtime), and some give up the game after a `?` reply.  So everything that can be understood is accepted; `clock`
+interprets it.
+"""
 
-from gtp_engine.errors import BoardNotEmptyError, InvalidSizeError, shown
+from typing import TYPE_CHECKING, Final
+
+from gtp_engine.clock import KATA_KINDS, KGS_KINDS, MAX_COUNT, TimeSettings
+from gtp_engine.errors import BoardNotEmptyError, InvalidSizeError, TimeSettingsError, shown
 from gtp_engine.go.coords import parse_color
-from gtp_engine.gtp.args import Args, parse_integer, parse_number, parse_points, parse_stones
-from gtp_engine.gtp.commands.common import show_vertices
+from gtp_engine.go.rules import Rules
+from gtp_engine.gtp.args import Args, parse_integer, parse_number, read_point, read_setup, show_vertices
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
@@ -13,6 +19,9 @@ if TYPE_CHECKING:
     from gtp_engine.gtp.server import GtpServer
 
 _NOT_AN_INTEGER = "boardsize not an integer"
+
+_NOT_INTEGERS: Final = "not three integers"
+_BAD_TIME_LEFT: Final = "time and stones not two integers"
 
 
 @command(
@@ -99,7 +108,7 @@ def place_free_handicap(server: "GtpServer", args: Args) -> str:
 def set_free_handicap(server: "GtpServer", args: Args) -> str:
     """Place at least two black stones on an empty board; they are not moves, so undo does not remove them."""
     game = server.engine.game
-    points = parse_points(args.words, width=game.width, height=game.height)
+    points = [read_point(game, word) for word in args.words]
     if len(set(points)) < len(points):
         raise GtpError("repeated vertex: every point can hold one stone only")
     server.engine.set_free_handicap(points)
@@ -115,8 +124,7 @@ def get_handicap(server: "GtpServer", args: Args) -> str:
 @command("set_position", "[COLOR VERTEX]...", "Replace the position by these stones, without any history.")
 def set_position(server: "GtpServer", args: Args) -> str:
     """Set up stones on the empty board; without arguments the same as clear_board."""
-    game = server.engine.game
-    server.engine.set_position(parse_stones(args.words, width=game.width, height=game.height))
+    server.engine.set_position(read_setup(server.engine.game, args.words))
     return ""
 
 
@@ -124,7 +132,7 @@ def set_position(server: "GtpServer", args: Args) -> str:
 def gogui_setup(server: "GtpServer", args: Args) -> str:
     """Place set-up stones; fails if the board is not empty, as GoGui's manual requires."""
     game = server.engine.game
-    stones = parse_stones(args.words, width=game.width, height=game.height)
+    stones = read_setup(game, args.words)
     if game.moves or game.setup_stones or game.handicap:
         raise BoardNotEmptyError("board not empty: send clear_board before gogui-setup")
     server.engine.set_position(stones)
@@ -145,3 +153,96 @@ def gogui_setup_player(server: "GtpServer", args: Args) -> str:
         raise GtpError(f"moves have been played: {shown(args[0])} can only be set before the first one")
     server.engine.set_to_play(color)
     return ""
+
+
+@command("kata-get-rules", "", "The rules as JSON on one line.")
+def kata_get_rules(server: "GtpServer", args: Args) -> str:
+    """Return the rules in KataGo's form."""
+    return server.engine.rules.to_json()
+
+
+@command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
+def kata_set_rules(server: "GtpServer", args: Args) -> str:
+    """Set all rules; the position stays."""
+    rules = Rules.parse(args.text)
+    server.engine.set_rules(rules)
+    return ""
+
+
+@command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.", exact=True)
+def kata_set_rule(server: "GtpServer", args: Args) -> str:
+    """Set one rule; the others stay."""
+    server.engine.set_rules(server.engine.rules.with_value(args[0], args[1]))
+    return ""
+
+
+@command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.")
+def kgs_rules(server: "GtpServer", args: Args) -> str:
+    """Set all rules; further words are ignored, because KGS may add some."""
+    rules = Rules.parse_kgs(args[0])
+    server.engine.set_rules(rules)
+    return ""
+
+
+@command(
+    "time_settings",
+    "MAIN_TIME OVERTIME STONES",
+    "Set the time: seconds of main time, seconds and stones of Canadian overtime.",
+    syntax=_NOT_INTEGERS,
+)
+def time_settings(server: "GtpServer", args: Args) -> str:
+    """Set absolute or Canadian time, or no limit when there is overtime for no stones."""
+    try:
+        settings = TimeSettings.parse_gtp(args.words)
+    except TimeSettingsError as error:
+        raise GtpError(f"{_NOT_INTEGERS}: {error}") from error
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT)
+def time_left(server: "GtpServer", args: Args) -> str:
+    """Set the seconds left; with STONES above 0 they are overtime for that many stones, or byo-yomi periods.
+
+    Negative seconds are passed on to the clock; servers send them for a clock that has just run out.
+    """
+    color = parse_color(args[0])
+    seconds = parse_number(args[1], failure=_BAD_TIME_LEFT)
+    stones = parse_number(args[2], failure=_BAD_TIME_LEFT) if len(args) > 2 else 0
+    server.engine.set_time_left(color, seconds, int(min(max(stones, 0), MAX_COUNT)))
+    return ""
+
+
+@command(
+    "kgs-time_settings",
+    "KIND [SECONDS...]",
+    "Set the time as on KGS: none, absolute, byoyomi or canadian.",
+)
+def kgs_time_settings(server: "GtpServer", args: Args) -> str:
+    """Set the time by the name of the system and its numbers; further words are ignored."""
+    settings = TimeSettings.parse(args.words, KGS_KINDS)
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command(
+    "kata-time_settings",
+    "KIND [SECONDS...]",
+    "Set the time as in KataGo: as kgs-time_settings does, and fischer or fischer-capped.",
+)
+def kata_time_settings(server: "GtpServer", args: Args) -> str:
+    """Set the time by the name of the system and its numbers; further words are ignored."""
+    settings = TimeSettings.parse(args.words, KATA_KINDS)
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command(
+    "kata-list_time_settings",
+    "",
+    "The time systems that kata-time_settings accepts.",
+    needs_engine=False,
+)
+def kata_list_time_settings(server: "GtpServer", args: Args) -> str:
+    """Return the names on one line."""
+    return " ".join(KATA_KINDS)

@@ -8,7 +8,7 @@ from gtp.fake_engine import FakeEngine
 from gtp_engine.config import Config
 from gtp_engine.config.katago import GTP_OPTIONS
 from gtp_engine.config.option import Value
-from gtp_engine.gtp.param_table import CONSTANTS, format_value, get_value, names, to_options
+from gtp_engine.gtp.commands.params import CONSTANTS, format_value, get_value, names, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.server import GtpServer
 

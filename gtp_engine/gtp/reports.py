@@ -1,0 +1,355 @@
+"""Searches and evaluations as text: analyze commands, kata-raw-nn, Go servers, and stderr while a search runs.
+
+Reports hold Black's view; each output shows that of the colour it is for.
+
+- The formats of lz-analyze, kata-analyze and kata-raw-nn are those of KataGo 1.17 (`docs/GTP_Extensions.md`,
+  `cpp/command/gtp.cpp`), numbers with six significant digits as a C++ stream prints them.
+- OGS's chat line is KataGo's (`ogsChatToStderr` in `cpp/command/gtp.cpp`), which gtp2ogs parses
+  (`src/PvOutputParser.ts`).  The keys of CGOS's JSON and its ownership text are those that CGOS's Python client makes
+  of KataGo's reports (`client-python/src/gtpengine.py`) and CGOS's viewer reads.  Both show the view of the side that
+  moves.
+- GoGui draws what follows `gogui-gfx:` on stderr until an empty line while it waits for a reply (chapter "Live
+  Graphics" of its manual; the commands are those of the type `gfx` in chapter "Analyze Commands").  Other front ends
+  would show these lines as text, so they are written only once GoGui has asked for its menu.  A person in a terminal
+  gets a line now and then.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.errors import counted
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import board_points, format_color
+from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
+from gtp_engine.search.limits import Reporting
+from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gtp_engine.engine import Choice
+    from gtp_engine.evaluation.evaluation import Evaluation
+    from gtp_engine.go.game import Game
+    from gtp_engine.gtp.commands.analyze import AnalysisOptions
+    from gtp_engine.gtp.server import GtpServer
+
+_PERSPECTIVES: Final = {"black": BLACK, "white": WHITE}
+
+OGS_PV_LENGTH: Final = 15
+"""Longest continuation in a chat line, in moves: KataGo's `analysisPVLen`."""
+
+CGOS_MOVES: Final = 20
+"""Most moves in the JSON: CGOS's server closes the connection at a line of 64 KiB, which 361 moves can exceed."""
+
+_OWNERSHIP_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_HIGHEST_LETTER: Final = 62
+"""Index of the letter for certain ownership; A is the opponent's.  The viewer does not use the last one."""
+
+GOGUI_INTERVAL: Final = 0.5
+"""Seconds between two pictures: as often as an eye can follow a changing variation."""
+
+TERMINAL_INTERVAL: Final = 1.0
+"""Seconds between two lines in a terminal, five for a move by default."""
+
+PV_LENGTH: Final = 8
+"""Moves of the expected continuation that are shown; more hide the board."""
+
+LABELLED_MOVES: Final = 8
+"""Other moves that are marked with their share of the visits, in percent."""
+
+_LEAST_OWNERSHIP: Final = 0.1
+"""Points closer to neutral are not marked: their squares would be dots."""
+
+
+# --- analyze commands and kata-raw-nn ---
+
+
+class ReportWriter:
+    """Formats reports about one position as lines; `perspective` is sidetomove, black or white.
+
+    `game` holds that position; it must not change, so an analysis in the background passes a copy.
+    """
+
+    def __init__(self, game: "Game", options: "AnalysisOptions", perspective: str, *, is_kata: bool) -> None:
+        self._game: Final = game
+        self._options: Final = options
+        self._perspective: Final = perspective
+        self._is_kata: Final = is_kata
+
+    def line(self, report: SearchReport) -> str:
+        """Return the line about a report; "" while no move has been searched."""
+        report = completed(report, self._game)
+        color = _PERSPECTIVES.get(self._perspective, report.to_play)
+        moves = _at_least(self._options.min_moves, report)[: self._options.max_moves]
+        if not moves:
+            return ""
+        flags = self._options.flags
+        write = self._kata_move if self._is_kata else self._lz_move
+        parts = [write(move, order, report, color) for order, move in enumerate(moves)]
+        if "rootInfo" in flags:
+            parts.append(_root_info(report, color))
+        if "ownership" in flags:
+            parts.append(f"ownership {self._map(for_color(report.ownership_black, color))}")
+        if "ownershipStdev" in flags and report.ownership_stdev is not None:
+            parts.append(f"ownershipStdev {self._map(report.ownership_stdev)}")
+        return " ".join(parts)
+
+    def _lz_move(self, move: MoveReport, order: int, report: SearchReport, color: int) -> str:
+        """Return a move as Leela Zero writes it: probabilities in ten thousandths."""
+        lcb, _ = move.bounds_seen_by(color, report.to_play)
+        return (
+            f"info move {self._game.vertex(move.point)} visits {move.position_visits} "
+            f"winrate {_ten_thousandths(move.seen_by(color).winrate)} "
+            f"prior {_ten_thousandths(move.prior)} lcb {_ten_thousandths(lcb)} "
+            f"order {order} {self._pv(move)}"
+        )
+
+    def _kata_move(self, move: MoveReport, order: int, report: SearchReport, color: int) -> str:
+        """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
+        flags = self._options.flags
+        seen = move.seen_by(color)
+        lead, (lcb, utility_lcb) = _number(seen.lead), move.bounds_seen_by(color, report.to_play)
+        parts = [
+            f"info move {self._game.vertex(move.point)} visits {move.position_visits} edgeVisits {move.visits}",
+            f"utility {_number(seen.utility)}",
+            f"winrate {_number(seen.winrate)}",
+            f"scoreMean {lead} scoreStdev {_number(move.score_stdev)} scoreLead {lead}",
+            f"scoreSelfplay {_number(seen.score)}",
+        ]
+        if "noResultValue" in flags:
+            parts.append(f"noResultValue {_number(move.no_result)}")
+        parts.append(f"prior {_number(move.prior)} lcb {_number(lcb)}")
+        parts.append(f"utilityLcb {_number(utility_lcb)} weight {_number(move.weight + move.surplus_weight)}")
+        if move.symmetry_of is not None:
+            parts.append(f"isSymmetryOf {self._game.vertex(move.symmetry_of)}")
+        parts.append(f"order {order} {self._pv(move)}")
+        if "pvVisits" in flags:
+            parts.append(f"pvVisits {' '.join(map(str, move.pv_position_visits))}")
+        if "pvEdgeVisits" in flags:
+            parts.append(f"pvEdgeVisits {' '.join(map(str, move.pv_visits))}")
+        if "movesOwnership" in flags and move.ownership_black is not None:
+            parts.append(f"movesOwnership {self._map(for_color(move.ownership_black, color))}")
+        if "movesOwnershipStdev" in flags and move.ownership_stdev is not None:
+            parts.append(f"movesOwnershipStdev {self._map(move.ownership_stdev)}")
+        return " ".join(parts)
+
+    def _pv(self, move: MoveReport) -> str:
+        return " ".join(["pv", *map(self._game.vertex, move.pv)])
+
+    def _map(self, values: NDArray[np.floating]) -> str:
+        """Return a value for every point, row by row from the top left."""
+        return " ".join(_number(float(values[point])) for point in board_points(self._game.width, self._game.height))
+
+
+def format_evaluation(
+    evaluation: "Evaluation", symmetries: Iterable[int], game: "Game", color: int, *, is_human: bool = False
+) -> str:
+    """Return a network's evaluation of a position with `color` to play, White's view: a block for each of `symmetries`.
+
+    `is_human`: in the form of kata-raw-human-nn, which has other names for the score and fewer lines.
+
+    KataGo separates blocks by blank lines, which a GTP reply must not contain; its documentation allows other space.
+    """
+    legal = set(game.legal_points(color))
+    return "\n".join(
+        "\n".join([f"symmetry {symmetry}", *_evaluation_lines(evaluation, row, game, legal, is_human=is_human)])
+        for row, symmetry in enumerate(symmetries)
+    )
+
+
+def _evaluation_lines(
+    evaluation: "Evaluation", row: int, game: "Game", legal: set[int], *, is_human: bool
+) -> list[str]:
+    win, loss = float(evaluation.loss_black[row]), float(evaluation.win_black[row])
+    mean, stdev = -float(evaluation.score_black[row]), float(evaluation.score_stdev[row])
+    score = "whiteScore" if is_human else "whiteScoreSelfplay"
+    policy, ownership = evaluation.policy[row], -evaluation.ownership_black[row]
+    return [
+        f"whiteWin {win:.6f}",
+        f"whiteLoss {loss:.6f}",
+        f"noResult {max(0.0, 1.0 - win - loss):.6f}",
+        *([] if is_human else [f"whiteLead {-float(evaluation.lead_black[row]):.3f}"]),
+        f"{score} {mean:.3f}",
+        f"{score}Sq {mean**2 + stdev**2:.3f}",
+        *([] if is_human else [f"varTimeLeft {float(evaluation.time_left[row]):.3f}"]),
+        f"shorttermWinlossError {float(evaluation.winloss_error[row]):.3f}",
+        f"shorttermScoreError {float(evaluation.score_error[row]):.3f}",
+        "policy",
+        *_rows(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
+        f"policyPass {policy[PASS]:8.6f}",
+        "whiteOwnership",
+        *_rows(game, lambda point: f"{ownership[point]:9.7f}"),
+    ]
+
+
+def _rows(game: "Game", show: Callable[[int], str]) -> list[str]:
+    """Return a line for each row of the board, from the top, with `show` applied to its points."""
+    points = board_points(game.width, game.height)
+    return [" ".join(map(show, points[start : start + game.width])) for start in range(0, len(points), game.width)]
+
+
+def _root_info(report: SearchReport, color: int) -> str:
+    results = report.position_results
+    seen = results.seen_by(color)
+    lead = _number(seen.lead)
+    parts = [
+        f"rootInfo visits {report.visits} utility {_number(seen.utility)}",
+        f"winrate {_number(seen.winrate)}",
+        f"scoreMean {lead} scoreStdev {_number(results.score_stdev)} scoreLead {lead}",
+        f"scoreSelfplay {_number(seen.score)} weight {_number(report.weight)}",
+    ]
+    if report.raw is not None:
+        parts.append(f"rawStWrError {_number(report.raw.winloss_error)}")
+        parts.append(f"rawStScoreError {_number(report.raw.score_error)}")
+        parts.append(f"rawVarTimeLeft {_number(report.raw.time_left)}")
+    return " ".join(parts)
+
+
+def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
+    """Return the moves searched; if fewer than `count`, add likely moves with the results of the position itself."""
+    moves = tuple(move for move in report.moves if move.position_visits > 0)
+    missing = count - len(moves)
+    if missing <= 0 or report.raw is None:
+        return moves
+    known, policy = {move.point for move in moves}, report.raw.policy
+    others = [int(point) for point in np.argsort(-policy, kind="stable") if point not in known and policy[point] > 0]
+    own = report.seen_by(report.to_play)
+    position = MoveReport(
+        point=PASS,
+        visits=0,
+        value_black=report.value_black,
+        expected_black=report.value_black,
+        lcb=own.winrate,
+        utility_black=report.utility_black,
+        utility_lcb=own.utility,
+        score_black=report.score_black,
+        score_stdev=report.score_stdev,
+        lead_black=report.lead_black,
+        no_result=report.no_result,
+    )
+    added = (replace(position, point=p, prior=float(policy[p]), pv=(p,), pv_visits=(0,)) for p in others[:missing])
+    return (*moves, *added)
+
+
+def _ten_thousandths(probability: float) -> int:
+    return round(10_000 * probability)
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+# --- Go servers ---
+
+
+def ogs_chat_line(game: "Game", choice: "Choice") -> str:
+    """Return the line about a choice that gtp2ogs posts to the game's chat, or "" where nothing was searched.
+
+    `game` holds the position before the move.  The continuation begins with the chosen move if that was searched, else
+    with the best one; a line without any would end gtp2ogs.
+    """
+    report = completed(choice.report, game)
+    if report.best is None:
+        return ""
+    chosen = next((move for move in report.moves if move.point == choice.point), report.best)
+    if not chosen.pv:
+        return ""
+    return (
+        f"MALKOVICH:Visits {report.visits} Winrate {100 * report.winrate:.2f}% "
+        f"ScoreLead {report.seen_by(report.to_play).lead:.1f} ScoreStdev {report.score_stdev:.1f} "
+        f"PV {' '.join(map(game.vertex, chosen.pv[:OGS_PV_LENGTH]))}"
+    )
+
+
+def cgos_analysis(game: "Game", report: SearchReport) -> str:
+    """Return a search as a line of JSON for CGOS, the best moves first; `game` holds the position that was searched."""
+    report = completed(report, game)
+    moves = [move for move in report.moves if move.visits > 0][:CGOS_MOVES]
+    seen = report.seen_by(report.to_play)
+    analysis = {
+        "visits": report.visits,
+        "winrate": round(report.winrate, 4),
+        "score": round(seen.lead, 2),
+        "moves": [_cgos_move(game, move, report.to_play) for move in moves],
+        "ownership": _ownership_text(game, for_color(report.ownership_black, report.to_play)),
+    }
+    return json.dumps(analysis, separators=(",", ":"))
+
+
+def _cgos_move(game: "Game", move: MoveReport, color: int) -> dict[str, str | float]:
+    seen = move.seen_by(color)
+    return {
+        "move": game.vertex(move.point),
+        "visits": move.visits,
+        "winrate": round(seen.winrate, 4),
+        "prior": round(move.prior, 4),
+        "score": round(seen.lead, 2),
+        "pv": " ".join(map(game.vertex, move.pv[1:])),
+    }
+
+
+def _ownership_text(game: "Game", ownership: "NDArray[np.floating]") -> str:
+    """Return a letter for every point, row by row from the top left, for values from -1 to 1."""
+    values = np.asarray([ownership[point] for point in board_points(game.width, game.height)])
+    indices = np.rint((values.clip(-1, 1) + 1) / 2 * _HIGHEST_LETTER).astype(int)
+    return "".join(_OWNERSHIP_LETTERS[index] for index in indices)
+
+
+# --- stderr, while a search runs ---
+
+
+def live_reporting(server: "GtpServer", position: "Game") -> Reporting:
+    """Return how a search from `position` reports to stderr, as GoGui or a person reads it."""
+    if server.watching == GOGUI:
+        return Reporting(GOGUI_INTERVAL, lambda report: server.log(gogui_graphics(position, report)))
+    return Reporting(TERMINAL_INTERVAL, lambda report: server.log(progress_line(position, report)))
+
+
+def gogui_graphics(game: "Game", report: SearchReport) -> str:
+    """Return draw commands for GoGui with a newline after the last, so that the end of the line makes an empty one.
+
+    They show the ownership, the expected continuation as numbered stones, other moves by their visits, and a line.
+    """
+    report = completed(report, game)
+    if report.best is None:
+        return GOGUI_CLEAR
+    pv = report.best.pv[:PV_LENGTH]
+    others = [move for move in report.moves[: LABELLED_MOVES + 1] if move.point not in (PASS, *pv)]
+    shares = [(move.point, f"{100 * move.visits / max(1, report.visits):.0f}%") for move in others]
+    owned = [
+        (point, f"{report.ownership_black[point]:.2f}")
+        for point in board_points(game.width, game.height)
+        if abs(report.ownership_black[point]) >= _LEAST_OWNERSHIP
+    ]
+    lines = ["gogui-gfx:", "CLEAR"]
+    lines += [f"INFLUENCE {_pairs(game, owned)}"] if owned else []
+    lines += [f"LABEL {_pairs(game, shares)}"] if shares else []
+    lines += [f"VAR {_variation(game, report.to_play, pv)}", f"TEXT {progress_line(game, report)}"]
+    return "\n".join(lines) + "\n"
+
+
+def progress_line(game: "Game", report: SearchReport) -> str:
+    """Return one line about a running search, from the view of the side to play."""
+    report = completed(report, game)
+    if report.best is None:
+        return "Thinking …"
+    lead = report.seen_by(report.to_play).lead
+    return (
+        f"Thinking: {format_color(report.to_play)} {game.vertex(report.best.point)}, winrate {report.winrate:.0%}, "
+        f"lead {lead:+.1f}, {counted(report.visits, 'visit')}, {report.seconds:.0f} s"
+    )
+
+
+def _variation(game: "Game", color: int, points: "Iterable[int]") -> str:
+    """Return moves of alternating colors as GoGui writes them; a pass keeps its place in the numbering."""
+    letters = "bw" if color == BLACK else "wb"
+    return " ".join(f"{letters[number % 2]} {game.vertex(point)}" for number, point in enumerate(points))
+
+
+def _pairs(game: "Game", values: "Iterable[tuple[int, str]]") -> str:
+    return " ".join(f"{game.vertex(point)} {text}" for point, text in values)
