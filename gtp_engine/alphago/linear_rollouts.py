@@ -112,6 +112,7 @@ class LinearWork(NamedTuple):
     """Work arrays of one thread; weights by colour are at 0 for Black, at 1 for White."""
 
     tables: LinearTables
+    limit: int  # moves of a rollout at most
     weight: NDArray[np.float64]  # [2, n] of a move on each empty point, local features aside; 0 elsewhere
     row_sum: NDArray[np.float64]  # [2, height + 1] of the rows of the board, from 1
     total: NDArray[np.float64]  # [2]
@@ -129,8 +130,8 @@ class LinearWork(NamedTuple):
     info: IntArray  # [_INFO_SIZE] CAPTURED_FROM …
 
 
-def new_linear_work(tables: LinearTables, width: int, height: int) -> LinearWork:
-    """Return work arrays for boards of this size."""
+def new_linear_work(tables: LinearTables, width: int, height: int, limit: int = 0) -> LinearWork:
+    """Return work arrays for boards of this size, and rollouts of up to `limit` moves; 0: as others."""
     n = padded_length(width, height)
 
     def ints(size: int) -> IntArray:
@@ -138,6 +139,7 @@ def new_linear_work(tables: LinearTables, width: int, height: int) -> LinearWork
 
     return LinearWork(
         tables=tables,
+        limit=limit or MOVES_PER_POINT * width * height,
         weight=np.zeros((2, n)),
         row_sum=np.zeros((2, height + 1)),
         total=np.zeros(2),
@@ -438,13 +440,13 @@ def _find_rescues(board: Board, color: int, last: int, work: LinearWork) -> int:
             for beside in (-1, 1, -stride, stride):
                 other = wide(board.head[stone + beside])
                 if board.color[stone + beside] == enemy and work.liberties[other] == 1:
-                    count = _add_local(board, color, work, count, wide(work.first[other]), wide(SAVE_BY_CAPTURE))
+                    count = _add_local(color, work, count, wide(work.first[other]), wide(SAVE_BY_CAPTURE))
             stone = wide(board.next_stone[stone])
             if stone == head:
                 break
         liberty = wide(work.first[head])
         if is_legal(board, liberty, color, False) and not would_be_self_atari(board, liberty, color):
-            count = _add_local(board, color, work, count, liberty, wide(SAVE_BY_ESCAPE))
+            count = _add_local(color, work, count, liberty, wide(SAVE_BY_ESCAPE))
     return count
 
 
@@ -467,12 +469,12 @@ def _find_nakade(board: Board, color: int, work: LinearWork, count: int) -> int:
     is_star = most == stones - 1 and contacts == 2 * most
     is_square = stones >= 5 and most == stones - 2 and contacts == 2 * stones
     if is_star or is_square:
-        count = _add_local(board, color, work, count, vital, wide(NAKADE))
+        count = _add_local(color, work, count, vital, wide(NAKADE))
     return count
 
 
 @inlined_kernel
-def _add_local(board: Board, color: int, work: LinearWork, count: int, point: int, feature: int) -> int:
+def _add_local(color: int, work: LinearWork, count: int, point: int, feature: int) -> int:
     """Return the number of local features after adding one, unless it is known already or the move is not possible."""
     if work.weight[color - BLACK, point] == 0.0 or count >= MOST_URGENT:
         return count
@@ -486,16 +488,14 @@ def _add_local(board: Board, color: int, work: LinearWork, count: int, point: in
 
 @kernel
 def play_out_linear(
-    board: Board, color: int, last: int, work: LinearWork, rng: State, first_player: NDArray[np.int8], limit: int = 0
+    board: Board, color: int, last: int, work: LinearWork, rng: State, first_player: NDArray[np.int8]
 ) -> int:
     """Return the number of moves played by the policy to the end of the game; see `rollout.play_out`."""
-    if limit == 0:
-        limit = MOVES_PER_POINT * wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     color, last = wide(color), wide(last)
     passes = 0
     moves = 0
     begin_linear(board, work)
-    while passes < 2 and moves < limit:
+    while passes < 2 and moves < work.limit:
         point = draw_linear(board, color, last, work, rng)
         if point == PASS:
             passes += 1
@@ -518,38 +518,36 @@ def play_leaves_linear(leaves: Leaves, begin: int, end: int, zobrist: NDArray[np
         board = leaf_board(leaves, row, zobrist)
         if leaves.is_over[row] == 0:
             color, last = wide(leaves.color[row]), wide(leaves.last[row])
-            play_out_linear(board, color, last, work, leaves.rng[row], leaves.first_player[row], wide(0))
+            play_out_linear(board, color, last, work, leaves.rng[row], leaves.first_player[row])
 
 
 @kernel
-def play_rows_linear(
-    positions: Positions, count: int, limit: int, results: Results, scratch: Scratch, rng: State, work: LinearWork
-) -> None:
+def play_rows_linear(positions: Positions, count: int, results: Results, scratch: Scratch, work: LinearWork) -> None:
     """Write into `results` how the first `count` rows of `positions` (not changed) end; see `play_out_linear`."""
     for slot in range(count):
         copy_board(scratch.board, board_of(positions, slot, wide(0)))
         color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
-        play_out_linear(scratch.board, color, last, work, rng, scratch.first_player, limit)
+        play_out_linear(scratch.board, color, last, work, scratch.rng, scratch.first_player)
         results.margin[slot] = area_margin(scratch.board, scratch.queue, results.owner[slot])
 
 
 @kernel
-def _play_many_linear(scratch: Scratch, root: Board, count: int, work: LinearWork, rng: State, owner: IntArray) -> int:
+def _play_many_linear(scratch: Scratch, root: Board, count: int, work: LinearWork, owner: IntArray) -> int:
     """Return the sum of the margins of `count` rollouts from `root`, Black to play."""
     total = 0
     for _ in range(count):
         copy_board(scratch.board, root)
-        play_out_linear(scratch.board, wide(BLACK), wide(NULL_POINT), work, rng, scratch.first_player, wide(0))
+        play_out_linear(scratch.board, wide(BLACK), wide(NULL_POINT), work, scratch.rng, scratch.first_player)
         total += count_area(scratch.board, owner)
     return total
 
 
 def linear_rollouts_per_second(width: int, height: int, work: LinearWork, seconds: float) -> float:
     """Return how many rollouts from the empty board one core plays and counts in a second: `rollouts_per_second`."""
-    scratch, root, rng = new_scratch(width, height), new_board(width, height), new_states(1, 1)[0]
+    scratch, root = new_scratch(width, height, new_states(1, 1)[0]), new_board(width, height)
     owner = np.zeros(root.color.size, dtype=np.int32)
 
     def play(count: int) -> None:
-        _play_many_linear(scratch, root, count, work, rng, owner)
+        _play_many_linear(scratch, root, count, work, owner)
 
     return count_per_second(play, max(1, POINTS_AT_ONCE // (width * height)), seconds)

@@ -58,22 +58,23 @@ class Scratch(NamedTuple):
     board: Board
     first_player: NDArray[np.int8]  # [n]
     queue: IntArray  # [n]
+    rng: State  # of the rollouts
 
 
-def new_scratch(width: int, height: int) -> Scratch:
-    """Return work arrays for boards of this size."""
+def new_scratch(width: int, height: int, rng: State) -> Scratch:
+    """Return work arrays for boards of this size, with these random numbers."""
     n = padded_length(width, height)
-    return Scratch(new_board(width, height), np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int32))
+    return Scratch(new_board(width, height), np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int32), rng)
 
 
 @kernel
-def play_rows(positions: Positions, count: int, policy: Policy, results: Results, scratch: Scratch, rng: State) -> None:
+def play_rows(positions: Positions, count: int, policy: Policy, results: Results, scratch: Scratch) -> None:
     """Write into `results` how the first `count` rows of `positions` (not changed) end; see `play_out`."""
     for slot in range(count):
         copy_board(scratch.board, board_of(positions, slot, wide(0)))
         color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
         number, limit = policy.number, policy.limit
-        play_out(scratch.board, color, last, number, policy.work, rng, scratch.first_player, limit)
+        play_out(scratch.board, color, last, number, policy.work, scratch.rng, scratch.first_player, limit)
         results.margin[slot] = area_margin(scratch.board, scratch.queue, results.owner[slot])
 
 

@@ -91,30 +91,27 @@ class KernelPlayer:
 
     def __init__(self, policy: int, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:
         self._policy: Final = Policy(policy, limit, new_rollout_work(*board_size))
-        self._scratch: Final = new_scratch(*board_size)
-        self._rng: Final = rng
+        self._scratch: Final = new_scratch(*board_size, rng)
 
     def play_out(
         self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
     ) -> None:
         """Write how the positions end; see `RolloutPlayer`."""
-        play_rows(positions, count, self._policy, results, self._scratch, self._rng)
+        play_rows(positions, count, self._policy, results, self._scratch)
 
 
 class LinearPlayer:
     """Plays by the linear policy; `limit` as in `KernelPlayer`."""
 
     def __init__(self, policy: LinearPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:
-        self._limit: Final = limit
-        self._work: Final = new_linear_work(new_tables(policy), *board_size)
-        self._scratch: Final = new_scratch(*board_size)
-        self._rng: Final = rng
+        self._work: Final = new_linear_work(new_tables(policy), *board_size, limit)
+        self._scratch: Final = new_scratch(*board_size, rng)
 
     def play_out(
         self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
     ) -> None:
         """Write how the positions end; see `RolloutPlayer`."""
-        play_rows_linear(positions, count, self._limit, results, self._scratch, self._rng, self._work)
+        play_rows_linear(positions, count, results, self._scratch, self._work)
 
 
 class NetworkPlayer:

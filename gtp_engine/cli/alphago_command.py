@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gtp_engine.alphago.stages.stage_settings import (
-    GameSettings,
+    PolicyGameSettings,
     PolicyLearning,
     PolicySettings,
     RecordSettings,
@@ -24,7 +24,7 @@ from gtp_engine.errors import counted
 from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
-    from gtp_engine.alphago.stages.stage_run import StageRun
+    from gtp_engine.alphago.stages.stage_settings import StageRun
 
 
 _GROUP_HELP = """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
@@ -134,7 +134,7 @@ def rollout_policy_command(records: Path, run: Path, name: str, terms: str, **fl
 @click.argument("supervised", type=FOLDER)
 @click.argument("run", type=FOLDER)
 @settings_options(ReinforceSettings)
-@settings_options(GameSettings)
+@settings_options(PolicyGameSettings)
 @_file_options
 def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flags: Any) -> None:
     """Improve a policy network by games against its earlier versions; write RUN/policy.onnx.
@@ -142,7 +142,7 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
     SUPERVISED is the run of `policy` to start from. RUN receives checkpoint, log, curves, the pool of earlier versions,
     all games, and the network.
     """
-    settings, game = settings_of(ReinforceSettings, flags), settings_of(GameSettings, flags)
+    settings, game = settings_of(ReinforceSettings, flags), settings_of(PolicyGameSettings, flags)
     with _stage(run, name, terms) as stage:
         from gtp_engine.alphago.stages.reinforce import run_reinforcement
 
@@ -154,7 +154,7 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
 @click.argument("reinforced", type=FOLDER)
 @click.argument("run", type=FOLDER)
 @settings_options(ValueSettings)
-@settings_options(GameSettings)
+@settings_options(PolicyGameSettings)
 @settings_options(ValueLearning)
 @_file_options
 @click.option(
@@ -180,7 +180,7 @@ def value_command(
     SUPERVISED and REINFORCED are runs of `policy` and `reinforce`. RUN receives the games, checkpoint, log, curves and
     network. A table at the end compares the network's errors with those of rollouts.
     """
-    settings, game = settings_of(ValueSettings, flags), settings_of(GameSettings, flags)
+    settings, game = settings_of(ValueSettings, flags), settings_of(PolicyGameSettings, flags)
     learning = settings_of(ValueLearning, flags)
     if linear is not None:
         from gtp_engine.alphago.linear_policy import read_linear_policy
@@ -222,7 +222,7 @@ def _stage(out: Path, name: str, terms: str) -> Iterator["StageRun"]:
     from gtp_engine.training.core.learning import check_torch
 
     check_torch()
-    from gtp_engine.alphago.stages.stage_run import StageRun
+    from gtp_engine.alphago.stages.stage_settings import StageRun
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.runs import stop_on_signals
 

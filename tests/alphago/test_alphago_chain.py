@@ -9,7 +9,7 @@ from training.needs_torch import torch
 
 from gtp_engine.alphago.linear_policy import LinearPolicy
 from gtp_engine.alphago.stages import stage_chain
-from gtp_engine.alphago.stages.round_robin import MatchTerms, Player, match_steps, players_of
+from gtp_engine.alphago.stages.stage_chain import MatchTerms, Participant, match_steps, players_of
 from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
@@ -19,7 +19,7 @@ assert torch
 
 _NET = ("--layers", 2, "--channels", 4)
 _LEARNING = ("--samples", 512, "--batch", 64, "--validations", 1, "--threads", 1, "--precision", "float32")
-SMALLEST = stage_chain.Plan(
+SMALLEST = stage_chain.StageFlags(
     command="the smallest",
     size=5,
     records=("--games", 24, "--parallel-games", 24),
@@ -33,7 +33,7 @@ SMALLEST = stage_chain.Plan(
 """A chain on 5×5 with a few seconds for each stage."""
 
 
-def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Player]:
+def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Participant]:
     """Return one player for each kind of search."""
     return [player for player in players_of(network, seconds, gnugo) if player.key in ("mixed", "policy", "rave")]
 
@@ -68,7 +68,7 @@ def test_every_stage_of_a_short_chain(
 
 
 @pytest.mark.parametrize("plan", [stage_chain.FULL, stage_chain.MINI], ids=["full", "mini"])
-def test_the_flags_of_a_plan_exist(plan: stage_chain.Plan, tmp_path: Path) -> None:
+def test_the_flags_of_a_plan_exist(plan: stage_chain.StageFlags, tmp_path: Path) -> None:
     for step in stage_chain.training_steps(plan, tmp_path, tmp_path / "teacher.onnx", terms="MIT"):
         group, stage, *arguments = (str(part) for part in step.command[len(ENGINE) :])
         assert group == "alphago"

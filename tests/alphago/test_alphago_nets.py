@@ -8,9 +8,18 @@ import onnx
 import pytest
 from training.needs_torch import torch
 
-from gtp_engine.alphago.stages.net_export import check_net_file, export_net, model_of, random_planes
-from gtp_engine.alphago.stages.nets import KINDS, NetShape, PolicyNet, ValueNet, new_net
-from gtp_engine.alphago.stages.trained_net import read_policy
+from gtp_engine.alphago.stages.nets import (
+    KINDS,
+    NetShape,
+    PolicyNet,
+    ValueNet,
+    check_net_file,
+    export_net,
+    model_of,
+    new_net,
+    random_planes,
+    read_policy,
+)
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint

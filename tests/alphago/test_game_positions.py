@@ -8,14 +8,13 @@ from board_helpers import action_to_point
 
 from gtp_engine.alphago.stages.game_positions import (
     GameStore,
-    PositionRefs,
     RecordsError,
     Replayer,
     draw_symmetries,
     transform_actions,
 )
 from gtp_engine.alphago.stages.game_records import recorded
-from gtp_engine.alphago.stages.replay import ReplayWork, replay_rows
+from gtp_engine.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.board import clone, new_board
@@ -33,7 +32,8 @@ def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:
     empty = new_board(game.width, game.height)
     work = ReplayWork(empty, clone(empty), np.zeros(len(game.moves) + 1, dtype=np.uint64))
     games = np.zeros(len(counts), dtype=np.int64)
-    replay_rows(positions, store.moves, games, np.array(counts), np.array(to_play, dtype=np.int8), work)
+    refs = PositionRefs(games, np.array(counts), np.array(to_play, dtype=np.int8))
+    replay_rows(positions, store.moves, refs, work)
     return positions
 
 

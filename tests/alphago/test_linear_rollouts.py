@@ -197,7 +197,7 @@ def drawn(scene: Scene, board: Board, linear: LinearWork) -> list[int]:
     for _ in range(DRAWS):
         copy_board(copy, board)
         first_player[:] = 0
-        play_out_linear(copy, COLOR[scene.color], points[scene.last], linear, rng, first_player, 1)
+        play_out_linear(copy, COLOR[scene.color], points[scene.last], linear._replace(limit=1), rng, first_player)
         moves.append(points.index(int(first_player.argmax())))
     return moves
 
@@ -234,7 +234,7 @@ def test_a_rollout_ends_where_neither_side_has_a_move_that_fills_no_eye(size: tu
     for seed in range(5):
         board = new_board(*size)
         first_player = np.zeros(board.color.size, dtype=np.int8)
-        moves = play_out_linear(board, BLACK, NULL_POINT, linear, new_states(1, seed)[0], first_player, 0)
+        moves = play_out_linear(board, BLACK, NULL_POINT, linear, new_states(1, seed)[0], first_player)
         assert moves > size[0] * size[1] // 2
         if moves == 3 * size[0] * size[1]:
             continue  # cut off in a cycle of kos
@@ -248,7 +248,7 @@ def test_rollouts_with_the_same_seed_are_the_same() -> None:
     for seed in (7, 7, 8):
         board, linear = new_board(9, 9), new_linear_work(new_tables(POLICY), 9, 9)
         first_player = np.zeros(board.color.size, dtype=np.int8)
-        play_out_linear(board, BLACK, NULL_POINT, linear, new_states(1, seed)[0], first_player, 0)
+        play_out_linear(board, BLACK, NULL_POINT, linear, new_states(1, seed)[0], first_player)
         boards.append(board.color.tolist())
     assert boards[0] == boards[1] != boards[2]
 

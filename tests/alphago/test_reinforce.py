@@ -10,20 +10,18 @@ from board_helpers import point_to_action
 from training.needs_torch import torch
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.examples import Examples
+from gtp_engine.alphago.stages.examples import ExampleBatch
 from gtp_engine.alphago.stages.experience import Collector, read_episodes
-from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, new_net
-from gtp_engine.alphago.stages.opponent_pool import OpponentPool
+from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy
 from gtp_engine.alphago.stages.reinforce import (
+    OpponentPool,
     Reinforcement,
     learner_moves,
     policy_gradient,
     run_reinforcement,
 )
-from gtp_engine.alphago.stages.stage_run import StageRun
-from gtp_engine.alphago.stages.stage_settings import GameSettings, ReinforceSettings
+from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.alphago.stages.torch_games import play_versus, torch_player
-from gtp_engine.alphago.stages.trained_net import read_policy
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
@@ -45,7 +43,7 @@ SETTINGS = ReinforceSettings(
     precision="float32",
     threads=1,
 )
-GAME = GameSettings(komi=0.5, parallel_games=8)
+GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 
 
 def start(shape: NetShape = SHAPE, seed: int = 1) -> PolicyNet:
@@ -66,7 +64,7 @@ def action_of(vertex: str) -> int:
     return point_to_action(parse_vertex(vertex, width=3, height=3), width=3, height=3)
 
 
-def learned(run: Reinforcement, learner: int, *games: Game) -> tuple[torch.Tensor, torch.Tensor, Examples]:
+def learned(run: Reinforcement, learner: int, *games: Game) -> tuple[torch.Tensor, torch.Tensor, ExampleBatch]:
     """Return log p of the learner's moves before and after one step, and the moves."""
     collector = Collector()
     for game in games:
@@ -120,7 +118,7 @@ def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
     planes = torch.zeros(1, 48, 3, 3)
     planes[0, planes_of("sensibleness")[0]].view(-1)[:4] = 1
     logits = torch.tensor([[0.0, 1.0, 2.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0]], requires_grad=True)
-    batch = Examples(planes, torch.tensor([1]), torch.tensor([0.5]), torch.zeros(1, 0))
+    batch = ExampleBatch(planes, torch.tensor([1]), torch.tensor([0.5]), torch.zeros(1, 0))
     loss, entropy = policy_gradient(logits, batch)
     odds = torch.softmax(torch.tensor([0.0, 1.0, 2.0, 0.0]), dim=0)
     assert float(loss.detach()) == pytest.approx(-0.5 * float(odds[1].log()))
@@ -144,7 +142,7 @@ def test_examples_are_what_the_network_saw() -> None:
         return logits
 
     player._logits = record  # type: ignore[misc]
-    settings, rng = GameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
+    settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
     collector = play_versus(player, player, (3, 3), settings, games=8, rng=rng)
     batches = learner_moves(collector)
     assert batches
@@ -161,7 +159,7 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
         torch.nn.init.zeros_(parameter)
     sure.point_bias.data[action_of("B2")] = 99.0
     players = (torch_player(net.eval(), machine, "") for net in (sure, other))
-    settings, rng = GameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
+    settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
     collector = play_versus(*players, (3, 3), settings, games=7, rng=rng)
     assert [episode.learner for episode in collector.episodes] == [BLACK] * 4 + [WHITE] * 3
     centre = parse_vertex("B2", width=3, height=3)
@@ -174,7 +172,7 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
 def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
     """Black's centre wins on 3×3; after some games the network begins there."""
     settings = replace(SETTINGS, games=32, learning_rate=1.0, clip=9.0)
-    run = Reinforcement(start(), settings, GameSettings(komi=0.5, parallel_games=32), tmp_path)
+    run = Reinforcement(start(), settings, PolicyGameSettings(komi=0.5, parallel_games=32), tmp_path)
     empty = Game(3, 3)
     planes = torch.zeros(1, 48, 3, 3)
     planes[:, [2, 3, *planes_of("sensibleness")]] = 1.0  # empty points, ones, sensible
@@ -282,4 +280,4 @@ def test_the_pool(tmp_path: Path) -> None:
 
 def test_rules_that_do_not_score_by_area() -> None:
     with pytest.raises(ConfigError, match=r"games\.rules = .japanese.: expected .*chinese"):
-        GameSettings(rules="japanese")
+        PolicyGameSettings(rules="japanese")

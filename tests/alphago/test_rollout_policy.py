@@ -24,14 +24,14 @@ from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError, r
 from gtp_engine.alphago.stages.rollout_gradient import LOSS, POSITIONS, Scores, add_games
 from gtp_engine.alphago.stages.rollout_policy import (
     RolloutTrainer,
+    WeightSpace,
     common_diamonds,
     new_replay_buffers,
     run_rollout_policy,
+    uniform_policy,
 )
 from gtp_engine.alphago.stages.rollout_report import format_qualities, measure_policies
-from gtp_engine.alphago.stages.rollout_weights import WeightSpace, uniform_policy
-from gtp_engine.alphago.stages.stage_run import StageRun
-from gtp_engine.alphago.stages.stage_settings import RolloutSettings
+from gtp_engine.alphago.stages.stage_settings import RolloutSettings, StageRun
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.board import new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
@@ -60,14 +60,14 @@ def planted_policy() -> LinearPolicy:
 @cache
 def planted_games(count: int = 250, size: int = 6) -> list[RecordedGame]:
     """Return games whose moves were drawn from that policy."""
-    linear = new_linear_work(new_tables(planted_policy()), size, size)
+    linear = new_linear_work(new_tables(planted_policy()), size, size, limit=1)
     rng, games = new_states(1, 11)[0], []
     for number in range(count):
         game, last = Game(size, size, Rules.parse("chinese")), NULL_POINT
         while len(game.moves) < 40:
             board, first_player = new_board(size, size), np.zeros(game.board.color.size, dtype=np.int8)
             board.storage[:], board.hash[:] = game.board.storage, game.board.hash
-            play_out_linear(board, game.to_play, last, linear, rng, first_player, 1)
+            play_out_linear(board, game.to_play, last, linear, rng, first_player)
             last = int(first_player.argmax())
             if last == NULL_POINT or game.illegal_reason(last, game.to_play) is not None:
                 break  # a pass, or superko
@@ -77,9 +77,8 @@ def planted_games(count: int = 250, size: int = 6) -> list[RecordedGame]:
 
 
 def loss(space: WeightSpace, weights: np.ndarray, store: GameStore) -> float:
-    gradient = space.empty_gradient()
-    buffers = new_replay_buffers(store, space.diamonds)
-    add_games(store.moves, np.arange(len(store.games)), space.scores(weights), gradient, buffers)
+    gradient = space.empty_gradient(weights)
+    add_games(store.moves, np.arange(len(store.games)), gradient, new_replay_buffers(store, space.diamonds))
     return float(gradient.counts[LOSS])
 
 
@@ -89,8 +88,8 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     space = WeightSpace(common_diamonds(store, 2))
     assert len(space.diamonds) > 3
     weights = rng.normal(scale=0.5, size=space.size)
-    gradient = space.empty_gradient()
-    add_games(store.moves, np.arange(6), space.scores(weights), gradient, new_replay_buffers(store, space.diamonds))
+    gradient = space.empty_gradient(weights)
+    add_games(store.moves, np.arange(6), gradient, new_replay_buffers(store, space.diamonds))
     slope = space.gradient(gradient)
     directions = [np.eye(1, space.size, place).ravel() for place in np.argsort(-np.abs(slope))[:20]]
     directions += [np.sign(rng.normal(size=space.size)) for _ in range(3)]
@@ -137,10 +136,10 @@ def test_unusual_games_can_be_replayed(rules: str) -> None:
     games = [recorded(wild_game(seed, rules), name=f"{seed}", winner=EMPTY) for seed in range(30)]
     store = GameStore(games)
     space = WeightSpace(NONE)
-    buffers, gradient = new_replay_buffers(store, NONE), space.empty_gradient()
+    buffers, gradient = new_replay_buffers(store, NONE), space.empty_gradient(np.zeros(space.size))
     fresh = new_linear_work(new_tables(uniform_policy(NONE)), store.width, store.height)
     for number, game in enumerate(games):
-        add_games(store.moves, np.array([number]), space.scores(np.zeros(space.size)), gradient, buffers)
+        add_games(store.moves, np.array([number]), gradient, buffers)
         assert np.array_equal(buffers.board.color, game.game(len(game.points)).board.color)
         begin_linear(buffers.board, fresh)
         assert np.array_equal(buffers.linear.weight, fresh.weight)
@@ -154,10 +153,8 @@ def test_both_colours_learn_the_same() -> None:
     twin = replace(game, colors=(3 - game.colors).astype(np.int8), first_player=WHITE)
     space, slopes = WeightSpace(NONE), []
     for each in (game, twin):
-        store, gradient = GameStore([each]), space.empty_gradient()
-        add_games(
-            store.moves, np.array([0]), space.scores(np.zeros(space.size)), gradient, new_replay_buffers(store, NONE)
-        )
+        store, gradient = GameStore([each]), space.empty_gradient(np.zeros(space.size))
+        add_games(store.moves, np.array([0]), gradient, new_replay_buffers(store, NONE))
         slopes.append(space.gradient(gradient))
     assert slopes[0] == pytest.approx(slopes[1])
     assert np.abs(slopes[0]).max() > 0.5

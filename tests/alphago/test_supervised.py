@@ -12,12 +12,12 @@ from alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from training.needs_torch import torch
 
 from gtp_engine.alphago.stages.examples import ExampleStream, examples_of
-from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs
+from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import RecordsError
-from gtp_engine.alphago.stages.stage_run import StageRun
-from gtp_engine.alphago.stages.stage_settings import PolicyLearning, PolicySettings
+from gtp_engine.alphago.stages.nets import read_policy
+from gtp_engine.alphago.stages.replay import PositionRefs
+from gtp_engine.alphago.stages.stage_settings import PolicyLearning, PolicySettings, StageRun
 from gtp_engine.alphago.stages.supervised import accuracy, run_supervised
-from gtp_engine.alphago.stages.trained_net import read_policy
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint

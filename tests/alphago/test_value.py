@@ -15,14 +15,13 @@ from training.needs_torch import torch
 
 from gtp_engine.alphago.linear_policy import write_linear_policy
 from gtp_engine.alphago.stages.examples import examples_of
-from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs
+from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import RecordsError, recorded
-from gtp_engine.alphago.stages.net_export import export_net
-from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet
+from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
 from gtp_engine.alphago.stages.policy_rows import PolicyRows
-from gtp_engine.alphago.stages.rollout_weights import uniform_policy
-from gtp_engine.alphago.stages.stage_run import StageRun
-from gtp_engine.alphago.stages.stage_settings import GameSettings, ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.replay import PositionRefs
+from gtp_engine.alphago.stages.rollout_policy import uniform_policy
+from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.alphago.stages.value import ValueObjective, run_value, samples_of, split_episodes, values_of
 from gtp_engine.alphago.stages.value_comparison import (
     averaged_network_estimator,
@@ -52,7 +51,7 @@ from gtp_engine.training.nets.layers import NormLayer
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
-GAME = GameSettings(komi=0.5, parallel_games=8)
+GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 
 
 def favourite(action: int, name: str) -> PolicyRows:
@@ -117,7 +116,7 @@ def test_samples_have_the_perspective_of_the_side_to_move() -> None:
 def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
     player = favourite(5, "favourite")
 
-    def fill(games: int, stop: bool = False, terms: GameSettings = GAME) -> int:
+    def fill(games: int, stop: bool = False, terms: PolicyGameSettings = GAME) -> int:
         with ProgressBar() as bar:
             found = fill_folder(
                 tmp_path,
@@ -143,7 +142,7 @@ def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
 def test_rules_whose_games_cannot_be_learned_from_are_no_choice() -> None:
     """Of a game with a button, which the value network found out after all of them had been played."""
     with pytest.raises(ConfigError, match=r"games\.rules"):
-        GameSettings(rules="aga-button")
+        PolicyGameSettings(rules="aga-button")
 
 
 def test_the_exported_networks_have_the_right_perspective_in_the_engine(tmp_path: Path) -> None:

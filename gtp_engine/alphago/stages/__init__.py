@@ -8,15 +8,14 @@ Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  Each stage is 
     rollout-policy  a linear policy, fast enough for rollouts (`rollout_policy`, `rollout_report`)
     reinforce       the policy network, improved by games against its earlier versions (`reinforce`)
     value           a value network, trained on games of the reinforced policy (`value`, `value_comparison`)
-    chain           all stages, and a round robin with an Elo table (`stage_chain`, `round_robin`)
+    chain           all stages, and a round robin with an Elo table (`stage_chain`)
 
 Games are read as `game_records.RecordedGame` or `experience.Episode`; a `game_positions.GameStore` holds them, from
-which positions are replayed (`replay`) and encoded when they are needed (`examples`).  `nets` has the networks,
-`trained_net` those of finished runs, and `net_export` writes their files.  `policy_rows` and `torch_games` play games
-with them, `value_games` those of the value network; `opponent_pool` holds the earlier versions.
+which positions are replayed (`replay`) and encoded when they are needed (`examples`).  `nets` has the networks and
+their files.  `policy_rows` and `torch_games` play games with them, `value_games` those of the value network.
 
-All stages share `stage_settings`, `stage_run` and, where torch trains, `stage_loop`.  The rollout policy is trained
-by kernels instead (`rollout_weights`, `rollout_gradient`).
+All stages share `stage_settings` and, where torch trains on examples, the loop in `supervised`.  The rollout policy is
+trained by kernels instead (`rollout_gradient`).
 
 The files are `policy.onnx`, `rollout-policy.npz` and `value.onnx`, side by side in one folder for `gtp-engine --model`.
 """

@@ -1,6 +1,6 @@
 """Training examples as torch tensors: positions of recorded games with the move played and the outcome.
 
-Examples        a batch
+ExampleBatch        a batch
 ExampleStream   an endless stream of batches, whose order follows from its seed and `state`
 examples_of     given positions in one orientation
 """
@@ -14,11 +14,11 @@ from torch import Tensor
 
 from gtp_engine.alphago.stages.game_positions import (
     GameStore,
-    PositionRefs,
     Replayer,
     draw_symmetries,
     transform_actions,
 )
+from gtp_engine.alphago.stages.replay import PositionRefs
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.symmetry import IDENTITY
 
@@ -26,7 +26,7 @@ BATCH: Final = 512
 """Positions of an evaluation batch."""
 
 
-class Examples(NamedTuple):
+class ExampleBatch(NamedTuple):
     """N positions on boards of H × W points, from the view of the side to move."""
 
     planes: Tensor  # float32 [N, 48 or 49, H, W]
@@ -34,14 +34,14 @@ class Examples(NamedTuple):
     outcomes: Tensor  # float32 [N] 1 for a win, −1 for a loss, 0 for neither
     owners: Tensor  # float32 [N, H·W] final owner of each point, 1 own, −1 the opponent's; [N, 0] for a policy network
 
-    def split(self, parts: int) -> list["Examples"]:
+    def split(self, parts: int) -> list["ExampleBatch"]:
         """Return the batch in up to `parts` parts of about the same size, none of them empty."""
         parts = min(parts, len(self.planes))
-        return [Examples(*part) for part in zip(*(tensor.tensor_split(parts) for tensor in self), strict=True)]
+        return [ExampleBatch(*part) for part in zip(*(tensor.tensor_split(parts) for tensor in self), strict=True)]
 
-    def to(self, device: torch.device) -> "Examples":
+    def to(self, device: torch.device) -> "ExampleBatch":
         """Return the batch on `device`."""
-        return Examples(*(tensor.to(device, non_blocking=True) for tensor in self))
+        return ExampleBatch(*(tensor.to(device, non_blocking=True) for tensor in self))
 
 
 class ExampleStream:
@@ -75,10 +75,10 @@ class ExampleStream:
         self._epoch, self._batch = state["epoch"], state["batch"]
         self._order = self._shuffled()
 
-    def __iter__(self) -> Iterator[Examples]:
+    def __iter__(self) -> Iterator[ExampleBatch]:
         return self
 
-    def __next__(self) -> Examples:
+    def __next__(self) -> ExampleBatch:
         """Return the next batch."""
         begin = self._batch * self._size
         if begin + self._size > len(self._order):
@@ -97,7 +97,7 @@ class ExampleStream:
 
 def examples_of(
     store: GameStore, refs: PositionRefs, *, size: int = BATCH, for_value: bool, symmetry: int = IDENTITY
-) -> Iterator[Examples]:
+) -> Iterator[ExampleBatch]:
     """Yield the positions in their order, up to `size` at a time, all in one orientation.
 
     `for_value` as in `ExampleStream`.
@@ -110,10 +110,10 @@ def examples_of(
 
 def _examples(
     store: GameStore, replayer: Replayer, refs: PositionRefs, symmetries: IntArray, *, for_value: bool
-) -> Examples:
+) -> ExampleBatch:
     owners = replayer.owners(refs, symmetries) if for_value else np.zeros((len(refs.games), 0), dtype=np.float32)
     actions = transform_actions(store.actions(refs), symmetries, store.width, store.height)
-    return Examples(
+    return ExampleBatch(
         planes=torch.from_numpy(replayer.encode(refs, symmetries)),
         actions=torch.from_numpy(actions.astype(np.int64)),
         outcomes=torch.from_numpy(store.outcomes(refs)),

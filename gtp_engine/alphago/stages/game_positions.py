@@ -1,22 +1,22 @@
 """Positions of recorded games as network input: replayed when they are needed, in any orientation.
 
     GameStore      games on boards of one size, as the arrays that kernels replay
-    PositionRefs   references to positions in it
+    PositionRefs   references to positions in it (`replay`)
     Replayer       the planes of such positions, and the owners of all points at the end of their games
 
 Letters: G games, K positions, A = H·W points of a board.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError
-from gtp_engine.alphago.stages.replay import GameMoves, ReplayWork, replay_rows, write_owners
+from gtp_engine.alphago.stages.replay import GameMoves, PositionRefs, ReplayWork, replay_rows, write_owners
 from gtp_engine.errors import problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import SUPERKO
@@ -28,23 +28,6 @@ from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 
 NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 """AlphaGo's networks have no global inputs beside their planes."""
-
-
-class PositionRefs(NamedTuple):
-    """K positions: game number `games[i]` after `counts[i]` moves, with `to_play[i]` as the side to move."""
-
-    games: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    to_play: NDArray[np.int8]
-
-    def take(self, rows: NDArray[np.int64]) -> "PositionRefs":
-        """Return the references at `rows`."""
-        return PositionRefs._make(array[rows] for array in self)
-
-    def batches(self, size: int) -> Iterator["PositionRefs"]:
-        """Yield the references in order, up to `size` at a time."""
-        for begin in range(0, len(self.games), size):
-            yield PositionRefs._make(array[begin : begin + size] for array in self)
 
 
 class GameStore:
@@ -146,7 +129,7 @@ class Replayer:
         lengths = np.diff(self._store.moves.first_move)[refs.games]
         batch = len(self._positions.key)
         assert len(refs.games) <= batch and (refs.counts <= lengths).all(), "kernels check no bounds"
-        replay_rows(self._positions, self._store.moves, *refs, self._work)
+        replay_rows(self._positions, self._store.moves, refs, self._work)
 
 
 def transform_actions(actions: IntArray, symmetries: IntArray, width: int, height: int) -> IntArray:

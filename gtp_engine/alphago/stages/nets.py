@@ -1,4 +1,4 @@
-"""AlphaGo's networks as torch modules.
+"""AlphaGo's networks as torch modules, and their export to self-describing ONNX files.
 
 Zero-padded convolutions, the first of 5×5 and the rest of 3×3 points, each followed by a ReLU, then a 1×1 convolution
 to one channel.  The policy network adds a bias for each point, which gives the logits of a softmax.  The value network
@@ -11,10 +11,13 @@ a batch norm follows each of its convolutions; the export merges it into the fil
 Source: Silver et al., Nature 529 (2016), "Neural network architecture": 13 layers of 192 filters, the last one
 included; for the value network 256 dense units.
 
+A file is checked before it is kept: its outputs have to agree with the module's.
+
 Shapes: N positions, boards of H × W points, A = H·W.
 """
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -22,8 +25,16 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.alphago.planes import POLICY_PLANES, VALUE_PLANES
-from gtp_engine.errors import ConfigError, problem
+from gtp_engine.alphago.stages.stage_settings import StageRun
+from gtp_engine.errors import ConfigError, ModelError, problem, shown_path
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.networks.katago_format.description import BatchNorm
+from gtp_engine.networks.onnx_export.graph import Graph
+from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.onnx_model import OnnxModel
+from gtp_engine.nn.providers import PROVIDERS, Runtime
+from gtp_engine.training.core.checkpoint import check_output, read_checkpoint, write_checked
 from gtp_engine.training.nets.layers import NormLayer
 
 FIRST_FILTER: Final = 5
@@ -76,7 +87,7 @@ class Filters(NamedTuple):
     """[O]."""
 
 
-class Trunk(nn.Module):
+class ConvStack(nn.Module):
     """All convolutions but the last, each with a ReLU; if `normed`, with a batch norm before the ReLU."""
 
     def __init__(self, planes: int, shape: NetShape, *, normed: bool) -> None:
@@ -114,7 +125,7 @@ class PolicyNet(nn.Module):
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         self.shape = shape
-        self.trunk = Trunk(POLICY_PLANES, shape, normed=False)
+        self.trunk = ConvStack(POLICY_PLANES, shape, normed=False)
         self.to_logits = nn.Conv2d(shape.channels, 1, 1, bias=False)
         self.point_bias = nn.Parameter(torch.zeros(shape.area))
         nn.init.normal_(self.to_logits.weight, std=_OUTPUT_GAIN * shape.channels**-0.5)
@@ -134,7 +145,7 @@ class ValueNet(nn.Module):
     def __init__(self, shape: NetShape) -> None:
         super().__init__()
         self.shape = shape
-        self.trunk = Trunk(VALUE_PLANES, shape, normed=True)
+        self.trunk = ConvStack(VALUE_PLANES, shape, normed=True)
         self.to_points = nn.Conv2d(shape.channels, 1, 1)
         self.to_hidden = nn.Linear(shape.area, shape.hidden)
         self.to_value = nn.Linear(shape.hidden, 1)
@@ -203,3 +214,134 @@ def _initialize(layer: nn.Conv2d | nn.Linear) -> None:
     nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
+
+
+_CHECKED_POSITIONS: Final = 8
+_SEED: Final = 1
+_DENSITY: Final = 0.3
+"""Share of ones in the random planes on which file and module are compared."""
+
+
+def export_net(module: Net, target: Path, *, name: str, origin: str, terms: str) -> None:
+    """Write `module` (on the CPU) to `target`, an ONNX file; `terms` is the licence of the weights.
+
+    A file at `target` is replaced once the new one is complete and its outputs agree with the module's.
+
+    Raises ModelError, with the difference, if they do not.
+    """
+    model = model_of(module, name=name, origin=origin, terms=terms)
+    write_checked(model, target, lambda path: check_net_file(path, module))
+
+
+def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
+    """Return a network as an `onnx.ModelProto` with its metadata."""
+    graph, shape = Graph(), module.shape
+    features = graph.input("spatial", ("batch", module.PLANES, "height", "width"))
+    for filters in module.trunk.filters():
+        features = graph.add("Relu", _convolved(graph, features, *filters))
+    if isinstance(module, PolicyNet):
+        points = _flattened(graph, _convolved(graph, features, module.to_logits.weight), shape)
+        graph.output("policy", graph.add("Add", points, graph.constant(_array(module.point_bias))), ("batch", "points"))
+    else:
+        points = _flattened(graph, _convolved(graph, features, *module.to_points.parameters()), shape)
+        hidden = graph.add("Relu", _dense(graph, points, module.to_hidden))
+        graph.output("value", graph.add("Tanh", _dense(graph, hidden, module.to_value)), ("batch", 1))
+        owners = _flattened(graph, _convolved(graph, features, *module.to_owners.parameters()), shape)
+        graph.output("ownership", owners, ("batch", "points"))
+    return graph.model(name, _info(module, name, origin, terms).properties())
+
+
+def check_net_file(path: Path, module: Net) -> None:
+    """Raise ModelError if the network file's outputs differ from those of `module` on random planes."""
+    model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
+    planes = random_planes(module.shape, module.PLANES)
+    module.eval()
+    with torch.no_grad():
+        wanted = module(torch.from_numpy(planes)).numpy()
+    outputs = model.run(planes, np.zeros((len(planes), 0), dtype=np.float32))
+    model.close()
+    if isinstance(module, PolicyNet):
+        assert outputs.policy is not None, "checked when the file was opened"
+        found = outputs.policy
+    else:
+        assert outputs.value is not None and outputs.ownership is not None, "checked when the file was opened"
+        found = np.concatenate([outputs.value, np.tanh(outputs.ownership)], axis=1)
+    check_output(found.reshape(-1), wanted.reshape(-1), f"{module.KIND} network")
+
+
+def random_planes(shape: NetShape, planes: int) -> FloatArray:
+    """Return random planes of ones and zeros, float32[8, planes, H, W]."""
+    rng = np.random.default_rng(_SEED)
+    size = (_CHECKED_POSITIONS, planes, shape.height, shape.width)
+    return (rng.random(size) < _DENSITY).astype(np.float32)
+
+
+def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
+    """Return the metadata of the file."""
+    width, height = module.shape.width, module.shape.height
+    return NetworkInfo(
+        kind=module.KIND,
+        encoder=f"alphago-{module.PLANES}",
+        planes=module.PLANES,
+        globals_=0,
+        sizes=BoardSizes((width, width), (height, height)),
+        name=name,
+        precision="float32",
+        passes="none",
+        ownership=not isinstance(module, PolicyNet),
+        origin=origin,
+        license=terms,
+    )
+
+
+def _convolved(graph: Graph, source: str, weights: torch.Tensor, *bias: torch.Tensor) -> str:
+    side = weights.shape[-1]
+    constants = [graph.constant(_array(each)) for each in (weights, *bias)]
+    return graph.add("Conv", source, *constants, kernel_shape=[side, side], pads=[side // 2] * 4)
+
+
+def _flattened(graph: Graph, source: str, shape: NetShape) -> str:
+    """Return the only channel of `source` as [B, A]."""
+    return graph.add("Reshape", source, graph.integers(-1, shape.area))
+
+
+def _dense(graph: Graph, source: str, layer: nn.Linear) -> str:
+    return graph.add("Gemm", source, graph.constant(_array(layer.weight)), graph.constant(_array(layer.bias)), transB=1)
+
+
+def _array(tensor: torch.Tensor) -> FloatArray:
+    array: FloatArray = tensor.detach().float().contiguous().numpy()
+    return array
+
+
+def read_net(folder: Path) -> Net:
+    """Return the network of the run in `folder`, on the CPU; raises ModelError if it has none of AlphaGo's kinds."""
+    checkpoint = read_checkpoint(folder)
+    if checkpoint.kind not in KINDS:
+        raise ModelError(
+            problem(f"{shown_path(folder)} has a {checkpoint.kind} network", expected=f"one of {', '.join(KINDS)}")
+        )
+    net = KINDS[checkpoint.kind](NetShape(**checkpoint.network))
+    net.load_state_dict(checkpoint.weights)
+    return net.eval()
+
+
+def read_policy(folder: Path) -> PolicyNet:
+    """Return the policy network of the run in `folder`; raises ModelError if it has none."""
+    net = read_net(folder)
+    if not isinstance(net, PolicyNet):
+        raise ModelError(
+            problem(f"{shown_path(folder)} has a {net.KIND} network", expected="a run with a policy network")
+        )
+    return net
+
+
+def export_run(run: StageRun, file_name: str, *, default_name: str, origin: str) -> Path:
+    """Write the network of a finished run; return its file, `file_name` in the run's folder.
+
+    The network's name is the run's, or `default_name` with its size.
+    """
+    net, target = read_net(run.out), run.out / file_name
+    export_net(net, target, name=run.name or f"{default_name}-{net.shape.title}", origin=origin, terms=run.terms)
+    run.bar.log(f"Written: {target}")
+    return target

@@ -2,7 +2,8 @@
 
 REINFORCE (Williams 1992), as in the paper: in each iteration the network plays games against an opponent drawn from a
 pool of its earlier versions; then every move it made becomes more probable if the game was won and less probable if it
-was lost.  It joins the pool every so many iterations; the pool begins with the supervised network.
+was lost.  It joins the pool every so many iterations; the pool begins with the supervised
+network, and keeps each version as a file of weights named after its iteration.
 
 The gradient is that of  mean over the learner's moves of  advantage · log p(move),  where p is the distribution that
 the move was drawn from: the softmax over all moves that fill no own eye, in the orientation in which the network
@@ -21,22 +22,69 @@ import torch
 from torch import Tensor
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.examples import Examples
+from gtp_engine.alphago.stages.examples import ExampleBatch
 from gtp_engine.alphago.stages.experience import Collector, write_episodes
 from gtp_engine.alphago.stages.game_positions import GameStore, Replayer, transform_actions
-from gtp_engine.alphago.stages.nets import PolicyNet
-from gtp_engine.alphago.stages.opponent_pool import OpponentPool
-from gtp_engine.alphago.stages.stage_run import StageRun
-from gtp_engine.alphago.stages.stage_settings import GameSettings, ReinforceSettings
+from gtp_engine.alphago.stages.nets import PolicyNet, export_run, read_policy
+from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.alphago.stages.torch_games import play_versus, torch_player
-from gtp_engine.alphago.stages.trained_net import export_run, read_policy
-from gtp_engine.errors import counted
-from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.errors import ModelError, counted, problem, shown_path
+from gtp_engine.files import writing
+from gtp_engine.training.core.checkpoint import (
+    Checkpoint,
+    has_checkpoint,
+    read_checkpoint,
+    write_checkpoint,
+    write_values,
+)
 from gtp_engine.training.core.devices import Machine, choose_machine, threads_on
 from gtp_engine.training.core.learning import check_same, longest_gradient
 from gtp_engine.training.core.loop import Figures, format_figures
 from gtp_engine.training.core.optimizer import ParallelGradients
 from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
+
+_SUFFIX: Final = ".pt"
+
+
+class OpponentPool:
+    """The versions in a folder; `numbers` are their iterations, ascending."""
+
+    def __init__(self, folder: Path) -> None:
+        with writing(folder, ModelError, "versions to"):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._folder: Final = folder
+        self.numbers = sorted(int(path.stem) for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal())
+
+    def add(self, number: int, net: PolicyNet) -> None:
+        """Add the weights of `net` as version `number`; raises ModelError if the file cannot be written."""
+        write_values(self._path(number), net.state_dict(), "version")
+        self.numbers = sorted({*self.numbers, number})
+
+    def draw(self, rng: np.random.Generator) -> int:
+        """Return the number of a random version; raises ModelError if there is none."""
+        if not self.numbers:
+            raise ModelError(problem(f"no versions in {shown_path(self._folder)}", advice="start the run again"))
+        return int(rng.choice(self.numbers))
+
+    def load(self, number: int, net: PolicyNet) -> None:
+        """Load the weights of a version into `net`; raises ModelError if its file is missing or damaged."""
+        path = self._path(number)
+        try:
+            net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+        except Exception as error:  # torch raises errors of many types for a damaged file
+            raise ModelError(
+                problem(f"cannot read version {shown_path(path)} ({error})", advice="delete it")
+            ) from error
+
+    def drop(self, *, after: int) -> None:
+        """Delete versions from iterations later than `after`: an interrupted run will create them again."""
+        for number in [number for number in self.numbers if number > after]:
+            self._path(number).unlink()
+            self.numbers.remove(number)
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number:06}{_SUFFIX}"
+
 
 FILE_NAME: Final = "policy.onnx"
 """The network's name in the folder of a run."""
@@ -55,7 +103,7 @@ _ILLEGAL: Final = -1e4
 class Reinforcement:
     """A run that begins with the network `start`, or with the checkpoint in its folder."""
 
-    def __init__(self, start: PolicyNet, settings: ReinforceSettings, game: GameSettings, out: Path) -> None:
+    def __init__(self, start: PolicyNet, settings: ReinforceSettings, game: PolicyGameSettings, out: Path) -> None:
         self.settings: Final = settings
         self.out: Final = out
         self.machine: Final[Machine] = choose_machine(settings.device, settings.precision, threads=settings.threads)
@@ -178,7 +226,7 @@ class Reinforcement:
     def _settings(self) -> dict[str, Any]:
         return {**asdict(self.settings), "game": asdict(self._game)}
 
-    def _figures(self, net: PolicyNet, batch: Examples) -> Tensor:
+    def _figures(self, net: PolicyNet, batch: ExampleBatch) -> Tensor:
         with self.machine.autocast():
             logits = net(self.machine.as_input(batch.planes))
         return policy_gradient(logits, batch)
@@ -203,7 +251,7 @@ class Reinforcement:
         return {"steps": self.iterations, "games": games, "seconds": self.seconds}
 
 
-def learner_moves(collector: Collector) -> list[Examples]:
+def learner_moves(collector: Collector) -> list[ExampleBatch]:
     """Return the learner's moves in games with a winner, as it saw them; `outcomes` are the advantages."""
     store = GameStore([episode.game for episode in collector.episodes])
     learners = np.array([episode.learner for episode in collector.episodes], dtype=np.int8)
@@ -215,7 +263,7 @@ def learner_moves(collector: Collector) -> list[Examples]:
         symmetries = replayer.played_symmetries(batch)
         actions = transform_actions(store.actions(batch), symmetries, store.width, store.height)
         batches.append(
-            Examples(
+            ExampleBatch(
                 planes=torch.from_numpy(replayer.encode(batch, symmetries)),
                 actions=torch.from_numpy(actions.astype(np.int64)),
                 outcomes=torch.from_numpy(advantages[batch.games]),
@@ -225,7 +273,7 @@ def learner_moves(collector: Collector) -> list[Examples]:
     return batches
 
 
-def policy_gradient(logits: Tensor, batch: Examples) -> Tensor:
+def policy_gradient(logits: Tensor, batch: ExampleBatch) -> Tensor:
     """Return the loss −advantage · log p(move), whose gradient REINFORCE descends, and the entropy; means, [2]."""
     (plane,) = planes_of("sensibleness")
     may_play = batch.planes[:, plane].flatten(1) > 0
@@ -235,7 +283,9 @@ def policy_gradient(logits: Tensor, batch: Examples) -> Tensor:
     return torch.stack([-(batch.outcomes * chosen).mean(), entropy.detach()])
 
 
-def run_reinforcement(supervised: Path, settings: ReinforceSettings, game: GameSettings, run: StageRun) -> Path | None:
+def run_reinforcement(
+    supervised: Path, settings: ReinforceSettings, game: PolicyGameSettings, run: StageRun
+) -> Path | None:
     """Iterate until the end, or until the run is stopped; return the network file, None if the run is not done.
 
     `supervised` is the folder of the run whose network it begins with.

@@ -5,6 +5,7 @@ replay it takes a few microseconds, less than to encode the position.  The resul
 `Game` (`evaluation.from_game`) that has not ended and has no button.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,23 @@ class GameMoves(NamedTuple):
     suicide: NDArray[np.bool_]  # [G] as in `Conditions`
 
 
+class PositionRefs(NamedTuple):
+    """K positions: game number `games[i]` after `counts[i]` moves, with `to_play[i]` as the side to move."""
+
+    games: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    to_play: NDArray[np.int8]
+
+    def take(self, rows: NDArray[np.int64]) -> "PositionRefs":
+        """Return the references at `rows`."""
+        return PositionRefs._make(array[rows] for array in self)
+
+    def batches(self, size: int) -> Iterator["PositionRefs"]:
+        """Yield the references in order, up to `size` at a time."""
+        for begin in range(0, len(self.games), size):
+            yield PositionRefs._make(array[begin : begin + size] for array in self)
+
+
 class ReplayWork(NamedTuple):
     """Work arrays of one thread."""
 
@@ -92,20 +110,13 @@ def _write_history(positions: Positions, row: int, moves: GameMoves, begin: int,
 
 
 @kernel
-def replay_rows(
-    positions: Positions,
-    moves: GameMoves,
-    games: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    to_play: NDArray[np.int8],
-    work: ReplayWork,
-) -> None:
-    """Fill row i of `positions` with game number games[i] after counts[i] moves, to_play[i] to move, for all i.
+def replay_rows(positions: Positions, moves: GameMoves, refs: PositionRefs, work: ReplayWork) -> None:
+    """Fill row i of `positions` with position i of `refs`, for all i.
 
     The games must be legal (superko aside) and not be over after so many moves; that is not checked.
     """
-    for row in range(games.size):
-        _replay(positions, row, moves, wide(games[row]), wide(counts[row]), wide(to_play[row]), work)
+    for row in range(refs.games.size):
+        _replay(positions, row, moves, refs, work)
 
 
 @kernel
@@ -120,10 +131,9 @@ def write_owners(positions: Positions, count: int, queue: IntArray, owners: IntA
 
 
 @kernel
-def _replay(
-    positions: Positions, row: int, moves: GameMoves, game: int, count: int, to_play: int, work: ReplayWork
-) -> None:
+def _replay(positions: Positions, row: int, moves: GameMoves, refs: PositionRefs, work: ReplayWork) -> None:
     """Fill a row, see `replay_rows`."""
+    game, count, to_play = wide(refs.games[row]), wide(refs.counts[row]), wide(refs.to_play[row])
     board, superko = work.board, wide(moves.superko[game])
     begin = wide(moves.first_move[game])
     last = begin + count
@@ -136,7 +146,7 @@ def _replay(
             for older in range(ago, BOARDS if number == begin else ago + 1):
                 _copy_to_row(positions, row, wide(older), board, mover)
         if superko != SIMPLE_KO:
-            _write_key(board, moves, game, number, begin, superko, work.keys)
+            _write_key(work, moves, game, number)
         if number < last:
             _play(board, wide(moves.points[number]), mover)
     _write_history(positions, row, moves, begin, last)
@@ -148,13 +158,14 @@ def _replay(
 
 
 @spliced_kernel
-def _write_key(board: Board, moves: GameMoves, game: int, number: int, begin: int, superko: int, keys: Keys) -> None:
+def _write_key(work: ReplayWork, moves: GameMoves, game: int, number: int) -> None:
     """Write the superko key of the position before move `number`; see `go.game.key_of`."""
+    board, begin = work.board, wide(moves.first_move[game])
     key = board.hash[0]
-    if superko == SITUATIONAL_SUPERKO:
+    if moves.superko[game] == SITUATIONAL_SUPERKO:
         before = moves.first_player[game] if number == begin else BLACK + WHITE - moves.colors[number - 1]
         key = key ^ board.zobrist[0, before]
-    keys[number - begin] = key
+    work.keys[number - begin] = key
 
 
 @spliced_kernel

@@ -29,23 +29,24 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
 
-Floats = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 
 
 class Scores(NamedTuple):
     """The scores (sums of weights) of patterns and local features."""
 
     kinds: IntArray  # [2, PATTERNS] index of each pattern, for Black and for White, into `patterns`
-    patterns: Floats  # [S]
-    local: Floats  # [F]
+    patterns: Doubles  # [S]
+    local: Doubles  # [F]
 
 
 class Gradient(NamedTuple):
-    """The gradient of the loss with respect to the scores, and statistics of the positions."""
+    """The gradient of the loss with respect to the scores, where they are `scores`, and statistics of the positions."""
 
-    patterns: Floats  # [S]
-    local: Floats  # [F]
-    counts: Floats  # [COUNTS] indexed by POSITIONS …
+    scores: Scores
+    patterns: Doubles  # [S]
+    local: Doubles  # [F]
+    counts: Doubles  # [COUNTS] indexed by POSITIONS …
 
 
 POSITIONS = 0
@@ -64,14 +65,12 @@ class ReplayBuffers(NamedTuple):
     empty: Board  # the empty board
     board: Board
     linear: LinearWork
-    scores: Floats  # [n] of the moves in a position
+    scores: Doubles  # [n] of the moves in a position
     kinds: IntArray  # [n]
 
 
 @kernel
-def add_games(
-    moves: GameMoves, games: NDArray[np.int64], scores: Scores, gradient: Gradient, buffers: ReplayBuffers
-) -> None:
+def add_games(moves: GameMoves, games: NDArray[np.int64], gradient: Gradient, buffers: ReplayBuffers) -> None:
     """Add the gradient and the counts of all positions of these games to `gradient`."""
     for i in range(games.size):
         _begin(moves, wide(games[i]), buffers)
@@ -79,7 +78,7 @@ def add_games(
         for number in range(moves.first_move[games[i]], moves.first_move[games[i] + 1]):
             point, color = wide(moves.points[number]), wide(moves.colors[number])
             if _may_choose(buffers, point, color):
-                _add_position(buffers, color, last, point, scores, gradient)
+                _add_position(buffers, color, last, point, gradient)
             _play(buffers, point, color)
             last = point
 
@@ -126,11 +125,9 @@ def _play(buffers: ReplayBuffers, point: int, color: int) -> None:
 
 
 @kernel
-def _add_position(
-    buffers: ReplayBuffers, color: int, last: int, played: int, scores: Scores, gradient: Gradient
-) -> None:
+def _add_position(buffers: ReplayBuffers, color: int, last: int, played: int, gradient: Gradient) -> None:
     """Add the gradient and the counts of one position."""
-    board, linear = buffers.board, buffers.linear
+    board, linear, scores = buffers.board, buffers.linear, gradient.scores
     local = find_local(board, color, last, linear)
     ko = wide(board.info[KO_POINT]) if board.info[KO_COLOR] == color else wide(NULL_POINT)
     for i in range(wide(board.info[EMPTY_COUNT])):
@@ -149,7 +146,7 @@ def _add_position(
 
 
 @spliced_kernel
-def _softmax_gradient(buffers: ReplayBuffers, color: int, ko: int, played: int, counts: Floats) -> None:
+def _softmax_gradient(buffers: ReplayBuffers, color: int, ko: int, played: int, counts: Doubles) -> None:
     """Replace scores by the gradient of the loss: probabilities, less 1 for the move played.  Add to the counts."""
     board, scores = buffers.board, buffers.scores
     best, ties, total = -np.inf, 0, 0.0

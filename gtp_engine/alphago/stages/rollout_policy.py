@@ -4,21 +4,37 @@ The loss is the cross-entropy of the moves played, with a normal prior on the we
 Hazan and Singer 2011), which suits sparse features, of which few are common and most are rare; a step takes all
 positions of a few games.  One core is enough: a million positions take some seconds.
 
+The weights are one vector (`WeightSpace`):
+
+    S weights of patterns with liberties, Q of plain patterns, FIRST_DIAMOND of moves that save or kill,
+    three of distance, DIAMOND_SIZE for each diamond of the list
+
+A pattern is identified by the smallest code of its eight orientations.
+
 A run is a folder with `checkpoint.pt`, log, curves and, at the end, `rollout-policy.npz`.
 """
 
 import time
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gtp_engine.alphago.linear_policy import LinearPolicy, new_tables, write_linear_policy
-from gtp_engine.alphago.linear_rollouts import new_linear_work
-from gtp_engine.alphago.neighborhoods import diamond_images
+from gtp_engine.alphago.linear_policy import REACHES, LinearPolicy, least_places, new_tables, write_linear_policy
+from gtp_engine.alphago.linear_rollouts import FIRST_DIAMOND, NAKADE, SAVE_BY_CAPTURE, SAVE_BY_ESCAPE, new_linear_work
+from gtp_engine.alphago.neighborhoods import (
+    DIAMOND_SIZE,
+    PATTERNS,
+    diamond_images,
+    pattern_images,
+    plain_patterns,
+    playable_patterns,
+    swapped_patterns,
+)
 from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import RecordedGame, split_games
 from gtp_engine.alphago.stages.rollout_gradient import (
@@ -27,22 +43,122 @@ from gtp_engine.alphago.stages.rollout_gradient import (
     LOSS,
     POSITIONS,
     PROBABILITY,
-    Floats,
+    Doubles,
+    Gradient,
     ReplayBuffers,
+    Scores,
     add_games,
     diamonds_into,
 )
-from gtp_engine.alphago.stages.rollout_weights import WeightSpace, uniform_policy
-from gtp_engine.alphago.stages.stage_run import StageRun
-from gtp_engine.alphago.stages.stage_settings import RolloutSettings
+from gtp_engine.alphago.stages.stage_settings import RolloutSettings, StageRun
 from gtp_engine.errors import ModelError, counted
 from gtp_engine.files import writing
-from gtp_engine.go.board import clone, new_board
+from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.learning import check_same, cosine_rate
 from gtp_engine.training.core.loop import Figures, format_figures
 from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
+
+Ints = NDArray[np.int64]
+
+_NEAR: Final = slice(FIRST_DIAMOND, FIRST_DIAMOND + 3)
+_HANDCRAFTED: Final = FIRST_DIAMOND + 3
+"""The number of weights that belong neither to patterns nor to diamonds."""
+
+
+def uniform_policy(diamonds: Ints) -> LinearPolicy:
+    """Return the policy with these diamonds whose weights are all 0."""
+    codes, weights = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+    responses = np.zeros((len(diamonds), DIAMOND_SIZE), dtype=np.float32)
+    return LinearPolicy(codes, weights, codes, weights, diamonds, responses, near=np.zeros(3, dtype=np.float32))
+
+
+class _Numbering(NamedTuple):
+    """The indices of patterns."""
+
+    patterns: Ints  # [S] codes of playable patterns, each the smallest of its orientations
+    kinds: IntArray  # [2, PATTERNS] index of each code, for Black and for White; 0 for patterns that are not playable
+    plains: Ints  # [Q] codes of the plain patterns
+    plain_of: Ints  # [S] index of each pattern's plain pattern
+
+
+@cache
+def _numbering() -> _Numbering:
+    """Return the indices; computing them takes half a second."""
+    codes = np.arange(PATTERNS)
+    least, playable = pattern_images(codes).min(axis=0), playable_patterns(codes)
+    patterns = np.unique(least[playable])
+    kinds = np.where(playable, np.searchsorted(patterns, least), 0)
+    plains, plain_of = np.unique(least[plain_patterns(patterns)], return_inverse=True)
+    both = np.stack([kinds, kinds[swapped_patterns(codes)]]).astype(np.int32)
+    return _Numbering(patterns, both, plains, plain_of)
+
+
+class WeightSpace:
+    """The layout of the weight vector; `diamonds` [R] are those whose responses have weights of their own."""
+
+    def __init__(self, diamonds: Ints) -> None:
+        self.diamonds: Final = diamonds
+        self.patterns, self.kinds, self.plains, self._plain_of = _numbering()
+        known = least_places(diamonds) + DIAMOND_SIZE * np.arange(len(diamonds))[:, None]
+        self._response_of: Final = known.ravel()
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return len(self.patterns) + len(self.plains) + _HANDCRAFTED + DIAMOND_SIZE * len(self.diamonds)
+
+    def parts(self, weights: Doubles) -> tuple[Doubles, Doubles, Doubles, Doubles]:
+        """Return views of the weights: patterns, plain patterns, handcrafted, responses [R · DIAMOND_SIZE]."""
+        edges = np.cumsum([len(self.patterns), len(self.plains), _HANDCRAFTED])
+        patterns, plains, handcrafted, responses = np.split(weights, edges)
+        return patterns, plains, handcrafted, responses
+
+    def scores(self, weights: Doubles) -> Scores:
+        """Return the scores of all features."""
+        patterns, plains, handcrafted, responses = self.parts(weights)
+        near = handcrafted[_NEAR][REACHES]
+        known = responses[self._response_of].reshape(-1, DIAMOND_SIZE) + near
+        local = np.concatenate([handcrafted[:FIRST_DIAMOND], near, known.ravel()])
+        return Scores(self.kinds, patterns + plains[self._plain_of], local)
+
+    def gradient(self, of_scores: Gradient) -> Doubles:
+        """Return the gradient with respect to the weights from that with respect to the scores."""
+        responses = of_scores.local[FIRST_DIAMOND:].reshape(-1, DIAMOND_SIZE)
+        near = np.bincount(REACHES, weights=responses.sum(axis=0))
+        known = responses[1:].ravel()
+        return np.concatenate(
+            [
+                of_scores.patterns,
+                np.bincount(self._plain_of, weights=of_scores.patterns),
+                of_scores.local[:FIRST_DIAMOND],
+                near,
+                np.bincount(self._response_of, weights=known, minlength=known.size),
+            ]
+        )
+
+    def empty_gradient(self, weights: Doubles) -> Gradient:
+        """Return a gradient of zeros, at the scores of these weights."""
+        local = FIRST_DIAMOND + DIAMOND_SIZE * (len(self.diamonds) + 1)
+        return Gradient(self.scores(weights), np.zeros(len(self.patterns)), np.zeros(local), np.zeros(COUNTS))
+
+    def policy(self, weights: Doubles) -> LinearPolicy:
+        """Return the policy with these weights; pattern weights of 0 are left out."""
+        patterns, plains, handcrafted, responses = (part.astype(np.float32) for part in self.parts(weights))
+        return LinearPolicy(
+            patterns=self.patterns[patterns != 0],
+            pattern_weights=patterns[patterns != 0],
+            plain_patterns=self.plains[plains != 0],
+            plain_weights=plains[plains != 0],
+            diamonds=self.diamonds,
+            diamond_weights=responses[self._response_of].reshape(-1, DIAMOND_SIZE),
+            near=handcrafted[_NEAR],
+            save_by_capture=float(handcrafted[SAVE_BY_CAPTURE]),
+            save_by_escape=float(handcrafted[SAVE_BY_ESCAPE]),
+            nakade=float(handcrafted[NAKADE]),
+        )
+
 
 KIND: Final = "rollout policy"
 """The kind of its checkpoints."""
@@ -66,11 +182,11 @@ class RolloutTrainer:
     ) -> None:
         self.settings: Final = settings
         self.space: Final = WeightSpace(diamonds)
-        self.weights: Floats = np.zeros(self.space.size)
-        self.squares: Floats = np.full(self.space.size, _FIRST_SQUARE)
+        self.weights: Doubles = np.zeros(self.space.size)
+        self.squares: Doubles = np.full(self.space.size, _FIRST_SQUARE)
         self.steps = self.samples = 0
         self.seconds = 0.0
-        self.counts: Floats = np.zeros(COUNTS)
+        self.counts: Doubles = np.zeros(COUNTS)
         self._train: Final = train
         self._test: Final = test
         self._buffers: Final = new_replay_buffers(train, diamonds)
@@ -91,9 +207,9 @@ class RolloutTrainer:
         settings = self.settings
         epoch, place = divmod(self.steps, self._steps_per_epoch)
         order = np.random.default_rng((settings.seed, epoch)).permutation(len(self._train.games))
-        gradient = self.space.empty_gradient()
+        gradient = self.space.empty_gradient(self.weights)
         games = order[place * settings.games_per_step : (place + 1) * settings.games_per_step]
-        add_games(self._train.moves, games, self.space.scores(self.weights), gradient, self._buffers)
+        add_games(self._train.moves, games, gradient, self._buffers)
         positions = max(1.0, gradient.counts[POSITIONS])
         slope = self.space.gradient(gradient) / positions
         slope += settings.prior / len(self._train.moves.points) * self.weights
@@ -112,8 +228,8 @@ class RolloutTrainer:
 
     def validate(self) -> Figures:
         """Return the figures on the test games."""
-        gradient, games = self.space.empty_gradient(), np.arange(len(self._test.games))
-        add_games(self._test.moves, games, self.space.scores(self.weights), gradient, self._buffers)
+        gradient, games = self.space.empty_gradient(self.weights), np.arange(len(self._test.games))
+        add_games(self._test.moves, games, gradient, self._buffers)
         return _figures(gradient.counts)
 
     def policy(self) -> LinearPolicy:
@@ -224,7 +340,7 @@ def _settings(settings: RolloutSettings, train: GameStore) -> dict[str, Any]:
     return asdict(settings) | {"stage": KIND, "training games": len(train.games)}
 
 
-def _figures(counts: Floats) -> Figures:
+def _figures(counts: Doubles) -> Figures:
     """Return the loss in nats, the share of moves played that the policy ranks first, and their mean probability."""
     positions = max(1.0, counts[POSITIONS])
     return {

@@ -14,8 +14,9 @@ from gtp_engine.alphago.linear_rollouts import (
     new_linear_work,
     play_out_linear,
 )
-from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs, Replayer
+from gtp_engine.alphago.stages.game_positions import GameStore, Replayer
 from gtp_engine.alphago.stages.game_records import RecordedGame
+from gtp_engine.alphago.stages.replay import PositionRefs
 from gtp_engine.alphago.stages.rollout_policy import split_stores
 from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings
 from gtp_engine.alphago.stages.value_comparison import compare, rollout_estimator
@@ -51,13 +52,13 @@ def measure_policies(
     refs, width, height = store.move_refs(), store.width, store.height
     chosen = np.random.default_rng(seed).permutation(len(refs.games))[:positions]
     refs = refs.take(np.sort(chosen))
-    linear = new_linear_work(new_tables(policy), width, height)
+    linear, one_move = (new_linear_work(new_tables(policy), width, height, limit) for limit in (0, 1))
     estimators = {name: rollout_estimator(name, rollouts, seed=seed) for name in POLICIES}
     estimators[LINEAR] = rollout_estimator(policy, rollouts, seed=seed)
     (stage,) = compare(store, refs, estimators, stages=1)
     return {
         name: PolicyQuality(
-            drawn=_drawn_share(store, refs, linear if name == LINEAR else POLICIES[name], seed=seed),
+            drawn=_drawn_share(store, refs, one_move if name == LINEAR else POLICIES[name], seed=seed),
             per_second=(
                 linear_rollouts_per_second(width, height, linear, seconds)
                 if name == LINEAR
@@ -107,7 +108,7 @@ def _drawn_share(store: GameStore, refs: PositionRefs, policy: int | LinearWork,
             copy_board(board, start)
             first_player[:] = 0
             if isinstance(policy, LinearWork):
-                play_out_linear(board, color, last, policy, rng, first_player, 1)
+                play_out_linear(board, color, last, policy, rng, first_player)
             else:
                 play_out(board, color, last, policy, work, rng, first_player, 1)
             hits += bool(cells[first_player.argmax()] == played[row])

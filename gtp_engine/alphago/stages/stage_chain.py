@@ -1,15 +1,26 @@
-"""The whole chain: all stages as commands, the networks in one folder, and the table of a round robin."""
+"""The whole chain: all stages as commands, the networks in one folder, and the Elo table of a round robin.
 
+The round robin is figure 4 of the paper in miniature, at equal time: value network, rollouts and both in one search,
+the policy network without a search, rollouts without a network, and GNU Go as a reference.  Every pair plays a match of
+`gtp-engine match` in a folder of its own, which resumes like any match.
+"""
+
+import shlex
 import shutil
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gtp_engine.alphago.stages.round_robin import MatchTerms, match_steps, players_of, report_of
-from gtp_engine.errors import ConfigError
+import numpy as np
+
+from gtp_engine.errors import ConfigError, counted
 from gtp_engine.files import writing
 from gtp_engine.machine import available_cores
+from gtp_engine.match.records import GameRecord
+from gtp_engine.match.statistics import format_standings
 from gtp_engine.streams import write_log
-from gtp_engine.training.core.runs import ENGINE, Step, carry_out_all, open_folder
+from gtp_engine.training.core.runs import ENGINE, Step, carry_out_all, engine_command, open_folder
 
 NETWORK: Final = "network"
 TABLE: Final = "table.md"
@@ -21,7 +32,7 @@ _PRODUCTS: Final = ("supervised/policy.onnx", "rollouts/rollout-policy.npz", "va
 Flags = tuple[object, ...]
 
 
-class Plan(NamedTuple):
+class StageFlags(NamedTuple):
     """The flags of each stage, and the matches at the end."""
 
     command: str
@@ -38,7 +49,7 @@ class Plan(NamedTuple):
     """Per move of a match."""
 
 
-FULL: Final = Plan(
+FULL: Final = StageFlags(
     command="gtp-engine alphago chain",
     size=9,
     records=("--games", 12_000, "--temperature", 0.7),
@@ -49,7 +60,7 @@ FULL: Final = Plan(
     games=60,
     seconds=0.1,
 )
-MINI: Final = Plan(
+MINI: Final = StageFlags(
     command="gtp-engine alphago chain --mini",
     size=9,
     records=("--games", 1000),
@@ -66,7 +77,7 @@ MINI: Final = Plan(
 """Takes 12 minutes on two cores."""
 
 
-def run_chain(plan: Plan, folder: Path, teacher: Path, terms: str = "") -> int:
+def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") -> int:
     """Train the networks, play the matches and write the table; return the exit status of a command that fails, or 0.
 
     Finished commands are not run again.  `teacher` plays the records; `terms` is the licence of the weights.  Raises
@@ -92,7 +103,7 @@ def run_chain(plan: Plan, folder: Path, teacher: Path, terms: str = "") -> int:
     return 0
 
 
-def training_steps(plan: Plan, folder: Path, teacher: Path, terms: str) -> list[Step]:
+def training_steps(plan: StageFlags, folder: Path, teacher: Path, terms: str) -> list[Step]:
     """Return the commands that train the networks, in order."""
     records, supervised, reinforced = folder / "records", folder / "supervised", folder / "reinforced"
     rollouts, value = folder / "rollouts", folder / "value"
@@ -109,3 +120,101 @@ def training_steps(plan: Plan, folder: Path, teacher: Path, terms: str) -> list[
         step("Reinforcement", "reinforce", reinforced / "policy.onnx", supervised, reinforced, *plan.reinforce),
         step("Value network", "value", value / "value.onnx", supervised, reinforced, value, *linear, *plan.value),
     ]
+
+
+GNUGO_LEVEL: Final = 10
+"""GNU Go's default level, and the usual reference."""
+RANDOM_PLIES: Final = 4
+"""Random moves at the start of each pair of games with exchanged colours: the games would otherwise repeat."""
+
+
+class Participant(NamedTuple):
+    """A participant: its name in files, its name in the table, and its command line."""
+
+    key: str
+    title: str
+    command: str
+
+
+class MatchTerms(NamedTuple):
+    """The terms of all matches."""
+
+    size: int
+    games: int
+    """Of each pair of players."""
+    seconds: float
+    """Per move of an engine that searches; GNU Go's time is not limited."""
+
+
+def players_of(network: Path, seconds: float, gnugo: str | None = None) -> list[Participant]:
+    """Return the players that use the folder `network`, and GNU Go if its path is given; each has one thread.
+
+    They use their full time and never resign, so that the comparison is about moves alone.
+    """
+
+    def engine(*arguments: object) -> str:
+        return engine_command("--model", network, "--threads", 1, "--network-threads", 1, "--no-resign", *arguments)
+
+    timed = ("--time-per-move", seconds, "--no-early-stop")
+    players = [
+        Participant("value", "policy and value network (λ = 0)", engine(*timed, "--rollout-share", 0)),
+        Participant("mixed", "policy, value network and rollouts (λ = 0.5)", engine(*timed, "--rollout-share", 0.5)),
+        Participant("rollouts", "policy network and rollouts (λ = 1)", engine(*timed, "--rollout-share", 1)),
+        Participant("policy", "policy network alone", engine("--visits", 1)),
+        Participant("rave", "rollouts alone (RAVE)", engine(*timed, "--search", "rave", "--rollout-policy", "linear")),
+    ]
+    if gnugo is not None:
+        command = shlex.join([gnugo, "--mode", "gtp", "--level", str(GNUGO_LEVEL), "--chinese-rules"])
+        players.append(Participant("gnugo", f"GNU Go, level {GNUGO_LEVEL}", command))
+    return players
+
+
+def match_steps(players: Sequence[Participant], terms: MatchTerms, out: Path, *, parallel: int) -> list[Step]:
+    """Return the matches of all pairs of players, in folders of `out`."""
+    common = ("--size", terms.size, "--games", terms.games, "--random-plies", RANDOM_PLIES, "--parallel", parallel)
+    steps = []
+    for first, second in combinations(players, 2):
+        sides = ("--first", first.command, "--second", second.command)
+        names = ("--first-name", first.title, "--second-name", second.title)
+        command = (*ENGINE, "match", *sides, *names, *common, "--out", match_folder(out, first, second))
+        steps.append(Step(f"{first.title} – {second.title}", command))
+    return steps
+
+
+def match_folder(out: Path, first: Participant, second: Participant) -> Path:
+    """Return the folder of the match between two players."""
+    return out / f"{first.key}-{second.key}"
+
+
+def read_matches(players: Sequence[Participant], out: Path) -> dict[tuple[int, int], list[GameRecord]]:
+    """Return the finished games of all matches by the indices of their first and second player."""
+    matches = {}
+    for first, second in combinations(range(len(players)), 2):
+        results = match_folder(out, players[first], players[second]) / "results.jsonl"
+        matches[first, second] = [GameRecord.from_line(line) for line in results.read_text("utf-8").splitlines()]
+    return matches
+
+
+def table_of(players: Sequence[Participant], out: Path) -> str:
+    """Return the standings as a Markdown table with the mean seconds per move; void games do not count."""
+    points = np.zeros((len(players), len(players)))
+    times: list[list[float]] = [[] for _ in players]
+    for (first, second), records in read_matches(players, out).items():
+        for record in records:
+            times[first] += record.think_times["first"]
+            times[second] += record.think_times["second"]
+            if record.winner != "none":
+                points[first, second] += record.points
+                points[second, first] += 1.0 - record.points
+    means = [f"{np.mean(each):.2f}" if each else "–" for each in times]
+    return format_standings([player.title for player in players], points, {"s per move": means})
+
+
+def report_of(players: Sequence[Participant], terms: MatchTerms, out: Path) -> str:
+    """Return the table under a line that describes its matches, as Markdown."""
+    size, games, seconds = terms
+    return (
+        f"{size}×{size}, {counted(games, 'game')} of each pair, {seconds:g} s per move and one thread each, "
+        f"openings of {RANDOM_PLIES} random moves with colours exchanged; Elo about the mean, 95 % intervals.\n\n"
+        f"{table_of(players, out)}"
+    )

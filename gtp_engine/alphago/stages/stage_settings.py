@@ -3,12 +3,30 @@
 A run records its settings in its checkpoint and resumes with the same ones only.  Needs neither numpy nor torch.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from gtp_engine.config.option import Section, option
 from gtp_engine.go.rules import PRESETS, Scoring
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.learning import Learning, with_default
+from gtp_engine.training.core.runs import never
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """A run in the folder `out`; a stage continues an earlier run in the same folder."""
+
+    out: Path
+    bar: ProgressBar
+    is_stopped: Callable[[], bool] = never
+    name: str = ""
+    """The name in the exported file; "": one made of the network's size."""
+    terms: str = ""
+    """The licence of the weights in the exported file."""
+
 
 KOMI: Final = 7.5
 """Default points for White; a half point rules out draws, so that every game has a winner to learn from."""
@@ -40,7 +58,7 @@ class RecordSettings(Section, name="records"):
 
 
 @dataclass(frozen=True)
-class GameSettings(Section, name="games"):
+class PolicyGameSettings(Section, name="games"):
     """Games between policy networks that are being trained."""
 
     komi: float = option(KOMI, "Points for White.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gtp_engine.alphago.stages.experience import Collector
 from gtp_engine.alphago.stages.nets import PolicyNet
 from gtp_engine.alphago.stages.policy_rows import PolicyRows, SwitchedRows
-from gtp_engine.alphago.stages.stage_settings import GameSettings
+from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import BLACK, WHITE
@@ -52,7 +52,7 @@ class TorchLogits:
         return result
 
 
-def plan_of(settings: GameSettings, *, opening_length: int = 0) -> GamePlan:
+def plan_of(settings: PolicyGameSettings, *, opening_length: int = 0) -> GamePlan:
     """Return the plan of a game; the networks cannot pass, so a game may last as long as a rollout."""
     return GamePlan(PRESETS[settings.rules], settings.komi, opening_length, longest=MOVES_PER_POINT)
 
@@ -66,7 +66,7 @@ def play_versus(
     learner: RowsEvaluator,
     opponent: RowsEvaluator,
     board: tuple[int, int],
-    settings: GameSettings,
+    settings: PolicyGameSettings,
     *,
     games: int,
     rng: np.random.Generator,
@@ -90,7 +90,7 @@ def _play_as(
     players: RowsEvaluator,
     collector: Collector,
     board: tuple[int, int],
-    settings: GameSettings,
+    settings: PolicyGameSettings,
     *,
     games: int,
     rng: np.random.Generator,

@@ -12,16 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.alphago.stages.examples import Examples, ExampleStream, examples_of
+from gtp_engine.alphago.stages.examples import ExampleBatch, ExampleStream, examples_of
 from gtp_engine.alphago.stages.experience import Episode
-from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs
+from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import split_named
-from gtp_engine.alphago.stages.nets import PolicyNet, ValueNet, new_net
-from gtp_engine.alphago.stages.stage_loop import Evaluate, train
-from gtp_engine.alphago.stages.stage_run import StageRun
-from gtp_engine.alphago.stages.stage_settings import GameSettings, ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.nets import PolicyNet, ValueNet, export_run, new_net, read_policy
+from gtp_engine.alphago.stages.replay import PositionRefs
+from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.supervised import Evaluate, train
 from gtp_engine.alphago.stages.torch_games import torch_player
-from gtp_engine.alphago.stages.trained_net import export_run, read_policy
 from gtp_engine.alphago.stages.value_games import fill_folder, value_games
 from gtp_engine.errors import counted
 from gtp_engine.evaluation.evaluation import FloatArray
@@ -44,7 +43,7 @@ class ValueObjective:
         self._refs: Final = refs
         self._owners_weight: Final = owners_weight
 
-    def figures(self, outputs: Tensor, examples: Examples) -> Tensor:
+    def figures(self, outputs: Tensor, examples: ExampleBatch) -> Tensor:
         """Return the loss, the mean squared errors of outcome and owners, and how often the winner is right."""
         right = (outputs[:, 0].detach() * examples.outcomes > 0).float().mean()
         error = (outputs[:, 0] - examples.outcomes).square().mean()
@@ -82,7 +81,7 @@ def run_value(
     supervised: Path,
     reinforced: Path,
     settings: ValueSettings,
-    game: GameSettings,
+    game: PolicyGameSettings,
     learning: ValueLearning,
     run: StageRun,
 ) -> Path | None:

@@ -12,11 +12,12 @@ import numpy as np
 
 from gtp_engine.alphago.linear_policy import LinearPolicy, read_linear_policy
 from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
-from gtp_engine.alphago.stages.game_positions import GameStore, PositionRefs, Replayer
-from gtp_engine.alphago.stages.stage_loop import Evaluate, evaluate_with
+from gtp_engine.alphago.stages.game_positions import GameStore, Replayer
+from gtp_engine.alphago.stages.nets import read_net, read_policy
+from gtp_engine.alphago.stages.replay import PositionRefs
 from gtp_engine.alphago.stages.stage_settings import ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.supervised import Evaluate, evaluate_with
 from gtp_engine.alphago.stages.torch_games import torch_player
-from gtp_engine.alphago.stages.trained_net import read_net, read_policy
 from gtp_engine.alphago.stages.value import GAMES, samples_of, split_episodes, values_of
 from gtp_engine.alphago.stages.value_games import read_folder
 from gtp_engine.evaluation.evaluation import FloatArray, new_evaluation

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gtp_engine.alphago.stages.experience import Collector, Episode, read_episodes, write_episodes
 from gtp_engine.alphago.stages.game_records import RecordsError
 from gtp_engine.alphago.stages.policy_rows import SwitchedRows, UniformRows
-from gtp_engine.alphago.stages.stage_settings import AREA_RULES, GameSettings
+from gtp_engine.alphago.stages.stage_settings import AREA_RULES, PolicyGameSettings
 from gtp_engine.alphago.stages.torch_games import plan_of
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.evaluation.positions import Positions
@@ -43,7 +43,7 @@ def value_games(
     supervised: RowsEvaluator,
     reinforced: RowsEvaluator,
     board: tuple[int, int],
-    settings: GameSettings,
+    settings: PolicyGameSettings,
     rng: np.random.Generator,
 ) -> Iterator[Episode]:
     """Yield an endless stream of games; `moment` is U, drawn uniformly from 1 to the number of points.
@@ -70,7 +70,7 @@ def _running_games(
     supervised: RowsEvaluator,
     reinforced: RowsEvaluator,
     board: tuple[int, int],
-    settings: GameSettings,
+    settings: PolicyGameSettings,
     rng: np.random.Generator,
 ) -> PolicyGames:
     """Return the games; `opening_length` of a plan is U − 1."""
@@ -102,7 +102,7 @@ def fill_folder(
     games: int,
     play: Callable[[np.random.Generator], Iterator[Episode]],
     *,
-    terms: GameSettings,
+    terms: PolicyGameSettings,
     seed: int,
     bar: ProgressBar,
     is_stopped: Callable[[], bool],
@@ -131,7 +131,7 @@ def fill_folder(
     return read_folder(folder)[:games]
 
 
-def _check_terms(episodes: Sequence[Episode], terms: GameSettings, folder: Path) -> None:
+def _check_terms(episodes: Sequence[Episode], terms: PolicyGameSettings, folder: Path) -> None:
     """Raise ConfigError if games have other rules, or another komi, than `terms`."""
     wanted = PRESETS[terms.rules]
     for game in (episode.game for episode in episodes):

@@ -1,0 +1,15 @@
+"""The room stays closed: a game without AlphaGo's networks or rollouts is loaded and searched without it."""
+
+import subprocess
+import sys
+
+
+def test_nothing_imports_alphago_until_it_is_asked_for() -> None:
+    program = (
+        "import sys; import gtp_engine.nn.loading, gtp_engine.search.puct.puct_search, gtp_engine.gtp.session;"
+        "from gtp_engine.config import Config; from gtp_engine.engine.resources import Resources, rollout_players;"
+        "Resources(None).new_searcher(Config()).close(); assert rollout_players(Config(), None) is None;"
+        "print([name for name in sys.modules if name.startswith('gtp_engine.alphago')])"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == "[]"
