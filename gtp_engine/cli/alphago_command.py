@@ -1,8 +1,9 @@
 """The commands `gtp-engine alphago …`: the stages of AlphaGo's training, and the whole chain."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from gtp_engine.alphago.stages.stage_settings import (
     ValueSettings,
 )
 from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, settings_of, settings_options
+from gtp_engine.config import NetworkConfig
+from gtp_engine.config.option import Section, option
 from gtp_engine.errors import counted
 from gtp_engine.streams import write_log
 
@@ -44,11 +47,12 @@ def alphago_command() -> None:  # noqa: D103
     pass
 
 
-def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options about the exported file."""
-    name = click.option("--name", default="", help="Name of the network in its file. [default: from its size]")
-    terms = click.option("--license", "terms", default="", help="Licence of the weights, recorded in the file.")
-    return name(terms(function))
+@dataclass(frozen=True)
+class ExportSettings(Section, name="export"):
+    """What the file of a trained network says about it."""
+
+    name: str = option("", "Name of the network in its file. [default: from its size]", unit="name")
+    license: str = option("", "Licence of the weights, recorded in the file.", unit="text")
 
 
 @alphago_command.command("records", cls=ConfigCommand)
@@ -63,22 +67,20 @@ def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="First seed to use; seeds of games in FOLDER are skipped.",
 )
 @click.option("--threads", default=0, type=click.IntRange(0), help="Threads of the network. [default: all cores]")
-@click.option("--provider", default="auto", show_default=True, help="As in `gtp-engine --provider`.")
-@click.option("--precision", default="auto", show_default=True, help="As in `gtp-engine --precision`.")
-def records_command(
-    net: Path, folder: Path, seed: int, threads: int, provider: str, precision: str, **flags: Any
-) -> None:
+@settings_options(NetworkConfig, only=("provider", "precision"), is_own=True)
+def records_command(net: Path, folder: Path, seed: int, threads: int, **flags: Any) -> None:
     """Have a network play against itself and write the games as SGF files to FOLDER.
 
     NET is an ONNX file: one of KataGo's networks, or a policy network trained here. Its moves are drawn from its
     policy. Games are played to the end and scored.
     """
-    settings = settings_of(RecordSettings, flags)
+    settings, network = settings_of(RecordSettings, flags), settings_of(NetworkConfig, flags)
     from gtp_engine.alphago.stages.play_records import RecordFolder, load_player, play_records
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.runs import stop_on_signals
 
-    player = load_player(net, batch=settings.parallel_games, threads=threads, provider=provider, precision=precision)
+    how = {"provider": network.provider, "precision": network.precision}
+    player = load_player(net, batch=settings.parallel_games, threads=threads, **how)
     records = RecordFolder(folder, least_seed=seed)
     with ProgressBar() as bar, stop_on_signals() as is_stopped:
         played = play_records(player, records, settings, bar, is_stopped)
@@ -92,14 +94,14 @@ def records_command(
 @click.argument("run", type=FOLDER)
 @settings_options(PolicySettings)
 @settings_options(PolicyLearning)
-@_file_options
-def policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any) -> None:
+@settings_options(ExportSettings, is_own=True)
+def policy_command(records: Path, run: Path, **flags: Any) -> None:
     """Train a policy network to predict the moves of RECORDS; write RUN/policy.onnx.
 
     RECORDS is a folder of SGF files on one board size. RUN receives checkpoint, log, curves and network.
     """
     settings, learning = settings_of(PolicySettings, flags), settings_of(PolicyLearning, flags)
-    with _stage(run, name, terms) as stage:
+    with _stage(run, flags) as stage:
         from gtp_engine.alphago.stages.game_records import read_games
         from gtp_engine.alphago.stages.supervised import run_supervised
 
@@ -111,15 +113,15 @@ def policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any
 @click.argument("run", type=FOLDER)
 @settings_options(RolloutSettings)
 @settings_options(RolloutReport)
-@_file_options
-def rollout_policy_command(records: Path, run: Path, name: str, terms: str, **flags: Any) -> None:
+@settings_options(ExportSettings, is_own=True)
+def rollout_policy_command(records: Path, run: Path, **flags: Any) -> None:
     """Train a linear rollout policy on the moves of RECORDS; write RUN/rollout-policy.npz.
 
     RECORDS is a folder of SGF files on one board size; the policy plays on any. RUN receives checkpoint, log, curves
     and the policy. A table at the end compares it with the rollout policies that need no training.
     """
     settings, report = settings_of(RolloutSettings, flags), settings_of(RolloutReport, flags)
-    with _stage(run, name, terms) as stage:
+    with _stage(run, flags) as stage:
         from gtp_engine.alphago.stages.game_records import read_games
         from gtp_engine.alphago.stages.rollout_policy import run_rollout_policy
         from gtp_engine.alphago.stages.rollout_report import report_run
@@ -135,15 +137,15 @@ def rollout_policy_command(records: Path, run: Path, name: str, terms: str, **fl
 @click.argument("run", type=FOLDER)
 @settings_options(ReinforceSettings)
 @settings_options(PolicyGameSettings)
-@_file_options
-def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flags: Any) -> None:
+@settings_options(ExportSettings, is_own=True)
+def reinforce_command(supervised: Path, run: Path, **flags: Any) -> None:
     """Improve a policy network by games against its earlier versions; write RUN/policy.onnx.
 
     SUPERVISED is the run of `policy` to start from. RUN receives checkpoint, log, curves, the pool of earlier versions,
     all games, and the network.
     """
     settings, game = settings_of(ReinforceSettings, flags), settings_of(PolicyGameSettings, flags)
-    with _stage(run, name, terms) as stage:
+    with _stage(run, flags) as stage:
         from gtp_engine.alphago.stages.reinforce import run_reinforcement
 
         _file_of(run_reinforcement(supervised, settings, game, stage))
@@ -156,7 +158,7 @@ def reinforce_command(supervised: Path, run: Path, name: str, terms: str, **flag
 @settings_options(ValueSettings)
 @settings_options(PolicyGameSettings)
 @settings_options(ValueLearning)
-@_file_options
+@settings_options(ExportSettings, is_own=True)
 @click.option(
     "--rollouts",
     default=16,
@@ -169,8 +171,6 @@ def value_command(
     supervised: Path,
     reinforced: Path,
     run: Path,
-    name: str,
-    terms: str,
     rollouts: int,
     linear: Path | None,
     **flags: Any,
@@ -186,7 +186,7 @@ def value_command(
         from gtp_engine.alphago.linear_policy import read_linear_policy
 
         read_linear_policy(linear)  # an error at the end would come after hours
-    with _stage(run, name, terms) as stage:
+    with _stage(run, flags) as stage:
         from gtp_engine.alphago.stages.value import run_value
         from gtp_engine.alphago.stages.value_comparison import compare_run
 
@@ -217,8 +217,9 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
 
 
 @contextmanager
-def _stage(out: Path, name: str, terms: str) -> Iterator["StageRun"]:
+def _stage(out: Path, flags: dict[str, Any]) -> Iterator["StageRun"]:
     """Yield a run that Ctrl-C stops, with a progress bar; raises ConfigError if PyTorch is missing."""
+    export = settings_of(ExportSettings, flags)
     from gtp_engine.training.core.learning import check_torch
 
     check_torch()
@@ -227,7 +228,7 @@ def _stage(out: Path, name: str, terms: str) -> Iterator["StageRun"]:
     from gtp_engine.training.core.runs import stop_on_signals
 
     with ProgressBar() as bar, stop_on_signals() as is_stopped:
-        yield StageRun(out, bar, is_stopped, name=name, terms=terms)
+        yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)
 
 
 def _file_of(target: Path | None) -> Path:

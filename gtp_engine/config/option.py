@@ -50,7 +50,7 @@ class Option:
 
     `kind` is bool, int, float or str; None is allowed too if `optional`.  `low` and `high` are inclusive, in `unit`;
     `choices` lists the only texts allowed; `normalize` returns the usual form of a text, or raises ConfigError.  `help`
-    is one or more sentences for the user.  `flag_name` is the flag's, where that is not the option's.
+    is one or more sentences for the user.
 
     `katago` is KataGo's name of the setting, `katago_gtp` and `katago_analysis` one that only its GTP server, or only
     its analysis server, knows.
@@ -67,7 +67,6 @@ class Option:
     high: float | None = None
     choices: tuple[str, ...] = ()
     normalize: Callable[[str], str] | None = None
-    flag_name: str = ""
     katago: str = ""
     katago_gtp: str = ""
     katago_analysis: str = ""
@@ -80,7 +79,7 @@ class Option:
     @property
     def flag(self) -> str:
         """Return the command line flag, "--visits"; unique over all sections of a configuration."""
-        return "--" + (self.flag_name or self.name.replace("_", "-"))
+        return "--" + self.name.replace("_", "-")
 
     @property
     def expectation(self) -> str:
@@ -159,7 +158,6 @@ def option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     normalize: Callable[[str], str] | None = None,
-    flag_name: str = "",
     katago: str = "",
     katago_gtp: str = "",
     katago_analysis: str = "",
@@ -175,7 +173,7 @@ def option(
         help = help.replace(f"{{{parameter}}}", name)
     metadata = {
         "help": help, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
-        "flag_name": flag_name, **names,
+        **names,
     }  # fmt: skip
     return field(default=default, metadata={_METADATA_KEY: metadata})
 
