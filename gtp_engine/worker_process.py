@@ -1,17 +1,24 @@
-"""Processes that work for this one: workers, each at the other end of a pipe, and programs that the user names.
+"""Processes that work for this one: workers at the other end of a pipe, programs that the user names, a Ray cluster.
 
 Workers are spawned, because a fork would inherit the threads of numba and of the network's runtime.  A pipe that ends
 shows that its worker has ended.
+
+Other machines are those of a Ray cluster.  Every one of them needs the same version of Ray (the extra `ray`) and the
+dependencies of this package.  The package itself is sent along.  https://docs.ray.io
 """
 
 import multiprocessing
 import os
 import shlex
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, NamedTuple
+
+import gtp_engine
+from gtp_engine.errors import WorkerError, problem
 
 _END_SECONDS: Final = 10.0
 """Seconds that a worker has to end."""
@@ -61,3 +68,34 @@ def _run(work: Callable[..., None], args: tuple[Any, ...], pipe: Connection) -> 
     """Work: the body of a process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     work(*args, pipe)
+
+
+LOCAL: Final = "local"
+"""In place of an address: start a cluster on this machine, for this run."""
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Yield the package `ray`, connected to the cluster at `address`; what was started there ends with the context.
+
+    Raises WorkerError where Ray is missing or cannot be reached.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise WorkerError(problem("Ray is not installed", advice="pip install 'gtp-engine[ray]'")) from None
+    try:
+        ray.init(
+            address=None if address == LOCAL else address,
+            runtime_env={"py_modules": [gtp_engine]},
+            log_to_driver=False,
+        )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        text = str(error).partition("\n")[0]
+        raise WorkerError(
+            problem(f"no Ray cluster at {address} ({text})", advice="`ray start --head` starts one")
+        ) from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()

@@ -30,7 +30,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "files", "elo", "machine", "progress", "worker_process", "ray_cluster", "streams"),
+    ("config", "_jit", "files", "elo", "machine", "progress", "worker_process", "streams"),
     ("_jit_linking",),
     ("errors", "kernel_cache"),
 )
@@ -53,7 +53,7 @@ ONLY_IN = {
     "matplotlib": ("match/statistics.py", "training/core/reporting.py"),
     "click": ("cli/", "cli.py"),
     "rich": ("progress.py", "review/finished_reviews.py", "terminal/"),
-    "ray": ("ray_cluster.py",),
+    "ray": ("worker_process.py",),
     "aiohttp": ("web/",),
     "filelock": ("kernel_cache.py", "files.py"),
     "sgfmill": ("sgf/", "sgf.py"),

@@ -22,10 +22,9 @@ from gtp_engine.nn import load_evaluator
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_files import find_networks
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
-from gtp_engine.ray_cluster import connected
 from gtp_engine.review.game_analysis import GROUP, GroupSearch, PositionGroup, seeded
 from gtp_engine.review.game_review import Finding
-from gtp_engine.worker_process import end_workers, start_worker
+from gtp_engine.worker_process import connected, end_workers, start_worker
 
 EvaluatorMaker = Callable[[], Evaluator]
 """Returns a worker's evaluator; can be pickled."""

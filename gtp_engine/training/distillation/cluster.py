@@ -1,6 +1,6 @@
 """Workers on a Ray cluster: actors that play and label, on the machines that Ray chooses.
 
-The network's file is sent along, beside what `ray_cluster` sends.
+The network's file is sent along, beside what `worker_process` sends.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from gtp_engine.errors import TengenError, WorkerError
-from gtp_engine.ray_cluster import connected
 from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
 from gtp_engine.training.distillation.teacher import Teacher
 from gtp_engine.training.distillation.workers import CHECK_INTERVAL, Makers
+from gtp_engine.worker_process import connected
 
 _BLOCKS_AHEAD: Final = 2
 """Blocks requested from each actor in advance, so that it does not wait while one is transferred."""
