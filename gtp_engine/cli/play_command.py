@@ -58,7 +58,7 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
     """
     from gtp_engine.go.coords import parse_color
     from gtp_engine.play import GameSettings
-    from gtp_engine.play.time_text import parse_time
+    from gtp_engine.play.game_clock import parse_time
     from gtp_engine.sgf import read_sgf_file
     from gtp_engine.terminal.typed_command import record_path
 

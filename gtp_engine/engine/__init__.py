@@ -8,10 +8,9 @@ One move, from `Engine.genmove` to the board:
     decision          `decide`: search, then resign, or pass or play: the steps are the methods of `Decision`
     searches          `search_move` runs the game search (`search.puct`, `search.rollouts`); a `TimeWatcher`
                       stops it in time
-    dead_stones       estimates from the search's ownership which stones are dead and which points are neutral
-    game_end          whether the players may stop here, and which moves still change something
-    disputes          finds the groups that these leave in doubt
-    life_reading      reads out whether they live, by playing on from the position
+    game_end          estimates from ownership which stones are dead and which points are neutral; whether the players
+                      may stop here, and which moves still change something
+    life_reading      finds groups that the searches leave in doubt, and reads out whether they live, by playing on
     level_play        draws the move instead, for a level below full strength (`level`)
 
 Around it:
@@ -24,8 +23,8 @@ Around it:
 Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.
 """
 
-from gtp_engine.engine.dead_stones import ALIVE, DEAD, SEKI
 from gtp_engine.engine.decision import Choice
 from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI
 
 __all__ = ["Engine", "Choice", "ALIVE", "DEAD", "SEKI"]

@@ -19,9 +19,11 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import PlayConfig
-from gtp_engine.engine.dead_stones import Ownership, StatusEstimate, counts_all_stones, estimate_status
-from gtp_engine.engine.disputes import find_disputes
 from gtp_engine.engine.game_end import (
+    Ownership,
+    StatusEstimate,
+    counts_all_stones,
+    estimate_status,
     goes_in_circles,
     has_dead_enemies,
     is_useless,
@@ -31,7 +33,7 @@ from gtp_engine.engine.game_end import (
     useless_points,
 )
 from gtp_engine.engine.level_play import LevelPlay
-from gtp_engine.engine.life_reading import LifeReader, leave_in_doubt
+from gtp_engine.engine.life_reading import LifeReader, find_disputes, leave_in_doubt
 from gtp_engine.engine.searches import Searches, Thresholds, TimeWatcher
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.game import Game

@@ -21,9 +21,9 @@ from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.dead_stones import StatusEstimate, groups_with_status
 from gtp_engine.engine.decision import Choice, MoveTask
-from gtp_engine.engine.final_score import Scorer
+from gtp_engine.engine.final_score import Scorer, groups_with_status
+from gtp_engine.engine.game_end import StatusEstimate
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.move_chooser import MoveChooser

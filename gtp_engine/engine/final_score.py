@@ -1,30 +1,41 @@
-"""Score and dead stones of a position, by one search for each side; groups that these leave in doubt are read out.
+"""Score and status of the stones of a position (dead, alive, seki, territory), as `final_score` of GTP gives them.
 
+They come from one search for each side; groups that these leave in doubt are read out.
 In an open position, where nothing is settled, no group is read out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
 
 import numpy as np
 
-from gtp_engine.engine.dead_stones import (
+from gtp_engine.engine.game_end import (
     Ownership,
     StatusEstimate,
+    chains_of,
     counts_all_stones,
     estimate_status,
-    estimated_score,
     has_both_colors,
-    score_by_lead,
-    status_map,
+    reach,
 )
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.board import STRIDE
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.go.scoring import Score
+from gtp_engine.go.rules import Scoring
+from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, remove_dead, territory_owners
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport, completed
+
+ALIVE: Final = "alive"
+DEAD: Final = "dead"
+SEKI: Final = "seki"
+BLACK_TERRITORY: Final = "black_territory"
+WHITE_TERRITORY: Final = "white_territory"
+DAME: Final = "dame"
 
 
 class Scorer:
@@ -93,3 +104,61 @@ class Scorer:
             return reader.read_out(game, ownerships, to_play=game.to_play)
         found = reader.read_out(game, ownerships)
         return tuple(np.where(now == 0, before, now) for before, now in zip(ownerships, found, strict=True))
+
+
+def estimated_score(game: Game, status: StatusEstimate) -> Score:
+    """Return the score of an unfinished game; open areas count for the side that owns them in the estimate."""
+    score = game.score(status.dead)
+    open_owners = [int(status.owners[point]) for point in status.neutral]
+    return Score(score.black + open_owners.count(BLACK), score.white + open_owners.count(WHITE))
+
+
+def score_by_lead(game: Game, lead_black: float) -> Score:
+    """Return the possible score nearest to `lead_black`, the points by which Black is expected to win."""
+    is_area = game.rules.scoring is Scoring.AREA
+    white = game.area_komi if is_area else game.komi
+    margin = round(lead_black + white)
+    return Score(float(max(margin, 0)), max(-margin, 0) + white)
+
+
+def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
+    """Return the status of every point: alive, dead or seki for stones, territory or dame for empty points."""
+    colors = remove_dead(game.board, dead)
+    stride = int(game.board.info[STRIDE])
+    owners = territory_owners(colors, stride)
+    in_seki = groups_in_seki(find_groups(colors, owners, stride))
+    seki = {point for group in in_seki for point in group.stones}
+    empty_names = {BLACK: BLACK_TERRITORY, WHITE: WHITE_TERRITORY, EMPTY: DAME}
+    result = {}
+    for point in board_points(game.width, game.height):
+        if game.board.color[point] == EMPTY:
+            result[point] = empty_names[int(owners[point])]
+        elif point in dead:
+            result[point] = DEAD
+        else:
+            result[point] = SEKI if point in seki else ALIVE
+    return result
+
+
+def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> list[list[int]]:
+    """Return the groups whose stones have a status, each as its sorted points.
+
+    Dead chains in one enclosed area form one group, because they live or die together; any other chain is a group of
+    its own.
+    """
+    chains = [chain for chain in chains_of(game) if statuses[chain[0]] == status]
+    if status != DEAD:
+        return chains
+    groups: list[set[int]] = []
+    for chain in chains:
+        joined = {*chain}
+        color = int(game.board.color[chain[0]])
+        reachable = reach(game, chain, np.isin(game.board.color, (EMPTY, color)))
+        separate = []
+        for group in groups:
+            if reachable.isdisjoint(group):
+                separate.append(group)
+            else:
+                joined |= group
+        groups = [*separate, joined]
+    return sorted(sorted(group) for group in groups)

@@ -1,6 +1,6 @@
 """Scores of finished positions under area and territory rules, for given dead stones.
 
-Not here: the estimate of which stones are dead (`engine.dead_stones`).  Positions are whole-board colour arrays, int[n]
+Not here: the estimate of which stones are dead (`engine.game_end`).  Positions are whole-board colour arrays, int[n]
 padded as in `board`.  Nothing here is in a hot path, so it is plain Python.
 
 Seki.  Under the taxes SEKI and ALL, eyes of groups in seki do not count.  By the letter of the Japanese rules every

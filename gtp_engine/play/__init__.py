@@ -1,12 +1,9 @@
 """A game between a person and the engine, without any user interface.
 
-    game_settings   what a game is set up with: colours, board, rules, handicap, clock
-    game_clock      the clocks of both players, one of which runs
-    time_text       time settings as people write them
-    game_session    the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
-    session_extras  what is needed, beside the SGF record, to continue a game later
-    game_state      the state of a session as plain values, for a page or a screen
-    hint            the best moves of a search as plain values
+    game_session   the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
+    game_settings  what a game is set up with: colours, board, rules, handicap, clock; what continues it later
+    game_clock     the clocks of both players, one of which runs; time settings as people write them
+    game_state     the state of a session, and the best moves of a search, as plain values for a page or a screen
 
     with SharedEngines(config, evaluator=evaluator) as engines:
         session = GameSession.start(engines.new_engine(), GameSettings(human=BLACK, width=9))
@@ -19,13 +16,10 @@ are for one thread at a time, and block while they search; a cancel token ends a
 """
 
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.play.game_clock import GameClock
+from gtp_engine.play.game_clock import GameClock, format_time, format_time_left, parse_time
 from gtp_engine.play.game_session import GameSession, Phase
-from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings
-from gtp_engine.play.game_state import GameState, state_of
-from gtp_engine.play.hint import Hint, hints_of
-from gtp_engine.play.session_extras import SessionExtras
-from gtp_engine.play.time_text import format_time, format_time_left, parse_time
+from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras
+from gtp_engine.play.game_state import GameState, Hint, hints_of, state_of
 
 __all__ = [
     "ENGINE_NAME",

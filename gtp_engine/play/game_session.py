@@ -16,7 +16,7 @@ from typing import Final
 
 from gtp_engine.clock import TimeSettings, reported_time
 from gtp_engine.engine import DEAD, Choice, Engine
-from gtp_engine.engine.dead_stones import StatusEstimate, counts_all_stones
+from gtp_engine.engine.game_end import StatusEstimate, counts_all_stones
 from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, counted, problem
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_color, parse_vertex
@@ -24,8 +24,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.play.game_clock import GameClock
-from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, settings_of
-from gtp_engine.play.session_extras import SessionExtras
+from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras, settings_of
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport

@@ -1,15 +1,19 @@
-"""What a game is set up with: the person's colour, board, rules, komi, handicap and clock."""
+"""What a game is set up with: the person's colour, board, rules, komi, handicap and clock.
 
+`SessionExtras` is what a session needs, beside the SGF record, to continue a game later.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gtp_engine.clock import TimeKind, TimeSettings
+from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
 from gtp_engine.errors import InvalidColorError, TimeSettingsError, problem
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
-from gtp_engine.play.time_text import format_time
+from gtp_engine.play.game_clock import format_time
 from gtp_engine.sgf import SgfRecord
 
 ENGINE_NAME: Final = "Tengen"
@@ -104,3 +108,17 @@ def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSett
         human_name=name if name and name != ENGINE_NAME else HUMAN_NAME,
         engine_name=names[opponent(human)] or ENGINE_NAME,
     )
+
+
+@dataclass(frozen=True)
+class SessionExtras:
+    """The rest of a game, beside its record; the defaults are those of a record from elsewhere."""
+
+    clocks: Mapping[int, Mapping[int, TimeLeft]] = field(default_factory=dict)
+    """Both clocks by colour, as they stood after each number of moves; the last is that of the record."""
+    resumed_at: int = 0
+    """The number of moves after which the players resumed the game from the scoring last; 0 if they have not."""
+    dead: frozenset[int] | None = None
+    """The stones that count as dead while the game is scored; None before any have been proposed or marked."""
+    free_handicap: int = 0
+    """The handicap stones that the person places as Black, of which the record has the first; 0 once they stand."""

@@ -1,11 +1,13 @@
-"""The state of a session as plain values: text and numbers that JSON can hold (`dataclasses.asdict`)."""
+"""The state of a session, and the best moves of a search, as plain values that JSON can hold (`dataclasses.asdict`)."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
+from gtp_engine.go.game import Game
 from gtp_engine.play.game_session import GameSession, Phase
+from gtp_engine.search.report import MoveReport, SearchReport, completed
 
 _STONES: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 
@@ -106,3 +108,37 @@ def _clocks(session: GameSession) -> dict[str, ClockState] | None:
     if not session.clock.is_limited:
         return None
     return {format_color(color): ClockState(*session.clock.left(color)) for color in (BLACK, WHITE)}
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One move of a search.
+
+    `winrate` in [0, 1] and `lead` in points are those of the side that makes the move; `prior` is the network's
+    probability of the move, 0 without a network; `pv` is the expected continuation, the move itself first.
+    """
+
+    vertex: str
+    winrate: float
+    lead: float
+    visits: int
+    prior: float
+    pv: tuple[str, ...]
+
+
+def hints_of(game: Game, report: SearchReport, count: int) -> list[Hint]:
+    """Return the best `count` moves of a search of `game`, the best first."""
+    report = completed(report, game)
+    return [_hint(game, report.to_play, move) for move in report.moves[:count]]
+
+
+def _hint(game: Game, color: int, move: MoveReport) -> Hint:
+    seen = move.seen_by(color)
+    return Hint(
+        vertex=game.vertex(move.point),
+        winrate=seen.winrate,
+        lead=seen.lead,
+        visits=move.visits,
+        prior=move.prior,
+        pv=tuple(map(game.vertex, move.pv)),
+    )

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gtp_engine import __version__
-from gtp_engine.engine.dead_stones import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY
 from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.final_score import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY
 from gtp_engine.errors import SgfError
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import format_vertex

@@ -15,8 +15,8 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.scoring import Score
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of
+from gtp_engine.play.game_clock import format_time_left
 from gtp_engine.play.game_settings import ENGINE_NAME
-from gtp_engine.play.time_text import format_time_left
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import read_sgf_file
@@ -43,7 +43,7 @@ _HINTS: Final = 5
 """Moves that a hint names."""
 
 _OWNED: Final = 0.3
-"""Ownership from which an estimate marks a point, the same as `engine.dead_stones.OPEN_AREA`."""
+"""Ownership from which an estimate marks a point, the same as `engine.game_end.OPEN_AREA`."""
 
 _STOPPED: Final = "Stopped. Type go to think on, now to play the best move found, undo or quit."
 _TITLES: Final = {BLACK: "Black", WHITE: "White"}

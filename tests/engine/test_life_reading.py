@@ -10,10 +10,9 @@ from knowing_evaluator import KnowingEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.dead_stones import Ownership
-from gtp_engine.engine.disputes import SURE, Dispute, find_disputes
 from gtp_engine.engine.final_score import Scorer
-from gtp_engine.engine.life_reading import LifeReader
+from gtp_engine.engine.game_end import Ownership
+from gtp_engine.engine.life_reading import SURE, Dispute, LifeReader, find_disputes
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
