@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import TengenError, problem
 
-Doubles = NDArray[np.float64]
+RatingArray = NDArray[np.float64]
 
 ELO_SCALE: Final = 400.0
 """Rating points for a tenfold change of the odds, by the definition of Elo ratings."""
@@ -84,23 +84,23 @@ class Comparisons(NamedTuple):
     `differences` [G, K] is how often each strength counts for the first player minus how often for the second.
     """
 
-    differences: Doubles
-    games: Doubles
-    points: Doubles
+    differences: RatingArray
+    games: RatingArray
+    points: RatingArray
 
 
 class Prior(NamedTuple):
     """Expected strengths in nats and the weights of these expectations (normal distributions), float64[K] each."""
 
-    strengths: Doubles
-    weights: Doubles
+    strengths: RatingArray
+    weights: RatingArray
 
 
 class Fit(NamedTuple):
     """The most likely strengths in nats [K], and the covariance of their errors [K, K]."""
 
-    strengths: Doubles
-    covariance: Doubles
+    strengths: RatingArray
+    covariance: RatingArray
 
 
 def fit_strengths(results: Comparisons, prior: Prior | None = None, *, least: float = -math.inf) -> Fit:
@@ -134,11 +134,11 @@ def fit_strengths(results: Comparisons, prior: Prior | None = None, *, least: fl
 class Ratings(NamedTuple):
     """Ratings with mean 0, and half the widths of their 95 % intervals, in Elo points, float64[P] each."""
 
-    elo: Doubles
-    margin: Doubles
+    elo: RatingArray
+    margin: RatingArray
 
 
-def rate_players(points: Doubles, *, prior_games: float = PRIOR_GAMES) -> Ratings:
+def rate_players(points: RatingArray, *, prior_games: float = PRIOR_GAMES) -> Ratings:
     """Return the most likely ratings for the results `points` [P, P], with their 95 % intervals.
 
     Only differences are meaningful, so the ratings are shifted to a mean of 0.  The intervals use the normal
@@ -160,7 +160,7 @@ def rate_players(points: Doubles, *, prior_games: float = PRIOR_GAMES) -> Rating
     return Ratings(ELO_PER_NAT * (strengths - strengths.mean()), Z_95 * ELO_PER_NAT * deviations)
 
 
-def _check_connected(games: Doubles) -> None:
+def _check_connected(games: RatingArray) -> None:
     """Raise RatingError unless a chain of games connects every two players."""
     reached = np.zeros(len(games), dtype=bool)
     reached[0] = True

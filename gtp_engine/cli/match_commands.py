@@ -157,7 +157,7 @@ def tournament_command(file: Path, out: Path | None) -> None:
     if folder == file:
         raise MatchError(f"{file} has no suffix, so results need a folder of another name: give --out FOLDER")
     try:
-        total = description.games * len(description.pairings)
+        total = description.games * len(description.meetings)
         with playing_alone(folder), ProgressBar(total=total) as bar:
             progress = TournamentProgress(description, folder, file.stem, bar)
             runner = TournamentRunner(description, folder, progress.game_over)

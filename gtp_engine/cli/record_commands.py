@@ -49,7 +49,7 @@ class RecordCommand(ConfigCommand):
 
 
 @dataclass(frozen=True)
-class RecordPlace(Section, name="record"):
+class ChosenPosition(Section, name="record"):
     """Which position of a file is meant."""
 
     game: int | None = option(None, "Take game N of a file with several games.", unit="n", low=1)
@@ -124,14 +124,14 @@ class ReviewCommand(RecordCommand):
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
 @click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
 @settings_options(ReviewSettings, is_own=True)
-@settings_options(RecordPlace, only=("game",), is_own=True)
+@settings_options(ChosenPosition, only=("game",), is_own=True)
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write a table of all games.")
 @config_options()
 def review_command(
     files: tuple[Path, ...], out: Path | None, table: Path | None, config_file: str | None, **flags: Any
 ) -> None:
     """Review the games and exit."""
-    settings, place = settings_of(ReviewSettings, flags), settings_of(RecordPlace, flags)
+    settings, place = settings_of(ReviewSettings, flags), settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
@@ -223,7 +223,7 @@ class ScoreCommand(RecordCommand):
 
 @click.command("score", cls=ScoreCommand)
 @_record_argument
-@settings_options(RecordPlace, is_own=True)
+@settings_options(ChosenPosition, is_own=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.option(
     "--sgf",
@@ -238,7 +238,7 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
 
     FILE is a record, or - for stdin. Prints the result under the record's rules, and the stones that count as dead.
     """
-    place = settings_of(RecordPlace, flags)
+    place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
     from gtp_engine.engine import Engine
     from gtp_engine.review.score_report import score_record
@@ -265,7 +265,7 @@ class SolveCommand(RecordCommand):
 
 @click.command("solve", cls=SolveCommand)
 @_record_argument
-@settings_options(RecordPlace, is_own=True)
+@settings_options(ChosenPosition, is_own=True)
 @click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")
 @click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
 @click.option("--sgf", "target", type=FILE, metavar="FILE", help="Write the answer tree.")
@@ -278,7 +278,7 @@ def solve_command(
     FILE is a record, or - for stdin; its last position is searched, with moves in the region only. Prints the best
     first move with its line, and how other first moves are answered.
     """
-    place = settings_of(RecordPlace, flags)
+    place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.coords import parse_color

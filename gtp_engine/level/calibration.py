@@ -28,7 +28,7 @@ import numpy as np
 
 from gtp_engine.config import Config
 from gtp_engine.config.sections import LEVELS
-from gtp_engine.elo import ELO_PER_NAT, Comparisons, Doubles, Prior, elo_difference, fit_strengths, wilson_interval
+from gtp_engine.elo import ELO_PER_NAT, Comparisons, Prior, RatingArray, elo_difference, fit_strengths, wilson_interval
 from gtp_engine.errors import TengenError, counted, problem, shown_path
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
@@ -383,7 +383,7 @@ def _described(outcome: Outcome) -> str:
 class Curve(NamedTuple):
     """Elo points at the skills `KNOTS`, 0 at the first, linear in between; and those that a handicap stone is worth."""
 
-    elo: Doubles
+    elo: RatingArray
     stone: float
 
     def at(self, skill: float) -> float:
@@ -409,7 +409,7 @@ def fit_curve(games: Sequence[GameRow]) -> Curve:
     return Curve(elo * ELO_PER_NAT, float(fitted[slopes]) * ELO_PER_NAT)
 
 
-def _heights(skill: float) -> Doubles:
+def _heights(skill: float) -> RatingArray:
     """Return how far a skill reaches into each interval between knots, so that slopes times this is its rating."""
     knots = np.array(KNOTS)
     return np.clip(skill - knots[:-1], 0.0, np.diff(knots))

@@ -30,7 +30,7 @@ from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
 from gtp_engine.match.gtp_client import CommandFailedError, GtpClient, GtpClientError, TimedReply
-from gtp_engine.match.settings import MatchError, MatchSettings, Side
+from gtp_engine.match.settings import MatchError, MatchSettings, MatchSide
 
 _REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
 
@@ -41,7 +41,7 @@ class MatchEngine:
     Raises GtpClientError when the process cannot be started or fails.
     """
 
-    def __init__(self, side: Side, settings: MatchSettings, *, log: Path) -> None:
+    def __init__(self, side: MatchSide, settings: MatchSettings, *, log: Path) -> None:
         self.side = side
         self.name = ""
         self.version = ""

@@ -36,7 +36,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.match.gtp_client import CommandFailedError, EngineDiedError, EngineTimeoutError
 from gtp_engine.match.match_engine import MatchEngine
 from gtp_engine.match.records import GameRecord, Reason, Winner
-from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, other_side
+from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, other_side
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 
@@ -200,7 +200,7 @@ class Referee:
         scores = {player.side: normalize_score(score) for player in players if (score := player.final_score())}
         return {"referee": self._decision(game, scores)} | {side: scores[side] for side in SIDES if side in scores}
 
-    def _decision(self, game: Game, scores: Mapping[Side, str]) -> str:
+    def _decision(self, game: Game, scores: Mapping[MatchSide, str]) -> str:
         """Return the score that decides the game; `scores` are those of the engines."""
         if self._settings.referee == "board":
             return normalize_score(str(game.score()))
@@ -254,9 +254,9 @@ def agreed_score(scores: Sequence[str]) -> str | None:
     return min(scores, key=lambda score: float(score[2:]))
 
 
-def winner_of(score: str, *, black: Side, white: Side) -> Side | Literal["draw"]:
+def winner_of(score: str, *, black: MatchSide, white: MatchSide) -> MatchSide | Literal["draw"]:
     """Return the side that won by a score in GTP's form, or "draw"."""
-    winners: dict[str, Side] = {"B": black, "W": white}
+    winners: dict[str, MatchSide] = {"B": black, "W": white}
     return winners.get(score[:1], "draw")
 
 
@@ -288,12 +288,12 @@ class _EngineInGame:
     overruns: int = 0
 
     @property
-    def side(self) -> Side:
+    def side(self) -> MatchSide:
         return self.player.side
 
 
 def play_game(
-    number: int, opening: Opening, engines: Mapping[Side, MatchEngine], settings: MatchSettings, referee: Referee
+    number: int, opening: Opening, engines: Mapping[MatchSide, MatchEngine], settings: MatchSettings, referee: Referee
 ) -> FinishedGame:
     """Play game `number` and return it with its record; either of the engines may have died when this returns.
 

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 
 from gtp_engine.errors import problem, shown_path
 from gtp_engine.files import complete_lines, locked
-from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, completed, describe_difference
+from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed, describe_difference
 
 FORMAT: Final = 1
 """Version of the files in a match folder; other versions are refused."""
@@ -49,15 +49,15 @@ class GameRecord:
 
     game: int
     opening: str
-    black: Side
+    black: MatchSide
     result: str
     winner: Winner
     reason: Reason
     detail: str = ""
     moves: int
     scores: dict[str, str] = field(default_factory=dict)
-    think_times: dict[Side, list[float]]
-    overruns: dict[Side, int]
+    think_times: dict[MatchSide, list[float]]
+    overruns: dict[MatchSide, int]
     digest: str = ""
 
     @property
@@ -161,7 +161,7 @@ class MatchFolder:
         """Return the path of an engine process's log."""
         return self.path / "logs" / f"{name}.log"
 
-    def check_engine(self, side: Side, description: dict[str, str]) -> None:
+    def check_engine(self, side: MatchSide, description: dict[str, str]) -> None:
         """Record an engine's name and version; raises MatchError if another engine played earlier games."""
         with self._lock:
             known = self._engines.get(side)
@@ -184,7 +184,7 @@ class MatchFolder:
                 self._openings = digest
                 self._write_header()
 
-    def engine_name(self, side: Side) -> str:
+    def engine_name(self, side: MatchSide) -> str:
         """Return the engine's name from the settings, else its own "name version", else (before its reply) the side."""
         if self._names[side]:
             return self._names[side]

@@ -17,7 +17,7 @@ from gtp_engine.match.gtp_client import GtpClientError
 from gtp_engine.match.match_engine import MatchEngine
 from gtp_engine.match.match_game import FinishedGame, Referee, load_openings, openings_digest, play_game
 from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, Side, Sprt, other_side
+from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, Sprt, other_side
 from gtp_engine.match.statistics import run_sprt, summarize
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.cancellation import CancelToken
@@ -107,7 +107,7 @@ class _Match:
 
     def _work(self, index: int) -> None:
         """Play games one after the other with this thread's own pair of engines."""
-        pair: dict[Side, MatchEngine] = {}
+        pair: dict[MatchSide, MatchEngine] = {}
         try:
             while (number := self._next_game()) is not None:
                 for side in SIDES:
@@ -125,7 +125,7 @@ class _Match:
         with self._lock:
             return self._pending.popleft() if self._pending and not self._stopping else None
 
-    def _start(self, side: Side, index: int, dead: MatchEngine | None) -> MatchEngine:
+    def _start(self, side: MatchSide, index: int, dead: MatchEngine | None) -> MatchEngine:
         """Return a running engine to replace `dead`; raises MatchError when it cannot be prepared for a game."""
         if dead is not None:
             self._close(dead)
@@ -151,7 +151,7 @@ class _Match:
         with self._lock:
             self._players.discard(player)
 
-    def _play(self, number: int, pair: dict[Side, MatchEngine]) -> FinishedGame:
+    def _play(self, number: int, pair: dict[MatchSide, MatchEngine]) -> FinishedGame:
         opening = self._openings[self._settings.opening(number) % len(self._openings)]
         return play_game(number, opening, pair, self._settings, self._referee)
 

@@ -17,10 +17,10 @@ from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points
 from gtp_engine.go.rules import Rules
 
-Side = Literal["first", "second"]
+MatchSide = Literal["first", "second"]
 """One of the two engines, with either colour."""
 
-SIDES: Final[tuple[Side, Side]] = ("first", "second")
+SIDES: Final[tuple[MatchSide, MatchSide]] = ("first", "second")
 
 DEFAULT_ERROR: Final = 0.05
 """Probability of each of the two errors of a sequential test, as in Fishtest and cutechess-cli."""
@@ -38,7 +38,7 @@ class MatchError(TengenError):
     """The match cannot be played or continued with these settings."""
 
 
-def other_side(side: Side) -> Side:
+def other_side(side: MatchSide) -> MatchSide:
     """Return the opponent of `side`."""
     return "second" if side == "first" else "first"
 
@@ -173,11 +173,11 @@ class MatchSettings(Section, name="match"):
         if self.increment > 0 and self.main_time == 0:
             raise MatchError("a clock with an increment needs main time for the first move")
 
-    def command(self, side: Side) -> str:
+    def command(self, side: MatchSide) -> str:
         """Return the command line of one engine."""
         return self.first if side == "first" else self.second
 
-    def name(self, side: Side) -> str:
+    def name(self, side: MatchSide) -> str:
         """Return the name set for one engine, "" for its own name."""
         return self.first_name if side == "first" else self.second_name
 
@@ -185,7 +185,7 @@ class MatchSettings(Section, name="match"):
         """Return the points of the handicap stones; raises HandicapError."""
         return fixed_handicap_points(self.handicap, self.size, self.size) if self.handicap else ()
 
-    def black(self, game: int) -> Side:
+    def black(self, game: int) -> MatchSide:
         """Return who is Black in a game; games are numbered from 1."""
         return "first" if game % 2 and not self.handicap else "second"
 

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from gtp_engine.elo import (
-    Doubles,
+    RatingArray,
     elo_difference,
     expected_score,
     format_elo,
@@ -43,7 +43,7 @@ from gtp_engine.elo import (
 from gtp_engine.errors import counted, problem, shown
 from gtp_engine.files import check_writable
 from gtp_engine.match.records import GameRecord
-from gtp_engine.match.settings import SIDES, MatchError, Side, Sprt, other_side
+from gtp_engine.match.settings import SIDES, MatchError, MatchSide, Sprt, other_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,8 +192,8 @@ class Summary:
     void: int
     rate: float
     rate_interval: tuple[float, float]
-    times: dict[Side, SideTimes]
-    faults: dict[Side, SideFaults]
+    times: dict[MatchSide, SideTimes]
+    faults: dict[MatchSide, SideFaults]
     mean_moves: float
     score_disagreements: tuple[int, ...]
     winner_disagreements: tuple[int, ...]
@@ -283,12 +283,12 @@ def _color_results(records: Sequence[GameRecord]) -> ColorResults:
     return ColorResults(wins=winners.count("first"), losses=winners.count("second"), draws=winners.count("draw"))
 
 
-def _side_times(records: Sequence[GameRecord], side: Side) -> SideTimes:
+def _side_times(records: Sequence[GameRecord], side: MatchSide) -> SideTimes:
     times = [seconds for record in records for seconds in record.think_times[side]]
     return SideTimes(mean=sum(times) / len(times), maximum=max(times)) if times else SideTimes(mean=0.0, maximum=0.0)
 
 
-def _side_faults(records: Sequence[GameRecord], side: Side) -> SideFaults:
+def _side_faults(records: Sequence[GameRecord], side: MatchSide) -> SideFaults:
     lost = [record.reason for record in records if record.winner == other_side(side)]
     return SideFaults(
         time_losses=lost.count("time"),
@@ -337,7 +337,7 @@ def _color_line(label: str, results: ColorResults) -> str:
     return f"{label:<14} {results.wins} won, {results.losses} lost{draws}"
 
 
-def _side_line(side: Side, name: str, summary: Summary) -> str:
+def _side_line(side: MatchSide, name: str, summary: Summary) -> str:
     times, faults = summary.times[side], summary.faults[side]
     return (
         f"{side:<14} {name}: {times.mean:.2f} s a move, at most {times.maximum:.2f} s; "
@@ -417,7 +417,7 @@ def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
-def format_standings(names: Sequence[str], points: Doubles, columns: Mapping[str, Sequence[str]]) -> str:
+def format_standings(names: Sequence[str], points: RatingArray, columns: Mapping[str, Sequence[str]]) -> str:
     """Return a Markdown table of players, the best first: rating, games, share of the points, and that by opponent.
 
     `columns` holds further columns by their titles, a text for each player.

@@ -6,5 +6,5 @@ Modules:
     tournament_runner    all games, several at a time, resumed after an interruption, and what shows them meanwhile
     standings            ratings and crosstables, as text, as JSON and as a page for a browser
 
-Every pairing is a match in a folder of its own, with the files that `match` writes.
+Every meeting is a match in a folder of its own, with the files that `match` writes.
 """

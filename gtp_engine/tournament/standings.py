@@ -16,7 +16,7 @@ from gtp_engine.errors import counted
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import stored
 from gtp_engine.match.statistics import format_standings, repeated_games, repetition_remark
-from gtp_engine.tournament.tournament_file import Description, Pairing
+from gtp_engine.tournament.tournament_file import Meeting, Tournament
 
 _NO_RATINGS: Final = "There are no ratings until games that count connect all engines."
 
@@ -51,23 +51,23 @@ class Table:
         return [int(place) for place in np.argsort(-rank, kind="stable")]
 
 
-def tables_of(description: Description, results: Mapping[Pairing, Sequence[GameRecord]]) -> list[Table]:
+def tables_of(description: Tournament, results: Mapping[Meeting, Sequence[GameRecord]]) -> list[Table]:
     """Return the table of all games, followed by one for each condition if there are several."""
     tables = [_table("All games", description, results.items())]
     if len(description.conditions) > 1:
         for number, condition in enumerate(description.conditions):
-            played = [(pairing, records) for pairing, records in results.items() if pairing.condition == number]
+            played = [(meeting, records) for meeting, records in results.items() if meeting.condition == number]
             tables.append(_table(condition.title, description, played))
     return tables
 
 
-def _table(title: str, description: Description, results: Iterable[tuple[Pairing, Sequence[GameRecord]]]) -> Table:
+def _table(title: str, description: Tournament, results: Iterable[tuple[Meeting, Sequence[GameRecord]]]) -> Table:
     points, void, repeated = np.zeros((len(description.entrants),) * 2), 0, 0
-    for pairing, records in results:
+    for meeting, records in results:
         counting = [record for record in records if record.winner != "none"]
         won = sum(record.points for record in counting)
-        points[pairing.first, pairing.second] += won
-        points[pairing.second, pairing.first] += len(counting) - won
+        points[meeting.first, meeting.second] += won
+        points[meeting.second, meeting.first] += len(counting) - won
         void += len(records) - len(counting)
         repeated += len(repeated_games(counting))
     try:
@@ -77,7 +77,7 @@ def _table(title: str, description: Description, results: Iterable[tuple[Pairing
     return Table(title, points, void, repeated, ratings.elo, ratings.margin)
 
 
-def format_tables(description: Description, tables: Sequence[Table]) -> str:
+def format_tables(description: Tournament, tables: Sequence[Table]) -> str:
     """Return the tables as Markdown."""
     names = [entrant.name for entrant in description.entrants]
     parts = []
@@ -90,7 +90,7 @@ def format_tables(description: Description, tables: Sequence[Table]) -> str:
 
 
 def to_json(
-    description: Description, tables: Sequence[Table], results: Mapping[Pairing, Sequence[GameRecord]]
+    description: Tournament, tables: Sequence[Table], results: Mapping[Meeting, Sequence[GameRecord]]
 ) -> dict[str, Any]:
     """Return engines, conditions, tables and every game as a JSON object; docs/tournaments.md describes it."""
     return {
@@ -110,18 +110,18 @@ def to_json(
         ],
         "games": [
             {
-                "first": pairing.first,
-                "second": pairing.second,
-                "condition": pairing.condition,
+                "first": meeting.first,
+                "second": meeting.second,
+                "condition": meeting.condition,
                 "number": record.game,
                 "black": record.black,
                 "winner": record.winner,
                 "result": record.result,
                 "reason": record.reason,
                 "moves": record.moves,
-                "record": f"{description.folder(pairing)}/games/{record.game:04d}.sgf",
+                "record": f"{description.folder(meeting)}/games/{record.game:04d}.sgf",
             }
-            for pairing, records in results.items()
+            for meeting, records in results.items()
             for record in records
         ],
     }
@@ -149,7 +149,7 @@ code {{ font-size: .85rem; overflow-wrap: anywhere; }}
 """
 
 
-def page_of(title: str, description: Description, tables: Sequence[Table]) -> str:
+def page_of(title: str, description: Tournament, tables: Sequence[Table]) -> str:
     """Return the page, HTML in UTF-8."""
     engines = "".join(
         f"<dt>{escape(entrant.name)}</dt><dd><code>{escape(entrant.command)}</code></dd>"
@@ -159,7 +159,7 @@ def page_of(title: str, description: Description, tables: Sequence[Table]) -> st
     return _PAGE.format(title=escape(title), body="\n".join(body))
 
 
-def _section(description: Description, table: Table) -> str:
+def _section(description: Tournament, table: Table) -> str:
     """Return the heading and crosstable of one table."""
     places = range(1, len(description.entrants) + 1)
     heads = "".join(f"<th scope=col>{head}</th>" for head in ("#", "engine", "Elo", "games", "points", *places))
@@ -171,7 +171,7 @@ def _section(description: Description, table: Table) -> str:
     return f"<h2>{escape(table.title)}</h2><div class=scroll><table>{head}<tbody>{rows}</tbody></table></div>{notes}"
 
 
-def _row(description: Description, table: Table, place: int, engine: int) -> str:
+def _row(description: Tournament, table: Table, place: int, engine: int) -> str:
     played = table.games
     rating = "–"
     if table.elo is not None and table.margin is not None:

@@ -41,7 +41,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Pairing:
+class Meeting:
     """Two entrants, by their places in the list, that meet under one condition; `first` is White in handicap games."""
 
     first: int
@@ -50,7 +50,7 @@ class Pairing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Description(Section, name="tournament"):
+class Tournament(Section, name="tournament"):
     """A whole tournament; relative paths of conditions begin at `base`.  Raises ConfigError for invalid values."""
 
     entrants: tuple[Entrant, ...]
@@ -62,36 +62,36 @@ class Description(Section, name="tournament"):
     bind_to_cores: bool = option(False, "Give each of these games cores of its own.")
 
     @property
-    def pairings(self) -> list[Pairing]:
+    def meetings(self) -> list[Meeting]:
         """Return who meets whom under which condition, in the order of the conditions."""
         places = range(len(self.entrants))
         pairs = [pair for pair in combinations(places, 2) if self.format == FORMATS[0] or pair[0] == 0]
-        return [Pairing(*pair, condition) for condition in range(len(self.conditions)) for pair in pairs]
+        return [Meeting(*pair, condition) for condition in range(len(self.conditions)) for pair in pairs]
 
-    def match(self, pairing: Pairing) -> MatchSettings:
-        """Return the settings of a pairing's match, openings as in the file; raises TengenError for invalid values."""
-        first, second = self.entrants[pairing.first], self.entrants[pairing.second]
+    def match(self, meeting: Meeting) -> MatchSettings:
+        """Return the settings of a meeting's match, openings as in the file; raises TengenError for invalid values."""
+        first, second = self.entrants[meeting.first], self.entrants[meeting.second]
         return MatchSettings(
             first=first.command,
             second=second.command,
             first_name=first.name,
             second_name=second.name,
             games=self.games,
-            **self.conditions[pairing.condition].values,
+            **self.conditions[meeting.condition].values,
         )
 
-    def openings(self, pairing: Pairing) -> str:
-        """Return the folder with the openings of a pairing, below `base` if it is relative; "" if it has none."""
-        folder = self.conditions[pairing.condition].values.get("openings", "")
+    def openings(self, meeting: Meeting) -> str:
+        """Return the folder with the openings of a meeting, below `base` if it is relative; "" if it has none."""
+        folder = self.conditions[meeting.condition].values.get("openings", "")
         return str(self.base / folder) if folder else ""
 
-    def folder(self, pairing: Pairing) -> str:
-        """Return the name of the folder of a pairing's match."""
-        names = (self.entrants[pairing.first].name, self.entrants[pairing.second].name)
-        return "-".join([str(pairing.condition + 1), *(re.sub(r"(?:[^\w.]|_)+", "_", name) for name in names)])
+    def folder(self, meeting: Meeting) -> str:
+        """Return the name of the folder of a meeting's match."""
+        names = (self.entrants[meeting.first].name, self.entrants[meeting.second].name)
+        return "-".join([str(meeting.condition + 1), *(re.sub(r"(?:[^\w.]|_)+", "_", name) for name in names)])
 
 
-def read_description(path: Path) -> Description:
+def read_description(path: Path) -> Tournament:
     """Return the tournament that a TOML file describes; raises MatchError, naming the file.
 
     Relative paths begin at the folder of the file, beside which the results are written too.
@@ -109,9 +109,9 @@ def read_description(path: Path) -> Description:
         raise MatchError(f"{path}: {error}") from error
 
 
-def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> Description:
+def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> Tournament:
     """Return the tournament in a parsed TOML file; raises MatchError and other TengenErrors."""
-    known = _keys(section_options(Description))
+    known = _keys(section_options(Tournament))
     _check_keys(document, ("engines", "conditions", *known), "the tournament")
     entrants = tuple(_entrant(table) for table in _tables(document, "engines"))
     if len(entrants) < 2:
@@ -119,7 +119,7 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> De
     names = [entrant.name for entrant in entrants]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise MatchError(problem(f"engine name {shown(min(repeated))} twice", advice="give each engine its own name"))
-    description = Description(
+    description = Tournament(
         entrants=entrants,
         conditions=tuple(_condition(table) for table in _tables(document, "conditions")),
         base=base,
@@ -127,12 +127,12 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> De
     )
     if not description.conditions:
         raise MatchError(problem("no conditions", expected="a table [[conditions]] with size, komi and a clock"))
-    folders = [description.folder(pairing).casefold() for pairing in description.pairings]
+    folders = [description.folder(meeting).casefold() for meeting in description.meetings]
     if len(set(folders)) < len(folders):
         advice = "change a letter or a number, since folders are named after them"
         raise MatchError(problem("engine names that differ only in punctuation or capitals", advice=advice))
-    for pairing in description.pairings:
-        description.match(pairing)
+    for meeting in description.meetings:
+        description.match(meeting)
     return description
 
 

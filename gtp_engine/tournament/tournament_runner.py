@@ -1,6 +1,6 @@
 """Plays the games of a tournament, several at a time; each worker may have cores of its own.
 
-A worker takes the pairing with the fewest games and plays some games of its match, so that the tables cover all engines
+A worker takes the meeting with the fewest games and plays some games of its match, so that the tables cover all engines
 early on.  Matches are stored as those of `gtp-engine match`, and resume like them.  After each game there is a line for
 it, the leader stands beside the bar, and the files of the tables are up to date.
 """
@@ -22,12 +22,10 @@ from gtp_engine.match.settings import MatchError, MatchSettings
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.tournament.standings import page_of, tables_of, to_json
-from gtp_engine.tournament.tournament_file import Description, Pairing
+from gtp_engine.tournament.tournament_file import Meeting, Tournament
 
 GAMES_IN_A_ROW: Final = 10
-"""Games of a pairing that a worker plays before it takes another: each time, the engines have to be started again."""
-
-Results = dict[Pairing, list[GameRecord]]
+"""Games of a meeting that a worker plays before it takes another: each time, the engines have to be started again."""
 
 
 class TournamentRunner:
@@ -38,31 +36,31 @@ class TournamentRunner:
     """
 
     def __init__(
-        self, description: Description, out: Path, on_game: Callable[[Pairing, GameRecord], None] = lambda *_: None
+        self, description: Tournament, out: Path, on_game: Callable[[Meeting, GameRecord], None] = lambda *_: None
     ) -> None:
         self.description: Final = description
         self._out: Final = out
         self._on_game: Final = on_game
         self._cores: Final = _core_sets(description.parallel) if description.bind_to_cores else None
         self._folders: Final = {
-            pairing: MatchFolder(out / description.folder(pairing), description.match(pairing))
-            for pairing in description.pairings
+            meeting: MatchFolder(out / description.folder(meeting), description.match(meeting))
+            for meeting in description.meetings
         }
         self._lock: Final = threading.Lock()
-        self._waiting: Final = [pairing for pairing in description.pairings if self._missing(pairing)]
-        for pairing in {pairing.condition: pairing for pairing in self._waiting}.values():
-            load_openings(self._settings(pairing))  # now rather than when the condition's turn comes
+        self._waiting: Final = [meeting for meeting in description.meetings if self._missing(meeting)]
+        for meeting in {meeting.condition: meeting for meeting in self._waiting}.values():
+            load_openings(self._settings(meeting))  # now rather than when the condition's turn comes
         self._cancel: Final = CancelToken()
         self._error: Exception | None = None
 
     @property
-    def results(self) -> Results:
-        """The finished games of each pairing, sorted by number."""
-        return {pairing: folder.records() for pairing, folder in self._folders.items()}
+    def results(self) -> dict[Meeting, list[GameRecord]]:
+        """The finished games of each meeting, sorted by number."""
+        return {meeting: folder.records() for meeting, folder in self._folders.items()}
 
     @property
     def other_matches(self) -> list[str]:
-        """The names of folders beside those of the pairings that hold games: engines were renamed, moved or removed."""
+        """The names of folders beside those of the meetings that hold games: engines were renamed, moved or removed."""
         known = {folder.path.name for folder in self._folders.values()}
         return sorted(path.parent.name for path in self._out.glob("*/results.jsonl") if path.parent.name not in known)
 
@@ -88,46 +86,46 @@ class TournamentRunner:
         """Play matches one after the other; the engines inherit the cores of this thread."""
         if self._cores is not None:
             os.sched_setaffinity(0, self._cores[index])
-        while (pairing := self._next()) is not None:
+        while (meeting := self._next()) is not None:
             try:
-                self._play(pairing)
+                self._play(meeting)
             except Exception as error:  # raised again by `run`: an engine that fails, a full disk
-                self._fail(pairing, error)
+                self._fail(meeting, error)
                 return
             with self._lock:
-                if self._missing(pairing):
-                    self._waiting.append(pairing)
+                if self._missing(meeting):
+                    self._waiting.append(meeting)
 
-    def _next(self) -> Pairing | None:
-        """Return the pairing with the fewest games that no other worker plays, None if there is none."""
+    def _next(self) -> Meeting | None:
+        """Return the meeting with the fewest games that no other worker plays, None if there is none."""
         with self._lock:
             if self._cancel.is_cancelled or not self._waiting:
                 return None
-            pairing = min(self._waiting, key=lambda each: len(self._folders[each].records()))
-            self._waiting.remove(pairing)
-            return pairing
+            meeting = min(self._waiting, key=lambda each: len(self._folders[each].records()))
+            self._waiting.remove(meeting)
+            return meeting
 
-    def _play(self, pairing: Pairing) -> None:
-        folder, settings = self._folders[pairing], self._settings(pairing)
+    def _play(self, meeting: Meeting) -> None:
+        folder, settings = self._folders[meeting], self._settings(meeting)
 
         def game_over(record: GameRecord) -> None:
             with self._lock:
-                self._on_game(pairing, record)
+                self._on_game(meeting, record)
 
         until = min(len(folder.records()) + GAMES_IN_A_ROW, settings.games)
         run_match(replace(settings, games=until), folder, game_over, self._cancel)
 
-    def _settings(self, pairing: Pairing) -> MatchSettings:
-        """Return the settings of a pairing's match, with the whole path of its openings."""
-        return replace(self.description.match(pairing), openings=self.description.openings(pairing))
+    def _settings(self, meeting: Meeting) -> MatchSettings:
+        """Return the settings of a meeting's match, with the whole path of its openings."""
+        return replace(self.description.match(meeting), openings=self.description.openings(meeting))
 
-    def _missing(self, pairing: Pairing) -> bool:
-        return len(self._folders[pairing].records()) < self.description.games
+    def _missing(self, meeting: Meeting) -> bool:
+        return len(self._folders[meeting].records()) < self.description.games
 
-    def _fail(self, pairing: Pairing, error: Exception) -> None:
+    def _fail(self, meeting: Meeting, error: Exception) -> None:
         """Keep the first error, and end all matches."""
         if isinstance(error, (TengenError, OSError)):
-            first, second = (self.description.entrants[place].name for place in (pairing.first, pairing.second))
+            first, second = (self.description.entrants[place].name for place in (meeting.first, meeting.second))
             error = MatchError(f"{first} (first) – {second} (second): {error}")
         with self._lock:
             self._error = self._error or error
@@ -149,24 +147,24 @@ def _core_sets(parallel: int) -> list[set[int]]:
 class TournamentProgress:
     """Reports games on `bar`, and writes index.html and results.json in `folder` after each of them."""
 
-    def __init__(self, description: Description, folder: Path, title: str, bar: ProgressBar) -> None:
+    def __init__(self, description: Tournament, folder: Path, title: str, bar: ProgressBar) -> None:
         self._description: Final = description
         self._folder: Final = folder
         self._title: Final = title
         self._bar: Final = bar
-        self._results: dict[Pairing, list[GameRecord]] = {}
+        self._results: dict[Meeting, list[GameRecord]] = {}
 
-    def begin(self, results: Mapping[Pairing, Sequence[GameRecord]]) -> None:
+    def begin(self, results: Mapping[Meeting, Sequence[GameRecord]]) -> None:
         """Show the games that were played before."""
-        self._results = {pairing: list(records) for pairing, records in results.items()}
+        self._results = {meeting: list(records) for meeting, records in results.items()}
         self._update()
 
-    def game_over(self, pairing: Pairing, record: GameRecord) -> None:
+    def game_over(self, meeting: Meeting, record: GameRecord) -> None:
         """Show one more finished game."""
-        self._results[pairing].append(record)
-        names = [self._description.entrants[place].name for place in (pairing.first, pairing.second)]
+        self._results[meeting].append(record)
+        names = [self._description.entrants[place].name for place in (meeting.first, meeting.second)]
         black, white = names if record.black == "first" else reversed(names)
-        condition = self._description.conditions[pairing.condition].title
+        condition = self._description.conditions[meeting.condition].title
         line = f"{condition}: {black} (B) – {white} (W) {record.result}, {counted(record.moves, 'move')}"
         self._bar.log(f"{line} {record.detail}".rstrip())
         self._update()

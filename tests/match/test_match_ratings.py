@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from gtp_engine.elo import Doubles, RatingError, elo_difference, rate_players
+from gtp_engine.elo import RatingArray, RatingError, elo_difference, rate_players
 from gtp_engine.match.statistics import format_standings
 
 
-def expected_points(elo: list[float], games: float) -> Doubles:
+def expected_points(elo: list[float], games: float) -> RatingArray:
     """Return what players of these ratings are expected to win against each other in so many games."""
     ratings = np.array(elo)
     points = games / (1.0 + 10.0 ** ((ratings[None, :] - ratings[:, None]) / 400.0))

@@ -16,7 +16,7 @@ from gtp_engine.errors import TengenError, counted
 from gtp_engine.match.records import GameRecord, playing_alone
 from gtp_engine.match.settings import MatchError
 from gtp_engine.tournament.standings import format_tables, page_of, tables_of, to_json
-from gtp_engine.tournament.tournament_file import Description, Pairing, parse_description, read_description
+from gtp_engine.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
 from gtp_engine.tournament.tournament_runner import TournamentRunner
 
 CONDITION: dict[str, Any] = {"size": 5, "komi": 0.5, "referee": "board", "reply-timeout": 20}
@@ -24,7 +24,7 @@ STONE = "--black C3 --white C3"
 """The engine puts the only stone on the board and wins, if its opponent passes."""
 
 
-def described(*commands: str, conditions: list[dict[str, Any]] | None = None, **values: Any) -> Description:
+def described(*commands: str, conditions: list[dict[str, Any]] | None = None, **values: Any) -> Tournament:
     engines = [{"name": f"engine {number}", "command": engine(each)} for number, each in enumerate(commands)]
     return parse_description({"engines": engines, "conditions": conditions or [CONDITION], "games": 2, **values})
 
@@ -36,24 +36,24 @@ class TestDescription:
         file = tmp_path / "cup.toml"
         file.write_text(text.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
         description = read_description(file)
-        matches = [description.match(pairing) for pairing in description.pairings]
+        matches = [description.match(meeting) for meeting in description.meetings]
         assert len(matches) == 6
         assert any(match.second.startswith("gnugo ") for match in matches)
         assert all(not match.overtime_periods for match in matches)
 
     def test_everyone_meets_everyone_else_under_every_condition(self) -> None:
         conditions = [CONDITION, CONDITION | {"komi": 7}]
-        assert described("", "", "", conditions=conditions).pairings == [
-            Pairing(*pair, condition) for condition in (0, 1) for pair in ((0, 1), (0, 2), (1, 2))
+        assert described("", "", "", conditions=conditions).meetings == [
+            Meeting(*pair, condition) for condition in (0, 1) for pair in ((0, 1), (0, 2), (1, 2))
         ]
 
     def test_in_a_gauntlet_the_first_meets_the_others(self) -> None:
-        assert described("", "", "", format="gauntlet").pairings == [Pairing(0, 1, 0), Pairing(0, 2, 0)]
+        assert described("", "", "", format="gauntlet").meetings == [Meeting(0, 1, 0), Meeting(0, 2, 0)]
 
     def test_a_condition_is_the_settings_of_a_match(self) -> None:
         clocks = [{"size": 9, "time-per-move": 2}, {"handicap": 4, "main-time": 60, "increment": 1, "time-left": True}]
         description = described("", "", conditions=clocks)
-        first, second = (description.match(pairing) for pairing in description.pairings)
+        first, second = (description.match(meeting) for meeting in description.meetings)
         assert (first.size, first.overtime, first.overtime_stones, first.komi) == (9, 2.0, 1, 7.5)
         assert (second.size, second.handicap, second.komi) == (19, 4, 0.5)
         assert (second.main_time, second.increment, second.time_left) == (60.0, 1.0, True)
@@ -105,11 +105,11 @@ class TestDescription:
 class TestGames:
     def test_a_tournament_is_played_and_resumed(self, tmp_path: Path) -> None:
         description = described(STONE, STONE, "", parallel=2)
-        played: list[tuple[Pairing, int]] = []
-        runner = TournamentRunner(description, tmp_path, lambda pairing, record: played.append((pairing, record.game)))
+        played: list[tuple[Meeting, int]] = []
+        runner = TournamentRunner(description, tmp_path, lambda meeting, record: played.append((meeting, record.game)))
         runner.run()
         assert len(played) == 6
-        assert set(played) == {(pairing, game) for pairing in description.pairings for game in (1, 2)}
+        assert set(played) == {(meeting, game) for meeting in description.meetings for game in (1, 2)}
         table = tables_of(description, runner.results)[0]
         assert table.points.tolist() == [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
         again = TournamentRunner(described(STONE, STONE, "", games=3), tmp_path)
@@ -136,7 +136,7 @@ class TestGames:
         """All signs but ASCII became "_", so that two Chinese names against a third engine were refused."""
         engines = [{"name": name, "command": "x"} for name in ("绝艺", "星阵", "a_-_b (1.0)")]
         description = parse_description({"engines": engines, "conditions": [CONDITION]})
-        folders = [description.folder(pairing) for pairing in description.pairings]
+        folders = [description.folder(meeting) for meeting in description.meetings]
         assert folders == ["1-绝艺-星阵", "1-绝艺-a_b_1.0_", "1-星阵-a_b_1.0_"]
 
     def test_games_of_engines_that_were_renamed_are_not_left_out_in_silence(self, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ class TestGames:
             runner.run()
 
     def test_a_full_disk_ends_the_tournament(self, tmp_path: Path) -> None:
-        def fail(pairing: Pairing, record: GameRecord) -> None:
+        def fail(meeting: Meeting, record: GameRecord) -> None:
             raise OSError("No space left on device")
 
         runner = TournamentRunner(described("", ""), tmp_path, fail)
@@ -187,14 +187,14 @@ class TestGames:
 
 class TestTables:
     @pytest.fixture
-    def description(self) -> Description:
+    def description(self) -> Tournament:
         return described("", "", "", conditions=[CONDITION, CONDITION | {"title": "<small>"}])
 
-    def test_points_draws_and_void_games(self, description: Description) -> None:
+    def test_points_draws_and_void_games(self, description: Tournament) -> None:
         results = {
-            Pairing(0, 1, 0): won_by("first", "draw", "none"),
-            Pairing(0, 2, 1): won_by("second", "second"),
-            Pairing(1, 2, 0): won_by("first"),
+            Meeting(0, 1, 0): won_by("first", "draw", "none"),
+            Meeting(0, 2, 1): won_by("second", "second"),
+            Meeting(1, 2, 0): won_by("first"),
         }
         whole, first, second = tables_of(description, results)
         assert whole.points.tolist() == [[0, 1.5, 0], [0.5, 0, 1], [2, 0, 0]] and whole.void == 1
@@ -207,9 +207,9 @@ class TestTables:
         assert document["tables"][0]["points"] == whole.points.tolist() and len(document["games"]) == 6
         assert document["games"][0]["record"] == "1-engine_0-engine_1/games/0001.sgf"
 
-    def test_games_that_repeat_earlier_ones_are_counted(self, description: Description) -> None:
+    def test_games_that_repeat_earlier_ones_are_counted(self, description: Tournament) -> None:
         same = [record(game, black="first" if game % 2 else "second", digest="a") for game in (1, 2, 3)]
-        results = {Pairing(0, 1, 0): same, Pairing(1, 2, 0): same[:1]}
+        results = {Meeting(0, 1, 0): same, Meeting(1, 2, 0): same[:1]}
         tables = tables_of(description, results)
         assert [table.repeated for table in tables] == [1, 1, 0]
         remark = "1 game repeats an earlier one move by move, so the intervals are too narrow; random plies vary them"
@@ -217,8 +217,8 @@ class TestTables:
         assert f"<p>{remark}</p>" in page_of("Cup", description, tables)
         assert to_json(description, tables, results)["tables"][0]["repeated"] == 1
 
-    def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Description) -> None:
-        tables = tables_of(description, {Pairing(0, 1, 0): won_by("first"), Pairing(1, 2, 1): won_by("first")})
+    def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Tournament) -> None:
+        tables = tables_of(description, {Meeting(0, 1, 0): won_by("first"), Meeting(1, 2, 1): won_by("first")})
         page = page_of("<Cup>", description, tables)
         assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page
         assert page.count('title="1 of 1">100%') == page.count('title="0 of 1">0%') == 4
