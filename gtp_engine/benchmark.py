@@ -36,8 +36,8 @@ from gtp_engine import __version__
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.errors import TengenError, counted, problem, shown
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores, describe_machine
@@ -180,11 +180,14 @@ def measure_network(
     Raises ModelError when it cannot be loaded.
     """
     from gtp_engine.nn import load_evaluator
+    from gtp_engine.nn.onnx_model import OnnxModel
 
     first = load_evaluator(config, log=progress)
-    runtime = first.networks[0].model.runtime
+    model = first.networks[0].model
+    assert isinstance(model, OnnxModel), "it was loaded from a file"
+    runtime = model.runtime
     width, height = first.info.boards.usual
-    report: dict[str, Any] = {"name": first.info.name, "runtime": first.runtime_text, "board": f"{width}x{height}"}
+    report: dict[str, Any] = {"name": first.info.name, "runtime": runtime.title, "board": f"{width}x{height}"}
     first.close()
     batches = CPU_BATCHES if runtime.provider.is_cpu else GPU_BATCHES
     threads = _thread_counts() if runtime.provider.is_cpu and not config.network_threads else [config.network_threads]
@@ -226,12 +229,12 @@ def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: i
     positions, out = new_positions(batch, width, height), new_evaluation(batch, width, height)
     for row in range(batch):
         write_game(positions, row, game)
-    conditions = conditions_of(game)
-    evaluator.evaluate(positions, batch, conditions, out, DEFAULT_OPTIONS)  # loads the kernels
+    request = Request(positions, batch, out)
+    evaluator.evaluate(request)  # loads the kernels
     evaluated, started = 0, time.perf_counter()
     while time.perf_counter() - started < seconds:
         positions.key[:] += 1  # new keys, so that the cache takes them for new positions
-        evaluator.evaluate(positions, batch, conditions, out, DEFAULT_OPTIONS)
+        evaluator.evaluate(request)
         evaluated += batch
     return evaluated / (time.perf_counter() - started)
 

@@ -1,8 +1,9 @@
 """Evaluators without a network, for tests of their callers and for measuring everything but the network.
 
-EvaluatorBase      what evaluators of the tests have in common
-FakeEvaluator      evaluations decided by each position's key: different for each position, always the same
-UniformEvaluator   every legal move alike, both sides win as often
+EvaluatorBase        what evaluators of the tests have in common
+FakeEvaluator        evaluations decided by each position's key: different for each position, always the same
+RecordingEvaluator   the same, and the conditions of all positions
+UniformEvaluator     every legal move alike, both sides win as often
 """
 
 from typing import Any, Final
@@ -10,10 +11,9 @@ from typing import Any, Final
 import numpy as np
 from fake_kernels import write_fake_policy, write_fake_results
 
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.evaluator import EvaluationOptions
+from gtp_engine.evaluation.evaluator import BareEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size, conditions_of_row
 from gtp_engine.nn.encoder import Encoder, new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 
@@ -30,38 +30,21 @@ _UNIFORM: Final = -1
 """The seed that makes `write_fake_policy` treat all moves alike."""
 
 
-class EvaluatorBase:
+class EvaluatorBase(BareEvaluator):
     """What evaluators of the tests have in common: a description, a count of the calls, nothing to prepare or close.
 
     `calls` and `rows` count the calls of `evaluate` and their rows; `facts` are further fields of EvaluatorInfo.
     """
 
     def __init__(self, name: str, batch: int, **facts: Any) -> None:
-        self.info = EvaluatorInfo(name, batch, **facts)
+        super().__init__(EvaluatorInfo(name, batch, **facts))
         self.calls = 0
         self.rows = 0
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
+    def evaluate(self, request: Request) -> None:
         """Count the call; classes below write the evaluation."""
         self.calls += 1
-        self.rows += count
-
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
-    ) -> None:
-        """Fail: there is no rollout policy."""
-        raise AssertionError("called although `info.has_rollout_policy` is false")
-
-    def prepare(self, width: int, height: int) -> None:
-        """Do nothing: every board is ready."""
-
-    def clear_cache(self) -> None:
-        """Do nothing: there is no cache."""
-
-    def close(self) -> None:
-        """Do nothing: nothing is held."""
+        self.rows += request.rows
 
 
 class FakeEvaluator(EvaluatorBase):
@@ -76,18 +59,35 @@ class FakeEvaluator(EvaluatorBase):
         self._seed = seed
         self._features = _Features() if encode else None
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation; `options` change nothing."""
-        super().evaluate(positions, count, conditions, out, options)
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation; options change nothing."""
+        super().evaluate(request)
         if self._features is not None:
-            self._features.write(positions, count, conditions)
-        write_fake_policy(positions, count, conditions.suicide, self._seed, out.policy)
+            self._features.write(request.positions, request.rows)
+        positions, count, out = request.positions, request.rows, request.out
+        write_fake_policy(positions, count, self._seed, out.policy)
         write_fake_results(positions, count, self._seed, out)
         out.score_stdev[:count] = SCORE_STDEV
         out.time_left[:count] = TIME_LEFT
         out.score_error[:count] = SCORE_ERROR
+
+
+class RecordingEvaluator(FakeEvaluator):
+    """Keeps the conditions of all positions that it has evaluated."""
+
+    def __init__(self, **facts: Any) -> None:
+        super().__init__(**facts)
+        self.conditions: list[Conditions] = []
+
+    @property
+    def advantages(self) -> set[float]:
+        """The playout doubling advantages among them, Black's."""
+        return {each.playout_doubling_advantage_black for each in self.conditions}
+
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation and record the conditions."""
+        super().evaluate(request)
+        self.conditions += [conditions_of_row(request.positions, row) for row in range(request.rows)]
 
 
 class _Features:
@@ -97,13 +97,13 @@ class _Features:
         self._encoder: Encoder = KatagoV7Encoder(2, 2)
         self._inputs = new_inputs(self._encoder, 0, 2, 2)
 
-    def write(self, positions: Positions, count: int, conditions: Conditions) -> None:
+    def write(self, positions: Positions, count: int) -> None:
         """Write the features of the first `count` rows."""
         rows, (width, height) = len(positions.key), board_size(positions)
         if self._inputs.spatial.shape != (rows, self._encoder.planes, height, width):
             self._encoder = KatagoV7Encoder(width, height)
             self._inputs = new_inputs(self._encoder, rows, width, height)
-        self._encoder.encode(positions, range(count), conditions, np.zeros(rows, dtype=np.int32), self._inputs)
+        self._encoder.encode(positions, range(count), np.zeros(rows, dtype=np.int32), self._inputs)
 
 
 class UniformEvaluator(EvaluatorBase):
@@ -112,11 +112,10 @@ class UniformEvaluator(EvaluatorBase):
     def __init__(self, batch: int = 8) -> None:
         super().__init__("uniform", batch)
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation; `options` change nothing."""
-        super().evaluate(positions, count, conditions, out, options)
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation; options change nothing."""
+        super().evaluate(request)
+        count, out = request.rows, request.out
         for field in (out.score_black, out.lead_black, out.ownership_black):
             field[:count] = 0.0
         for field in (out.time_left, out.winloss_error, out.score_error):
@@ -124,4 +123,4 @@ class UniformEvaluator(EvaluatorBase):
         out.win_black[:count] = 0.5
         out.loss_black[:count] = 0.5
         out.score_stdev[:count] = SCORE_STDEV
-        write_fake_policy(positions, count, conditions.suicide, _UNIFORM, out.policy)
+        write_fake_policy(request.positions, count, _UNIFORM, out.policy)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import Positions, board_of
+from gtp_engine.evaluation.positions import Positions, board_of, conditions_of_row
 from gtp_engine.go.board import EMPTY_COUNT, is_legal
 from gtp_engine.go.constants import PASS, WALL
 
@@ -40,14 +40,15 @@ def _fraction(key: Any, stream: int) -> float:
 
 
 @kernel
-def write_fake_policy(positions: Positions, count: int, suicide: bool, seed: int, policy: FloatArray) -> None:
+def write_fake_policy(positions: Positions, count: int, seed: int, policy: FloatArray) -> None:
     """Write a policy for each row into `policy` [B, n]; a negative `seed` makes it uniform.
 
     Otherwise the weight of a legal move is the fourth power of a number that depends on the row's key, so that a few
     moves stand out as in real policies; the pass has `PASS_WEIGHT`.
     """
     for row in range(count):
-        board = board_of(positions, row, wide(0))
+        board, color = board_of(positions, row, wide(0)), wide(positions.to_play[row])
+        suicide = conditions_of_row(positions, row).suicide
         for point in range(policy.shape[1]):
             policy[row, point] = 0.0
         total = 1.0 if seed < 0 else PASS_WEIGHT
@@ -55,7 +56,7 @@ def write_fake_policy(positions: Positions, count: int, suicide: bool, seed: int
         key = positions.key[row] ^ np.uint64(max(seed, 0))
         for i in range(wide(board.info[EMPTY_COUNT])):
             point = wide(board.empties[i])
-            if positions.forbidden[row, point] == 0 and is_legal(board, point, wide(positions.to_play[row]), suicide):
+            if positions.forbidden[row, point] == 0 and is_legal(board, point, color, suicide):
                 weight = 1.0 if seed < 0 else _fraction(key, point) ** 4
                 policy[row, point] = weight
                 total += weight

@@ -6,7 +6,7 @@ import numpy as np
 from board_helpers import fingerprint
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import BOARDS, Positions, new_positions, view_board
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex
@@ -46,9 +46,8 @@ def encode(
     values = np.full((1, encoder.globals), np.nan, dtype=np.float32)
     symmetries = np.array([symmetry], dtype=np.int32)
     before = _fingerprints(positions)
-    encoder.encode(
-        positions, range(1), conditions_of(game)._replace(**conditions), symmetries, NetworkInputs(spatial, values)
-    )
+    write_conditions(positions, 0, conditions_of(game)._replace(**conditions))
+    encoder.encode(positions, range(1), symmetries, NetworkInputs(spatial, values))
     assert _fingerprints(positions) == before, "the boards are restored"
     return Inputs(spatial[0], values[0])
 

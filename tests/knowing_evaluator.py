@@ -5,9 +5,8 @@ import time
 import numpy as np
 from fake_evaluators import UniformEvaluator
 
-from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions
-from gtp_engine.evaluation.positions import Conditions, Positions, view_board
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.positions import conditions_of_row, view_board
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
@@ -21,13 +20,12 @@ PRISONER_SIGN = {BLACK: 1, WHITE: -1}
 class KnowingEvaluator(UniformEvaluator):
     """Knows pass-alive chains and territory, treats other stones as alive, and counts; its policy is uniform."""
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
+    def evaluate(self, request: Request) -> None:
         """Write the evaluation."""
-        super().evaluate(positions, count, conditions, out, options)
-        for row in range(count):
-            board = view_board(positions, row)
+        super().evaluate(request)
+        positions, out = request.positions, request.out
+        for row in range(request.rows):
+            board, conditions = view_board(positions, row), conditions_of_row(positions, row)
             owners = np.zeros(board.color.size, dtype=np.int32)
             size = int(board.info[WIDTH]), int(board.info[HEIGHT])
             pass_alive_map(board, conditions.suicide, new_life_work(*size), owners)
@@ -56,9 +54,7 @@ class SlowEvaluator(UniformEvaluator):
         super().__init__(batch)
         self.delay = delay
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
+    def evaluate(self, request: Request) -> None:
         """Write the evaluation after `delay` seconds."""
         time.sleep(self.delay)
-        super().evaluate(positions, count, conditions, out, options)
+        super().evaluate(request)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
+from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, EMPTY, PASS
@@ -172,9 +172,9 @@ class ReferenceSearch:
             margin = game.score().margin_black
             return PositionEvaluation(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
         positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
-        write_game(positions, 0, game, pass_goes_on=pass_goes_on)
         conditions = conditions_of(game, passing_hacks=self.config.passing_hacks)
-        evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
+        write_game(positions, 0, game, pass_goes_on=pass_goes_on, conditions=conditions)
+        evaluator.evaluate(Request(positions, 1, out))
         moves = [PASS, *game.legal_points()]
         return PositionEvaluation(
             value=float(out.win_black[0]) - float(out.loss_black[0]),

@@ -12,9 +12,9 @@ from puct_reference import Node
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import rollout_players
 from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.positions import Conditions, Positions, conditions_of_row, new_positions
 from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
 from gtp_engine.go.diagram import parse_diagram
@@ -54,14 +54,14 @@ class AreaEvaluator(EvaluatorBase):
         self.asked: list[int] = []
         self.options: list[EvaluationOptions] = []
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        time.sleep(self.delay * count)
-        self.asked.append(count)
-        self.options.append(options)
-        for row in range(count):
+    def evaluate(self, request: Request) -> None:
+        time.sleep(self.delay * request.rows)
+        self.asked.append(request.rows)
+        self.options.append(request.options)
+        positions, out = request.positions, request.out
+        for row in range(request.rows):
             board, color = board_in(positions, row), int(positions.to_play[row])
+            conditions = conditions_of_row(positions, row)
             self.write_values(board, color, conditions, out, row)
             out.policy[row] = 0
             moves = [p for p in range(board.color.size) if is_allowed(positions, row, p, conditions.suicide)] + [PASS]

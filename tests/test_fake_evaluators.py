@@ -6,20 +6,20 @@ from fake_evaluators import FakeEvaluator, UniformEvaluator
 from nn.boards import random_rows
 
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.constants import PASS
 
 
 def evaluations(evaluator: FakeEvaluator | UniformEvaluator, seed: int = 1) -> Evaluation:
-    positions, conditions, _ = random_rows(4, 9, 7, seed=seed)
+    positions, _ = random_rows(4, 9, 7, seed=seed)
     out = new_evaluation(4, 9, 7)
-    evaluator.evaluate(positions, 4, conditions, out, DEFAULT_OPTIONS)
+    evaluator.evaluate(Request(positions, 4, out))
     return out
 
 
 @pytest.mark.parametrize("evaluator", [FakeEvaluator(seed=3), UniformEvaluator()])
 def test_evaluations_are_valid(evaluator: FakeEvaluator | UniformEvaluator) -> None:
-    _, _, games = random_rows(4, 9, 7)
+    _, games = random_rows(4, 9, 7)
     out = evaluations(evaluator)
     assert out.policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
     for row, game in enumerate(games):

@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import Positions, board_of
+from gtp_engine.evaluation.positions import Positions, board_of, conditions_of_row
 from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, WALL
 from gtp_engine.go.ladder import LadderWork, mark_escapes, new_ladder_work, working_attacks_into
@@ -123,7 +123,6 @@ def write_planes(
     positions: Positions,
     begin: int,
     end: int,
-    suicide: bool,
     symmetries: IntArray,
     cells: IntArray,
     work: PlanesWork,
@@ -136,6 +135,7 @@ def write_planes(
             for cell in range(planes.shape[1]):
                 planes[plane, cell] = 0.0
         board, player = board_of(positions, row, wide(0)), wide(positions.to_play[row])
+        suicide = conditions_of_row(positions, row).suicide
         cell_of = cells[symmetries[row]]
         _write_constants(player, planes)
         _write_stones(board, player, positions.points[row], cell_of, planes)

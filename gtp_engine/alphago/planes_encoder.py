@@ -4,7 +4,7 @@
 """
 
 from gtp_engine.alphago.planes import POLICY_PLANES, VALUE_PLANES, new_planes_work, write_planes
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.symmetry import cell_table
@@ -30,9 +30,6 @@ class AlphaGoEncoder:
         self._cells = cell_table(width, height)
         self._work = new_planes_work(width, height)
 
-    def encode(
-        self, positions: Positions, rows: range, conditions: Conditions, symmetries: IntArray, out: Inputs
-    ) -> None:
+    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
         """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
-        begin, end, suicide = rows.start, rows.stop, conditions.suicide
-        write_planes(positions, begin, end, suicide, symmetries, self._cells, self._work, out.planes())
+        write_planes(positions, rows.start, rows.stop, symmetries, self._cells, self._work, out.planes())

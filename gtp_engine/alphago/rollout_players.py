@@ -27,7 +27,7 @@ from gtp_engine.config import Config, SearchConfig
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.search.puct.evaluation_thread import IsDropped
 from gtp_engine.search.puct.leaf_evaluator import NewRolloutPlayer
 from gtp_engine.search.puct.leaf_rollouts import Results
@@ -93,9 +93,7 @@ class KernelPlayer:
         self._policy: Final = Policy(policy, limit, new_rollout_work(*board_size))
         self._scratch: Final = new_scratch(*board_size, rng)
 
-    def play_out(
-        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
-    ) -> None:
+    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
         """Write how the positions end; see `RolloutPlayer`."""
         play_rows(positions, count, self._policy, results, self._scratch)
 
@@ -107,9 +105,7 @@ class LinearPlayer:
         self._work: Final = new_linear_work(new_tables(policy), *board_size, limit)
         self._scratch: Final = new_scratch(*board_size, rng)
 
-    def play_out(
-        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
-    ) -> None:
+    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
         """Write how the positions end; see `RolloutPlayer`."""
         play_rows_linear(positions, count, results, self._scratch, self._work)
 
@@ -124,14 +120,12 @@ class NetworkPlayer:
         self._rng: Final = rng
         self._rollouts: Final = new_network_rollouts(size, width, height)
 
-    def play_out(
-        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
-    ) -> None:
+    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
         """Write how the positions end; see `RolloutPlayer`.  Raises what the network raises."""
         rollouts, moves = self._rollouts, 0
         start_rollouts(positions, count, rollouts)
         while count > 0 and moves < self._limit and not is_dropped():
-            self._network.write_rollout_policy(rollouts.positions, count, conditions, rollouts.policy)
+            self._network.write_rollout_policy(rollouts.positions, count, rollouts.policy)
             count = play_moves(rollouts, count, results, self._rng)
             moves += 1
         count_unfinished(rollouts, count, results)

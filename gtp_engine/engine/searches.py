@@ -23,7 +23,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
@@ -316,18 +316,18 @@ def evaluate_game(
     None is the one configured for the root.
     """
     optimism = config.puct.root_policy_optimism if optimism is None else optimism
-    positions = new_positions(1, game.width, game.height)
-    write_game(positions, 0, game, color)
     part = since_move_out_of_turn(game, color)
     conditions = conditions_of(
         part,
         playout_doubling_advantage_black=advantage_black(config.puct, evaluator.info, color),
         human_profile=config.human.profile.code,
     )
+    positions = new_positions(1, game.width, game.height)
+    write_game(positions, 0, game, color, conditions=conditions)
     rows = []
     for symmetry in symmetries:
         row = new_evaluation(1, game.width, game.height)
-        evaluator.evaluate(positions, 1, conditions, row, EvaluationOptions(symmetry, optimism))
+        evaluator.evaluate(Request(positions, 1, row, EvaluationOptions(symmetry, optimism)))
         rows.append(row)
     return join_evaluations(rows)
 

@@ -2,13 +2,17 @@
 
 A search passes a batch of positions and receives an `Evaluation`.  Everything in it is Black's view, as in the search
 tree, except the policy, which is that of the side to move: an evaluator converts the network's side-to-move view once.
+
+Request         what is to be evaluated, and where the evaluation goes
+Evaluator       the protocol
+BareEvaluator   what evaluators without cache, preparation and rollout policy have in common
 """
 
 from typing import Final, NamedTuple, Protocol
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions, board_size
 
 ANY_SYMMETRY: Final = -1
 """Evaluate each position in one of its orientations, chosen by its key: equal positions get the same orientation."""
@@ -28,12 +32,29 @@ DEFAULT_OPTIONS: Final = EvaluationOptions()
 """As the network is configured: its usual orientation, its plain policy."""
 
 
+Kind = tuple[tuple[int, int], EvaluationOptions]
+"""What requests that are answered together have in common: the size of the board and the options."""
+
+
+class Request(NamedTuple):
+    """Positions to be evaluated, each under its own conditions."""
+
+    positions: Positions
+    rows: int  # how many are evaluated, from the first on
+    out: Evaluation  # whose first rows are written
+    options: EvaluationOptions = DEFAULT_OPTIONS
+    optimistic: FloatArray | None = None  # [B, n] where the optimistic policy is to be written too, 0 without one
+
+    @property
+    def kind(self) -> Kind:
+        """With which requests this one can be answered, unless it asks for the optimistic policy."""
+        return board_size(self.positions), self.options
+
+
 class RolloutPolicy(Protocol):
     """A policy for playing positions out, faster and weaker than the one of `Evaluation`."""
 
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
-    ) -> None:
+    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the policy for the first `count` rows into `policy` [B, n], as in `Evaluation`."""
         ...
 
@@ -49,12 +70,10 @@ class Evaluator(RolloutPolicy, Protocol):
         """The description of this evaluator."""
         ...
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation of the first `count` rows into `out`; blocks, without holding the GIL for long.
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions; blocks, without holding the GIL for long.
 
-        Scratch parts of the boards in `positions` may be used, but are restored.
+        Scratch parts of their boards may be used, but are restored.
         """
         ...
 
@@ -72,3 +91,23 @@ class Evaluator(RolloutPolicy, Protocol):
     def close(self) -> None:
         """Free what the evaluator holds; it cannot be used afterwards."""
         ...
+
+
+class BareEvaluator:
+    """Evaluators without a cache and a rollout policy, for which nothing has to be prepared; they add `evaluate`."""
+
+    def __init__(self, info: EvaluatorInfo) -> None:
+        self.info: Final = info
+
+    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
+        """Never called: `info.has_rollout_policy` is False."""
+        raise AssertionError("called although `info.has_rollout_policy` is false")
+
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: every board is ready."""
+
+    def clear_cache(self) -> None:
+        """Do nothing: there is no cache."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""

@@ -3,10 +3,10 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions
 
 
 class ForwardingEvaluator:
@@ -17,19 +17,15 @@ class ForwardingEvaluator:
         self._evaluator: Final = evaluator
         self._turn: Final[AbstractContextManager[Any]] = nullcontext() if turn is None else turn
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation of the first `count` rows into `out`; see `Evaluator`."""
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions; see `Evaluator`."""
         with self._turn:
-            self._evaluator.evaluate(positions, count, conditions, out, options)
+            self._evaluator.evaluate(request)
 
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
-    ) -> None:
+    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the rollout policy for the first `count` rows into `policy`; see `RolloutPolicy`."""
         with self._turn:
-            self._evaluator.write_rollout_policy(positions, count, conditions, policy)
+            self._evaluator.write_rollout_policy(positions, count, policy)
 
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size; see `Evaluator`."""

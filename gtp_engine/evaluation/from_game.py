@@ -1,6 +1,11 @@
-"""From a game to what an evaluator receives: a row of positions, and the rules as numbers."""
+"""From a game to what an evaluator receives: a row of positions, with the rules as numbers."""
 
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Final
+
+import numpy as np
 
 from gtp_engine.config import PuctConfig
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
@@ -60,6 +65,23 @@ def conditions_of(
     )
 
 
+def write_conditions(positions: Positions, rows: int | slice | Sequence[int], conditions: Conditions) -> None:
+    """Write the conditions of some rows."""
+    positions.conditions[rows] = conditions
+    positions.conditions_key[rows] = key_of_numbers(conditions)
+
+
+@lru_cache(maxsize=256)
+def key_of_numbers(numbers: tuple[float, ...]) -> np.uint64:
+    """Return 64 bits that differ wherever one of the numbers does.
+
+    They are a digest of doubles, which hold each number exactly.  Python's own `hash` will not do: it is the same for
+    −1 and −2.
+    """
+    packed = np.array(numbers, dtype=np.float64) + 0.0  # −0 becomes 0
+    return np.uint64(int.from_bytes(blake2b(packed.tobytes(), digest_size=8).digest(), "little"))
+
+
 def write_game(
     positions: Positions,
     row: int,
@@ -68,9 +90,11 @@ def write_game(
     *,
     pass_goes_on: bool = False,
     with_history: bool = True,
+    conditions: Conditions | None = None,
 ) -> None:
     """Fill a row with the position of `game` (not changed) and its history; `to_play` defaults to whose turn it is.
 
+    The conditions are those of the game (`conditions_of`) unless others are given.
     With `pass_goes_on` a pass does not end the game: where it would, under area rules, the history is left out.
     """
     color = game.to_play if to_play is None else to_play
@@ -88,6 +112,7 @@ def write_game(
     if pass_goes_on and pass_ends != GOES_ON and game.rules.scoring is Scoring.AREA:
         positions.points[row], positions.colors[row] = NULL_POINT, 0
         pass_ends = GOES_ON
+    write_conditions(positions, row, conditions_of(game) if conditions is None else conditions)
     finish_row(positions, row, color, pass_ends, 0)
 
 

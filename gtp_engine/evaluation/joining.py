@@ -1,32 +1,14 @@
 """Several requests for evaluations joined to one call: for a network, few large batches are less work than many small.
 
-Requests of one kind can be joined: of boards of one size, under the same conditions, with the same options.
+Requests of one kind can be joined: of boards of one size, with the same options.  Games may differ in rules and komi.
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size, new_positions
-
-Kind = tuple[tuple[int, int], Conditions, EvaluationOptions]
-"""What requests that are joined have in common."""
-
-
-class Request(NamedTuple):
-    """The arguments of `Evaluator.evaluate`."""
-
-    positions: Positions
-    rows: int
-    conditions: Conditions
-    out: Evaluation
-    options: EvaluationOptions
-
-    @property
-    def kind(self) -> Kind:
-        """With which requests this one can be joined."""
-        return board_size(self.positions), self.conditions, self.options
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.positions import Positions, new_positions
 
 
 class JoinedRows:
@@ -40,7 +22,7 @@ class JoinedRows:
 
     def evaluate(self, requests: Sequence[Request], evaluator: Evaluator) -> None:
         """Write the evaluations of requests of one kind, by one call of `evaluator`."""
-        size, conditions, options = requests[0].kind
+        size, options = requests[0].kind
         positions, evaluation = self._arrays(*size)
         count = 0
         for request in requests:
@@ -48,7 +30,7 @@ class JoinedRows:
                 if name != "zobrist":
                     array[count : count + request.rows] = getattr(request.positions, name)[: request.rows]
             count += request.rows
-        evaluator.evaluate(positions, count, conditions, evaluation, options)
+        evaluator.evaluate(Request(positions, count, evaluation, options))
         first = 0
         for request in requests:
             for array, found in zip(request.out, evaluation, strict=True):

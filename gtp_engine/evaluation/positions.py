@@ -3,6 +3,9 @@
 The search's kernels fill rows at its leaves (`row_kernels`), `from_game` fills one from a game.  Encoders turn rows
 into a network's input.  B is the number of rows, n the padded length of a board, S the length of its storage.
 
+Every row has its own conditions: rules, komi and what else holds for a whole game (`Conditions`).  So positions of
+several games can be evaluated together.
+
 A row holds as much of the past as networks read.  Moves are left out by ending the history early, with NULL_POINT and
 colour 0 from there on: everything before the passes that ended a game which nevertheless continues, or all moves if the
 position is to be evaluated without its past.  To have a network evaluate a pass as if the game continued, end the
@@ -81,10 +84,15 @@ class Positions(NamedTuple):
     placed: IntArray  # [B] in the second clean-up phase, stones Black has placed before it minus White's; else 0
     key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); written by `set_key`
     situation: NDArray[np.uint64]  # [B] the same without the past: earlier boards and the moves that led here
+    conditions: NDArray[np.float64]  # [B, 10] the fields of each row's `Conditions`, in their order
+    conditions_key: NDArray[np.uint64]  # [B] equal where these are; both are written by `from_game.write_conditions`
 
 
 class Conditions(NamedTuple):
-    """What all rows have in common: the rules, as scalars (`nn` encodes them, `search` obeys them)."""
+    """The conditions of one row: rules and komi, as scalars (`nn` encodes them, `search` obeys them).
+
+    Each is a number that a double holds exactly.
+    """
 
     komi: float  # points White gets beside the area: komi, handicap bonus, a button taken (− if Black has it)
     superko: int  # SIMPLE_KO, POSITIONAL_SUPERKO or SITUATIONAL_SUPERKO
@@ -99,7 +107,7 @@ class Conditions(NamedTuple):
 
 
 def new_positions(batch: int, width: int, height: int) -> Positions:
-    """Return `batch` rows of zeros for boards of this size."""
+    """Return `batch` rows of zeros for boards of this size: area scoring, komi 0, simple ko, no suicide."""
     n = padded_length(width, height)
     return Positions(
         storage=np.zeros((batch, BOARDS, storage_length(width, height)), dtype=np.int32),
@@ -117,6 +125,8 @@ def new_positions(batch: int, width: int, height: int) -> Positions:
         placed=np.zeros(batch, dtype=np.int32),
         key=np.zeros(batch, dtype=np.uint64),
         situation=np.zeros(batch, dtype=np.uint64),
+        conditions=np.zeros((batch, len(Conditions._fields))),
+        conditions_key=np.zeros(batch, dtype=np.uint64),
     )
 
 
@@ -154,6 +164,24 @@ def board_of(positions: Positions, row: int, ago: int) -> Board:
 
 
 @inlined_kernel
+def conditions_of_row(positions: Positions, row: int) -> Conditions:
+    """Return the conditions of a row."""
+    values = positions.conditions[row]
+    return Conditions(
+        values[0],
+        wide(values[1]),
+        values[2] != 0.0,
+        values[3] != 0.0,
+        wide(values[4]),
+        values[5] != 0.0,
+        values[6],
+        values[7] != 0.0,
+        values[8] != 0.0,
+        wide(values[9]),
+    )
+
+
+@inlined_kernel
 def mix(key: np.uint64, value: Any) -> Any:
     """Return a hash of both."""
     key = key ^ np.uint64(value)
@@ -184,7 +212,7 @@ def _mix_phase(key: np.uint64, positions: Positions, row: int) -> Any:
 def set_key(positions: Positions, row: int) -> None:
     """Write `key` of a row, a hash of everything else in it and of its prisoners (points under territory rules).
 
-    And `situation`, the same without the past.
+    And `situation`, the same without the past.  Neither depends on the row's conditions.
     """
     key = np.uint64(positions.to_play[row]) | (np.uint64(positions.pass_ends[row]) << np.uint64(8))
     key |= np.uint64(positions.button[row]) << np.uint64(16)

@@ -2,16 +2,24 @@
 
 Kernels that fill rows write the boards (`board_of`), the moves (`write_move`, `end_history`) and `forbidden`, then call
 `finish_row`, which takes everything else.  So a new field of `Positions` means editing `positions` and this file; the
-callers of `finish_row` then fail to compile until they pass it.  `from_game` fills rows without these kernels and is
-what tests compare them with.  The fields about the clean-up phases are zero in all rows but those of a search, which
-writes them itself (`puct.cleanup`).
+callers of `finish_row` then fail to compile until they pass it.  The conditions of a row stay as they are.  `from_game`
+fills rows without these kernels and is what tests compare them with.  The fields about the clean-up phases are zero in
+all rows but those of a search, which writes them itself (`puct.cleanup`).
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import BOARDS, HISTORY, Positions, board_of, set_key
+from gtp_engine.evaluation.positions import (
+    BOARDS,
+    HISTORY,
+    SITUATIONAL_SUPERKO,
+    Positions,
+    board_of,
+    conditions_of_row,
+    set_key,
+)
 from gtp_engine.go.board import EMPTY_COUNT, KO_COLOR, KO_POINT, Board, copy_board, hash_after, is_legal
 from gtp_engine.go.constants import BLACK, NULL_POINT, WHITE
 
@@ -37,6 +45,9 @@ def copy_row(target: Positions, place: int, source: Positions, row: int) -> None
     target.placed[place] = source.placed[row]
     target.key[place] = source.key[row]
     target.situation[place] = source.situation[row]
+    for field in range(source.conditions.shape[1]):
+        target.conditions[place, field] = source.conditions[row, field]
+    target.conditions_key[place] = source.conditions_key[row]
 
 
 @inlined_kernel
@@ -113,17 +124,17 @@ def advance_row(
     point: int,
     color: int,
     pass_ends: int,
-    suicide: bool,
-    situational: bool,
     superko_keys: Keys,
 ) -> None:
-    """Turn a row into that of one move later: `color` has played `point`, which led to `board`.
+    """Turn a row into that of one move later, under its conditions: `color` has played `point`, which led to `board`.
 
-    `pass_ends` is as in `Positions`; `suicide` says whether the rules allow it, `situational` which superko they have.
-    `superko_keys` are the keys of the positions that may not recur (`Game.superko_keys`); none without superko.
+    `pass_ends` is as in `Positions`; `superko_keys` are the keys of the positions that may not recur
+    (`Game.superko_keys`), none without superko.
     """
+    conditions = conditions_of_row(positions, row)
+    is_situational = conditions.superko == SITUATIONAL_SUPERKO
     shift_row(positions, row, point, color)
     copy_board(board_of(positions, row, wide(0)), board)
     to_play = BLACK + WHITE - color
-    write_forbidden(positions, row, to_play, suicide, situational, superko_keys)
+    write_forbidden(positions, row, to_play, conditions.suicide, is_situational, superko_keys)
     finish_row(positions, row, to_play, pass_ends, wide(0))

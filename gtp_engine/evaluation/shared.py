@@ -10,7 +10,8 @@ for those who took part in a call before and are expected to ask again:
     search A    select    evaluate A and B    back up, select    evaluate A and B    back up, select
     search B    select    (waits for it)      back up, select    (waits for it)      ...
 
-It never waits long for a user who has stopped searching, and not at all for one who has not begun (`PATIENCE`).
+They may play under different rules, but on boards of one size.  It never waits long for a user who has stopped
+searching, and not at all for one who has not begun (`PATIENCE`).
 """
 
 import threading
@@ -21,12 +22,10 @@ from math import inf
 from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 
-from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluator import Evaluator, Kind, Request
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
 from gtp_engine.evaluation.forwarding import ForwardingEvaluator
-from gtp_engine.evaluation.joining import JoinedRows, Kind, Request
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.joining import JoinedRows
 
 PATIENCE: Final = 0.5
 """How long a user is expected to ask again, as a share of the time that the call took.  With 1 and 2, as many calls are
@@ -40,11 +39,9 @@ class LentEvaluator(ForwardingEvaluator):
         super().__init__(shared)
         self._shared: Final = shared
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation of the first `count` rows into `out`; see `Evaluator`."""
-        self._shared.evaluate_for(self, Request(positions, count, conditions, out, options))
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions; see `Evaluator`."""
+        self._shared.evaluate_for(self, request)
 
     def close(self) -> None:
         """Do nothing: the owner of the shared evaluator closes it."""
@@ -98,11 +95,9 @@ class SharedEvaluator(ForwardingEvaluator):
         """Return the evaluator for another user."""
         return LentEvaluator(self)
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation of the first `count` rows into `out`, for the owner; see `Evaluator`."""
-        self.evaluate_for(self, Request(positions, count, conditions, out, options))
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions, for the owner; see `Evaluator`."""
+        self.evaluate_for(self, request)
 
     def evaluate_for(self, user: object, request: Request) -> None:
         """Evaluate a request of a user, possibly together with those of others; raises what the evaluator raises."""
@@ -146,7 +141,7 @@ class SharedEvaluator(ForwardingEvaluator):
         start = time.perf_counter()
         try:
             if len(calls) == 1:
-                self._evaluator.evaluate(*calls[0].request)
+                self._evaluator.evaluate(calls[0].request)
             else:
                 self._joined.evaluate([call.request for call in calls], self._evaluator)
         except BaseException as raised:  # raised again in the thread of each call

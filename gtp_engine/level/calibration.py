@@ -31,15 +31,15 @@ from gtp_engine.config.sections import LEVELS
 from gtp_engine.elo import ELO_PER_NAT, Comparisons, Prior, RatingArray, elo_difference, fit_strengths, wilson_interval
 from gtp_engine.errors import TengenError, counted, problem, shown_path
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS, Evaluator
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import GOES_ON, Positions, new_positions, put_row
 from gtp_engine.evaluation.row_kernels import advance_row
 from gtp_engine.files import complete_lines
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points
-from gtp_engine.go.rules import PRESETS, Ko
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.level.drawing import Question, choose_move, found_by_network, found_by_search
 from gtp_engine.level.table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
 from gtp_engine.search.limits import Limits
@@ -150,7 +150,6 @@ class LevelGames:
         self._evaluator: Final = evaluator
         self._size: Final = size
         self._handicap: Final = handicap
-        self._conditions: Final = conditions_of(self._new_game())
         self._positions: Final = new_positions(batch, size, size)
         self._evaluation: Final = new_evaluation(batch, size, size)
         self._positions_after: Final = new_positions(batch, size, size)
@@ -243,7 +242,7 @@ class LevelGames:
                 write_game(self._positions_after, place, game)
                 continue
             put_row(self._positions_after, place, self._positions, row)
-            last, rules = game.moves[-1], game.rules
+            last = game.moves[-1]
             advance_row(
                 self._positions_after,
                 place,
@@ -251,15 +250,13 @@ class LevelGames:
                 last.point,
                 last.color,
                 GOES_ON,
-                rules.suicide,
-                rules.ko is Ko.SITUATIONAL,
                 game.superko_keys(),
             )
         self._run(self._positions_after, len(asked), self._evaluation_after)
         return [float(lead) for lead in self._evaluation_after.lead_black[: len(asked)]]
 
     def _run(self, positions: Positions, count: int, out: Evaluation) -> None:
-        self._evaluator.evaluate(positions, count, self._conditions, out, DEFAULT_OPTIONS)
+        self._evaluator.evaluate(Request(positions, count, out))
 
     def _has_ended(self, row: int, seat: _Seat) -> bool:
         """Return whether a game has ended or is decided; records the lead before the last move."""

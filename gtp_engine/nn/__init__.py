@@ -3,7 +3,6 @@
 loading             from the configuration to an evaluator; start here
 network_evaluator   NetworkEvaluator: cache, networks, decoding
 cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
-cache_key           what rules, komi and options add to the key of an evaluation
 network_calls       the calls of these kernels from Python, to be compiled in advance
 encoded_network     a network with its encoder
 onnx_model          a network file in ONNX Runtime

@@ -68,9 +68,9 @@ def new_cache(places: int, n: int) -> Cache:
 
 
 @inlined_kernel
-def _salted(key: Any, salt: Any) -> Any:
-    """Return a key that depends on both, never 0."""
-    mixed = (np.uint64(key) ^ np.uint64(salt)) * _MIX
+def _spread(key: Any) -> Any:
+    """Return a key whose high bits depend on all bits of another, never 0."""
+    mixed = np.uint64(key) * _MIX
     return (mixed ^ (mixed >> _HIGH)) | np.uint64(1)
 
 
@@ -82,16 +82,15 @@ def _first_place(cache: Cache, key: Any) -> int:
 
 
 @kernel
-def find(cache: Cache, keys: KeyArray, count: int, salt: np.uint64, out: Evaluation, missing: IntArray) -> int:
+def find(cache: Cache, keys: KeyArray, count: int, out: Evaluation, missing: IntArray) -> int:
     """Write the cached evaluations of the first `count` rows; return how many rows are not in the cache.
 
-    These are listed in `missing` [B].  `keys` [B] are those of the positions, `salt` is a hash of everything else that
-    an evaluation depends on.
+    These are listed in `missing` [B].  `keys` [B] depend on everything that an evaluation depends on.
     """
     misses = 0
     cache.clock[_CLOCK] += 1
     for row in range(count):
-        key = _salted(keys[row], salt)
+        key = _spread(keys[row])
         first = _first_place(cache, key)
         found = wide(-1)
         for place in range(first, first + WAYS):
@@ -146,7 +145,7 @@ def _write(cache: Cache, place: int, row: int, out: Evaluation) -> None:
 
 
 @kernel
-def store(cache: Cache, keys: KeyArray, rows: IntArray, salt: np.uint64, out: Evaluation) -> None:
+def store(cache: Cache, keys: KeyArray, rows: IntArray, out: Evaluation) -> None:
     """Store the evaluations of `rows` [K], and round those in `out` to what is stored; parameters are those of `find`.
 
     A legal move keeps a probability above 0 however small it is.
@@ -154,7 +153,7 @@ def store(cache: Cache, keys: KeyArray, rows: IntArray, salt: np.uint64, out: Ev
     cache.clock[_CLOCK] += 1
     for k in range(rows.size):
         row = wide(rows[k])
-        key = _salted(keys[row], salt)
+        key = _spread(keys[row])
         first = _first_place(cache, key)
         oldest = first
         for place in range(first, first + WAYS):

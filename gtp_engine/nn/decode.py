@@ -18,7 +18,7 @@ import numpy as np
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import Positions, board_of
+from gtp_engine.evaluation.positions import SIMPLE_KO, Positions, board_of, conditions_of_row
 from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, WIDTH, IntArray, is_legal
 from gtp_engine.go.constants import BLACK, PASS
 
@@ -51,11 +51,9 @@ class EncodedRows(NamedTuple):
 class PolicyOptions(NamedTuple):
     """How logits become a policy."""
 
-    suicide: bool  # whether the rules allow it
     optimism: float = 0.0  # share of the optimistic policy, where the network has one
     temperature: float = 1.0  # logits are divided by it
     pass_prior: float = 0.0  # probability of passing where the network has no output for it
-    caps_passing: bool = False  # limit passing to MOST_PASSING
 
 
 class KatagoOutputs(NamedTuple):
@@ -63,7 +61,6 @@ class KatagoOutputs(NamedTuple):
 
     scales: FloatArray  # [6] multipliers in the order of `metadata.Scales`
     version: int  # model version
-    can_be_void: bool  # whether the rules allow games without result; otherwise that probability is left out
 
 
 @inlined_kernel
@@ -116,7 +113,7 @@ def decode_policy(
     scratch = encoded.scratch
     for k in range(encoded.rows.size):
         row = wide(encoded.rows[k])
-        board = board_of(positions, row, wide(0))
+        board, conditions = board_of(positions, row, wide(0)), conditions_of_row(positions, row)
         area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
         empties = wide(board.info[EMPTY_COUNT])
         color, symmetry = wide(positions.to_play[row]), wide(encoded.symmetries[row])
@@ -127,7 +124,7 @@ def decode_policy(
         for i in range(empties):
             point = wide(board.empties[i])
             scratch[point] = -np.inf
-            if positions.forbidden[row, point] == 0 and is_legal(board, point, color, options.suicide):
+            if positions.forbidden[row, point] == 0 and is_legal(board, point, color, conditions.suicide):
                 cell = wide(encoded.cells[symmetry, point])
                 scratch[point] = _mixed_logit(logits, k, cell, optimism) / temperature
                 highest = max(highest, float(scratch[point]))
@@ -141,7 +138,7 @@ def decode_policy(
             others += scratch[point]
         if logits.shape[2] > area:
             passing = exp(scratch[PASS] - highest)
-            if options.caps_passing and others > 0.0:
+            if conditions.passing_hacks and others > 0.0:
                 passing = min(passing, MOST_PASSING * others)
         else:
             passing = others * pass_prior / (1.0 - pass_prior)
@@ -188,7 +185,7 @@ def decode_value(to_play: IntArray, encoded: EncodedRows, value: FloatArray, out
 
 @kernel
 def decode_katago_value(
-    to_play: IntArray,
+    positions: Positions,
     encoded: EncodedRows,
     outputs: KatagoOutputs,
     value: FloatArray,
@@ -197,7 +194,8 @@ def decode_katago_value(
 ) -> None:
     """Add `weight` times the results of KataGo's networks: `value` [K, 3] and `misc` [K, 4 or 6] as in `metadata`.
 
-    Scores are means over all results, a game without one counting as 0.  `score_stdev` holds the mean of squares until
+    The probability of no result is left out where the rules do not allow one.  Scores are means over all results, a
+    game without one counting as 0.  `score_stdev` holds the mean of squares until
     `finish_rows`.
     """
     weight, scales, version = encoded.weight, outputs.scales, outputs.version
@@ -205,10 +203,12 @@ def decode_katago_value(
         row = wide(encoded.rows[k])
         highest = max(value[k, 0], value[k, 1], value[k, 2])
         win, loss = exp(value[k, 0] - highest), exp(value[k, 1] - highest)
-        void = exp(value[k, 2] - highest) if outputs.can_be_void else 0.0
+        conditions = conditions_of_row(positions, row)
+        can_be_void = conditions.superko == SIMPLE_KO or conditions.territory
+        void = exp(value[k, 2] - highest) if can_be_void else 0.0
         total = win + loss + void
         sign = 1.0
-        if to_play[row] != BLACK:
+        if positions.to_play[row] != BLACK:
             win, loss, sign = loss, win, -1.0
         has_result = 1.0 - void / total
         score = misc[k, 0] * scales[0]

@@ -3,19 +3,60 @@
 Letters as in `decode`: B rows of a batch, of which K are evaluated.
 """
 
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 import numpy as np
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import Positions, board_size
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.encoder import Encoder, new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.katago_human_encoder import KatagoHumanEncoder
 from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
+from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.plug_ins import plugged_in_encoder
+
+
+class Model(Protocol):
+    """Runs the network of a file: `OnnxModel`, or anything else with the same inputs and outputs."""
+
+    @property
+    def info(self) -> NetworkInfo: ...  # noqa: D102
+
+    @property
+    def path(self) -> Path | None:
+        """The file, where this process has it."""
+        ...
+
+    @property
+    def precision(self) -> str:
+        """The number format in which it calculates."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Positions in one call that it runs most efficiently."""
+        ...
+
+    @property
+    def position_seconds(self) -> float:
+        """Estimated seconds for a position on 19×19; 0 where a full batch takes hardly longer."""
+        ...
+
+    def prepare(self, width: int, height: int) -> None:
+        """Get ready for boards of this size; raises ModelError."""
+        ...
+
+    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
+        """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]; K ≥ 1."""
+        ...
+
+    def close(self) -> None:
+        """Free the network."""
+        ...
 
 
 class InputBuffers:
@@ -33,21 +74,22 @@ class Network:
     Raises ModelError if the file's planes are not those of its encoder.
     """
 
-    def __init__(self, model: OnnxModel) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
         self._buffers: InputBuffers | None = None
         encoder = new_encoder(model.info, 19, 19)
         wanted, found = (encoder.planes, encoder.globals), (model.info.planes, model.info.globals_)
         if found != wanted:
+            name = model.info.name if model.path is None else model.path.name
             raise ModelError(
                 problem(
-                    f"network {shown(model.path.name)} takes {found[0]} planes and {found[1]} global values",
+                    f"network {shown(name)} takes {found[0]} planes and {found[1]} global values",
                     expected=f"{wanted[0]} and {wanted[1]}, as {encoder.name} has",
                     advice="import or train it again",
                 )
             )
 
-    def run(self, positions: Positions, rows: IntArray, conditions: Conditions, symmetries: IntArray) -> RawOutputs:
+    def run(self, positions: Positions, rows: IntArray, symmetries: IntArray) -> RawOutputs:
         """Return the outputs for `rows` [K], ascending; row i of the batch is encoded in symmetry `symmetries[i]` [B].
 
         Raises ModelError if the model cannot be run.
@@ -56,7 +98,7 @@ class Network:
         first = 0
         for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps
             part = range(int(rows[first]), int(rows[last]) + 1)
-            buffers.encoder.encode(positions, part, conditions, symmetries, buffers.inputs)
+            buffers.encoder.encode(positions, part, symmetries, buffers.inputs)
             first = last + 1
         spatial, globals_ = buffers.inputs
         if len(rows) == rows[-1] + 1:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gtp_engine.errors import problem
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.board import IntArray
 
 
@@ -44,10 +44,8 @@ class Encoder(Protocol):
     @property
     def globals(self) -> int: ...  # noqa: D102
 
-    def encode(
-        self, positions: Positions, rows: range, conditions: Conditions, symmetries: IntArray, out: Inputs
-    ) -> None:
-        """Fill these rows (a range of step 1) of `out` completely, and no other.
+    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
+        """Fill these rows (a range of step 1) of `out` completely, and no other, each under its own conditions.
 
         `symmetries`, int32[B], are the orientations in which the positions are shown (`nn.symmetry`; 0: as they are;
         4 to 7 only on square boards).  The scratch parts of the boards in `positions` are used and restored.  Does not

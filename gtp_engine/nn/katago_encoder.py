@@ -5,7 +5,7 @@
 
 from typing import Final
 
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.katago_globals import GLOBALS
@@ -30,9 +30,7 @@ class KatagoV7Encoder:
         self._cells = cell_table(width, height)
         self._work = new_encoder_work(width, height)
 
-    def encode(
-        self, positions: Positions, rows: range, conditions: Conditions, symmetries: IntArray, out: Inputs
-    ) -> None:
+    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
         """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
-        settings = conditions, self._suicide_area, symmetries, self._cells, self._work
+        settings = self._suicide_area, symmetries, self._cells, self._work
         encode_rows(positions, rows.start, rows.stop, *settings, out.planes(), out.globals_)

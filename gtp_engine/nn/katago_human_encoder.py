@@ -11,6 +11,8 @@ from gtp_engine.nn.katago_globals import GLOBALS
 from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.nn.metadata import HUMAN_ENCODER, PROFILE_INPUTS
 
+_PROFILE: Final = Conditions._fields.index("human_profile")
+
 
 class KatagoHumanEncoder:
     """Encodes for boards of one size, on one thread at a time; `suicide_area` as in `KatagoV7Encoder`."""
@@ -23,11 +25,9 @@ class KatagoHumanEncoder:
         self._area = width * height
         self._position_encoder = KatagoV7Encoder(width, height, suicide_area=suicide_area)
 
-    def encode(
-        self, positions: Positions, rows: range, conditions: Conditions, symmetries: IntArray, out: Inputs
-    ) -> None:
-        """Fill rows; see `Encoder`.  Raises ModelError if the conditions hold no profile."""
-        self._position_encoder.encode(positions, rows, conditions, symmetries, out)
+    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
+        """Fill rows; see `Encoder`.  Raises ModelError if the conditions of a row hold no profile."""
+        self._position_encoder.encode(positions, rows, symmetries, out)
         for row in rows:
-            color = int(positions.to_play[row])
-            write_profile(conditions.human_profile, color, self._area, out.globals_[row, GLOBALS:])
+            profile, color = int(positions.conditions[row, _PROFILE]), int(positions.to_play[row])
+            write_profile(profile, color, self._area, out.globals_[row, GLOBALS:])

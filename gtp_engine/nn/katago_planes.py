@@ -36,6 +36,7 @@ from gtp_engine.evaluation.positions import (
     Conditions,
     Positions,
     board_of,
+    conditions_of_row,
 )
 from gtp_engine.go.area import cleaned_up_map, taxed_area_map
 from gtp_engine.go.benson import LifeWork, area_map, new_life_work
@@ -224,7 +225,6 @@ def encode_rows(
     positions: Positions,
     begin: int,
     end: int,
-    conditions: Conditions,
     suicide_area: bool,
     symmetries: IntArray,
     table: IntArray,
@@ -239,4 +239,5 @@ def encode_rows(
     float32[B, GLOBALS].  The boards of `positions` are played on and restored.
     """
     for row in range(begin, end):
-        _encode_row(positions, row, conditions, suicide_area, table[symmetries[row]], work, spatial[row], globals_[row])
+        conditions, cells = conditions_of_row(positions, row), table[symmetries[row]]
+        _encode_row(positions, row, conditions, suicide_area, cells, work, spatial[row], globals_[row])

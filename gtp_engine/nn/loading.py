@@ -62,7 +62,7 @@ def load_evaluator(
             log(f"{error}. {following.provider.title} runs the network instead.")
             continue
         info = evaluator.info
-        text = f"Network {info.name}: {evaluator.runtime_text}, up to {info.batch} positions at a time."
+        text = f"Network {info.name}: {runtime.title}, up to {info.batch} positions at a time."
         log(" ".join([text, *runtime.reasons[-1:]]))
         if config.precision == "auto" and (hint := quantization_hint(files["policy"], runtime.provider, simd)):
             log(hint)

@@ -6,11 +6,9 @@ import numpy as np
 
 from gtp_engine._jit import KernelCall
 from gtp_engine.evaluation.evaluation import new_evaluation, no_result, value_black
-from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.evaluation.row_kernels import finish_row
 from gtp_engine.go.board import padded_length
-from gtp_engine.go.game import Game
 from gtp_engine.nn.cache import find, new_cache, store
 from gtp_engine.nn.decode import (
     EncodedRows,
@@ -32,24 +30,24 @@ _SIZE: Final = 2
 def network_calls() -> list[KernelCall]:
     """Return one call for each kernel; they are meant for their types, not to be executed."""
     positions, evaluation = new_positions(_SIZE, _SIZE, _SIZE), new_evaluation(_SIZE, _SIZE, _SIZE)
-    conditions, cells = conditions_of(Game(_SIZE)), cell_table(_SIZE, _SIZE)
+    cells = cell_table(_SIZE, _SIZE)
     rows = np.zeros(_SIZE, dtype=np.int32)
     table, cube = np.zeros((_SIZE, _SIZE), dtype=np.float32), np.zeros((_SIZE, _SIZE, _SIZE), dtype=np.float32)
     n = padded_length(_SIZE, _SIZE)
     encoded = EncodedRows(rows, cells, rows, 1.0, np.zeros(n, dtype=np.float32))
-    outputs = KatagoOutputs(np.zeros(_SIZE, dtype=np.float32), 0, False)
+    outputs = KatagoOutputs(np.zeros(_SIZE, dtype=np.float32), 0)
     cache = new_cache(_SIZE, n)
     work = new_encoder_work(_SIZE, _SIZE)
     return [
-        KernelCall(decode_policy, (positions, encoded, PolicyOptions(False), cube, evaluation.policy)),
-        KernelCall(decode_katago_value, (positions.to_play, encoded, outputs, table, table, evaluation)),
+        KernelCall(decode_policy, (positions, encoded, PolicyOptions(), cube, evaluation.policy)),
+        KernelCall(decode_katago_value, (positions, encoded, outputs, table, table, evaluation)),
         KernelCall(decode_ownership, (positions.to_play, encoded, table, evaluation.ownership_black)),
         KernelCall(clear_rows, (rows, evaluation)),
         KernelCall(finish_rows, (rows, evaluation)),
-        KernelCall(find, (cache, positions.key, 0, np.uint64(0), evaluation, rows)),
-        KernelCall(store, (cache, positions.key, rows, np.uint64(0), evaluation)),
+        KernelCall(find, (cache, positions.key, 0, evaluation, rows)),
+        KernelCall(store, (cache, positions.key, rows, evaluation)),
         KernelCall(finish_row, (positions, 0, 0, 0, 0)),
         KernelCall(value_black, (evaluation, 0)),
         KernelCall(no_result, (evaluation, 0)),
-        KernelCall(encode_rows, (positions, 0, 0, conditions, False, rows, cells, work, cube, table)),
+        KernelCall(encode_rows, (positions, 0, 0, False, rows, cells, work, cube, table)),
     ]

@@ -8,19 +8,19 @@ import functools
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Request
 from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
-from gtp_engine.evaluation.positions import SIMPLE_KO, Conditions, Positions, board_size
+from gtp_engine.evaluation.from_game import key_of_numbers
+from gtp_engine.evaluation.positions import Positions, board_size
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
-from gtp_engine.nn.cache_key import conditions_key
 from gtp_engine.nn.decode import (
     EncodedRows,
     KatagoOutputs,
@@ -32,7 +32,8 @@ from gtp_engine.nn.decode import (
     decode_value,
     finish_rows,
 )
-from gtp_engine.nn.encoded_network import Network
+from gtp_engine.nn.encoded_network import Model, Network
+from gtp_engine.nn.metadata import KATAGO_ENCODER
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import TRANSPOSE, cell_table
 
@@ -54,20 +55,13 @@ class _Workspace:
     cache: Cache | None
 
 
-class _Batch(NamedTuple):
-    """Rows that the networks are to evaluate."""
-
-    positions: Positions
-    rows: IntArray  # [K] ascending
-    conditions: Conditions
-
-
 class NetworkEvaluator:
     """An `evaluation.evaluator.Evaluator` that runs networks.
 
     `policy` gives the policy and `value` everything else; they may be the same.  For searches that play positions out,
     `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
-    holds symmetry, temperature, pass prior and size of the cache.
+    holds symmetry, temperature, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
+    orientations, whose mean is taken.
     """
 
     def __init__(
@@ -78,6 +72,7 @@ class NetworkEvaluator:
         rollout: Network | None = None,
         rollout_weights: object = None,
         config: NetworkConfig,
+        looks: int = 1,
     ) -> None:
         self.networks: Final = tuple(dict.fromkeys([policy, value, *([] if rollout is None else [rollout])]))
         infos, of_value = [network.model.info for network in self.networks], value.model.info
@@ -94,56 +89,48 @@ class NetworkEvaluator:
             rollout_weights=rollout_weights,
             needs_profile=any(info.needs_profile for info in infos),
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
-            files=tuple(network.model.path for network in self.networks),
-            settings=_settings([network.model.runtime.precision for network in self.networks], config),
+            files=tuple(network.model.path for network in self.networks if network.model.path is not None),
+            settings=_settings([network.model.precision for network in self.networks], config),
             model_version=max(info.model_version for info in infos),
         )
         self._policy = policy
         self._value = value
         self._rollout = rollout
         self._config = config
+        self._looks = looks
         self._scales = np.array(astuple(of_value.scales), dtype=np.float32)
         self._default_symmetry = {"any": ANY_SYMMETRY, "none": 0, "all": ALL_SYMMETRIES}[config.symmetry]
         self._workspaces: OrderedDict[tuple[int, int, int], _Workspace] = OrderedDict()
-
-    @property
-    def runtime_text(self) -> str:
-        """Provider and precision in words: "OpenVINO in bfloat16"."""
-        runtime = self._policy.model.runtime
-        return f"{runtime.provider.title} in {runtime.precision}"
 
     def prepare(self, width: int, height: int) -> None:
         """Get the networks ready for boards of this size, which may take seconds; raises ModelError if they cannot."""
         for network in self.networks:
             network.model.prepare(width, height)
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Write the evaluation of the first `count` rows into `out`; see `Evaluator`.
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions; see `Evaluator`.
 
         Boards that are not square have four symmetries: 4 to 7 are applied without the exchange of rows and columns.
+        The cache serves requests for the optimistic policy neither way, as it does not hold that.
 
         Raises ModelError if the network does not play this board size, or returned NaN or infinity.
         """
+        if request.options.symmetry == ANY_SYMMETRY:
+            request = request._replace(options=request.options._replace(symmetry=self._default_symmetry))
+        positions, options = request.positions, request.options
         space = self._workspace_for(positions)
-        if options.symmetry == ANY_SYMMETRY:
-            options = options._replace(symmetry=self._default_symmetry)
+        if space.cache is None or request.optimistic is not None:
+            self._run_networks(space, request, space.rows[: request.rows])
+            return
         keys = positions.situation if options.shares_transpositions else positions.key
-        salt = conditions_key(conditions, options)
-        rows = space.rows[:count]
-        if space.cache is not None:
-            misses = find(space.cache, keys, count, salt, out, space.missing)
-            if misses == 0:
-                return
+        keys = keys ^ positions.conditions_key ^ key_of_numbers(options)
+        misses = find(space.cache, keys, request.rows, request.out, space.missing)
+        if misses > 0:
             rows = space.missing[:misses]
-        self._run_networks(space, _Batch(positions, rows, conditions), options, out)
-        if space.cache is not None:
-            store(space.cache, keys, rows, salt, out)
+            self._run_networks(space, request, rows)
+            store(space.cache, keys, rows, request.out)
 
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
-    ) -> None:
+    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; see `RolloutPolicy`."""
         assert self._rollout is not None, "callers check `info.has_rollout_policy`"
         space = self._workspace_for(positions)
@@ -151,8 +138,7 @@ class NetworkEvaluator:
         space.symmetries[:count] = 0
         policy[:count] = 0.0
         encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
-        raw = self._rollout.run(positions, rows, conditions, space.symmetries)
-        self._add_policy(_Batch(positions, rows, conditions), encoded, 0.0, raw, policy)
+        self._add_policy(positions, encoded, 0.0, self._rollout.run(positions, rows, space.symmetries), policy)
 
     def clear_cache(self) -> None:
         """Empty the cache."""
@@ -164,18 +150,24 @@ class NetworkEvaluator:
         for network in self.networks:
             network.model.close()
 
-    def _run_networks(self, space: _Workspace, batch: _Batch, options: EvaluationOptions, out: Evaluation) -> None:
-        """Write what the networks return for a batch, in one or all symmetries; raises ModelError for NaN."""
-        rows, symmetries = batch.rows, len(space.cells)
+    def _run_networks(self, space: _Workspace, request: Request, rows: IntArray) -> None:
+        """Write what the networks return for `rows` [K], in one or more symmetries; raises ModelError for NaN."""
+        symmetry, out, count = request.options.symmetry, request.out, len(space.cells)
         clear_rows(rows, out)
-        numbers = range(symmetries) if options.symmetry == ALL_SYMMETRIES else [options.symmetry]
-        for number in numbers:
-            if number == ANY_SYMMETRY:
-                space.symmetries[rows] = batch.positions.key[rows] % np.uint64(symmetries)
-            else:
-                space.symmetries[rows] = number if number < symmetries else number - TRANSPOSE
-            encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0 / len(numbers), space.scratch)
-            self._add_outputs(batch, encoded, options.optimism, out)
+        if request.optimistic is not None:
+            request.optimistic[rows] = 0.0
+        orientations: list[Any]  # a symmetry for all rows, or one for each [K]
+        if symmetry == ALL_SYMMETRIES:
+            orientations = [*range(count)]
+        elif symmetry == ANY_SYMMETRY:
+            keys = request.positions.key[rows]
+            orientations = [(keys + np.uint64(look)) % np.uint64(count) for look in range(self._looks)]
+        else:
+            orientations = [symmetry if symmetry < count else symmetry - TRANSPOSE]
+        for symmetries in orientations:
+            space.symmetries[rows] = symmetries
+            encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0 / len(orientations), space.scratch)
+            self._add_outputs(request, encoded)
         if finish_rows(rows, out):
             raise ModelError(
                 problem(
@@ -184,36 +176,31 @@ class NetworkEvaluator:
                 )
             )
 
-    def _add_outputs(self, batch: _Batch, encoded: EncodedRows, optimism: float, out: Evaluation) -> None:
-        """Run the networks once, and add their decoded outputs to `out`."""
-        conditions, to_play = batch.conditions, batch.positions.to_play
-        raw = self._policy.run(*batch, encoded.symmetries)
-        self._add_policy(batch, encoded, optimism, raw, out.policy)
+    def _add_outputs(self, request: Request, encoded: EncodedRows) -> None:
+        """Run the networks once, and add their decoded outputs to the evaluation."""
+        positions, out = request.positions, request.out
+        raw = self._policy.run(positions, encoded.rows, encoded.symmetries)
+        self._add_policy(positions, encoded, request.options.optimism, raw, out.policy)
+        if request.optimistic is not None and raw.policy is not None and raw.policy.shape[1] > 1:
+            self._add_policy(positions, encoded, 1.0, raw, request.optimistic)
         if self._value is not self._policy:
-            raw = self._value.run(*batch, encoded.symmetries)
+            raw = self._value.run(positions, encoded.rows, encoded.symmetries)
         assert raw.value is not None, "checked when the session was created"
         if raw.misc is None:
-            decode_value(to_play, encoded, raw.value, out)
+            decode_value(positions.to_play, encoded, raw.value, out)
         else:
-            can_be_void = conditions.superko == SIMPLE_KO or conditions.territory
-            outputs = KatagoOutputs(self._scales, self._value.model.info.model_version, can_be_void)
-            decode_katago_value(to_play, encoded, outputs, raw.value, raw.misc, out)
+            outputs = KatagoOutputs(self._scales, self._value.model.info.model_version)
+            decode_katago_value(positions, encoded, outputs, raw.value, raw.misc, out)
         if raw.ownership is not None:
-            decode_ownership(to_play, encoded, raw.ownership, out.ownership_black)
+            decode_ownership(positions.to_play, encoded, raw.ownership, out.ownership_black)
 
     def _add_policy(
-        self, batch: _Batch, encoded: EncodedRows, optimism: float, raw: RawOutputs, policy: FloatArray
+        self, positions: Positions, encoded: EncodedRows, optimism: float, raw: RawOutputs, policy: FloatArray
     ) -> None:
         """Add a network's decoded policy to `policy` [B, n]."""
         assert raw.policy is not None, "checked when the session was created"
-        options = PolicyOptions(
-            suicide=batch.conditions.suicide,
-            optimism=optimism,
-            temperature=self._config.policy_temperature,
-            pass_prior=self._config.pass_prior,
-            caps_passing=batch.conditions.passing_hacks,
-        )
-        decode_policy(batch.positions, encoded, options, raw.policy, policy)
+        options = PolicyOptions(optimism, self._config.policy_temperature, self._config.pass_prior)
+        decode_policy(positions, encoded, options, raw.policy, policy)
 
     def _workspace_for(self, positions: Positions) -> _Workspace:
         """Return the workspace for the boards and number of rows of `positions`; see `MAX_BOARDS`."""
@@ -242,6 +229,25 @@ class NetworkEvaluator:
             scratch=np.zeros(n, dtype=np.float32),
             cache=same_board[0] if same_board else (new_cache(size, n) if size else None),
         )
+
+
+def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:
+    """Return an evaluator without a cache for games that are played side by side, whose positions hardly ever repeat.
+
+    It evaluates each position in `looks` orientations.  Raises ModelError for a network that is not of KataGo's kind,
+    because others lack outputs for score and ownership.
+    """
+    info = model.info
+    if info.encoder != KATAGO_ENCODER or info.kind != "policy+value":
+        raise ModelError(
+            problem(
+                f"network {shown(info.name)} is for {info.kind} and takes {info.encoder}",
+                expected=f"policy+value and {KATAGO_ENCODER}",
+                advice="use a network imported from KataGo's, or trained like them",
+            )
+        )
+    network = Network(model)
+    return NetworkEvaluator(network, network, config=NetworkConfig(cache_positions=0), looks=looks)
 
 
 def _settings(precisions: Iterable[str], config: NetworkConfig) -> str:

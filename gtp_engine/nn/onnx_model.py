@@ -71,6 +71,11 @@ class OnnxModel:
         self._output_names: list[str] = []
         self._sessions: OrderedDict[tuple[int, int, int], Any] = OrderedDict()
 
+    @property
+    def precision(self) -> str:
+        """The number format in which it calculates."""
+        return self.runtime.precision
+
     def prepare(self, width: int, height: int) -> None:
         """Create the sessions that boards of this size need, so that no later call has to wait for them.
 

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.nn.encoded_network import Model
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
@@ -24,11 +25,12 @@ _CALLS: Final = 3
 _SEED: Final = 1
 
 
-def disagreement(model: OnnxModel) -> str | None:
+def disagreement(model: Model) -> str | None:
     """Return why a model's provider should not be used (the end of a sentence), or None if it passes.
 
     Raises ModelError if a session cannot be created.
     """
+    assert model.path is not None, "only networks of files are tried"
     spatial, globals_ = random_inputs(model.info, model.batch)
     plain = OnnxModel(model.path, Runtime(PROVIDERS["cpu"], "float32"), batch=model.batch)
     found, seconds = _timed(model, spatial, globals_)
@@ -50,7 +52,7 @@ def random_inputs(info: NetworkInfo, batch: int) -> tuple[FloatArray, FloatArray
     return spatial, np.zeros((batch, info.globals_), dtype=np.float32)
 
 
-def _timed(model: OnnxModel, spatial: FloatArray, globals_: FloatArray) -> tuple[RawOutputs, float]:
+def _timed(model: Model, spatial: FloatArray, globals_: FloatArray) -> tuple[RawOutputs, float]:
     """Return a model's outputs, and the seconds of the fastest of a few calls after the first."""
     outputs = model.run(spatial, globals_)
     seconds = []

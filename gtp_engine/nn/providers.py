@@ -149,6 +149,11 @@ class Runtime:
     has_bfloat16: bool = False
     has_vnni: bool = False
 
+    @property
+    def title(self) -> str:
+        """Provider and precision in words: "OpenVINO in bfloat16"."""
+        return f"{self.provider.title} in {self.precision}"
+
 
 def choose_runtimes(
     provider: str,

@@ -3,6 +3,5 @@
 policy_games    games that a network plays against itself by sampling its policy; start here
 varied_plans    plans of such games that differ in rules, komi and handicap
 move_policy     other players in these games: the policy of another network, or a search
-rows_evaluator  evaluates positions that differ in rules and komi, in one call
 game_rows       rows of positions that follow games move by move
 """

@@ -7,11 +7,10 @@ of one move ago.  The result is the same.
 
 from typing import Final
 
-from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import ENDS, GOES_ON, Positions
 from gtp_engine.evaluation.row_kernels import advance_row
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Ko
 
 
 class GameRows:
@@ -21,13 +20,17 @@ class GameRows:
         self._positions: Final = positions
         self._followed: Final[list[tuple[Game, int] | None]] = [None] * len(positions.key)
 
-    def fill(self, row: int, game: Game) -> None:
-        """Fill a row with the position of `game` and its history, as `write_game` does."""
-        count = len(game.moves)
+    def fill(self, row: int, game: Game, *, advantage_black: float = 0.0) -> None:
+        """Fill a row with the position of `game` and its history, as `write_game` does.
+
+        `advantage_black` is Black's playout doubling advantage.
+        """
+        count, conditions = len(game.moves), conditions_of(game, playout_doubling_advantage_black=advantage_black)
         if self._has_grown_by_a_turn(row, game):
+            write_conditions(self._positions, row, conditions)
             self._shift(row, game)
         else:
-            write_game(self._positions, row, game)
+            write_game(self._positions, row, game, conditions=conditions)
         self._followed[row] = (game, count)
 
     def _has_grown_by_a_turn(self, row: int, game: Game) -> bool:
@@ -39,7 +42,7 @@ class GameRows:
         return is_next and last.color == self._positions.to_play[row] and not game.is_over
 
     def _shift(self, row: int, game: Game) -> None:
-        rules, last = game.rules, game.last_move
+        last = game.last_move
         assert last is not None, "the game has grown"
         advance_row(
             self._positions,
@@ -48,7 +51,5 @@ class GameRows:
             last.point,
             last.color,
             ENDS if game.consecutive_passes == 1 else GOES_ON,
-            rules.suicide,
-            rules.ko is Ko.SITUATIONAL,
             game.superko_keys(),
         )

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.evaluation.positions import Conditions, new_positions
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.selfplay.game_rows import GameRows
 from gtp_engine.selfplay.move_policy import MovePolicy
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 
 OPENING_SHARE: Final = 0.04
 """Mean length of the varied opening, as a share of the board's points; KataGo's self-play begins games with as many
@@ -112,14 +111,15 @@ PLAIN: Final = Temperatures()
 class PolicyGames:
     """Games on boards of `width` × `height`, at most `batch` at a time and `games` in all (None: without end).
 
-    While `playing` holds any, call `evaluate`, read what it wrote, and call `play`.  Row i of `positions`, `conditions`
-    and `evaluation` belongs to `playing[i]`; further rows mean nothing.  Games are numbered by `numbers` as they begin.
-    In `player_share` of the games the moves are drawn from the policy of `player`, if there is one.
+    While `playing` holds any, call `evaluate`, read what it wrote, and call `play`.  Row i of `positions`, `evaluation`
+    and `optimistic`, the optimistic policy, belongs to `playing[i]`; further rows mean nothing.  Games are numbered by
+    `numbers` as they begin.  In `player_share` of the games the moves are drawn from the policy
+    of `player`, if there is one.
     """
 
     def __init__(
         self,
-        evaluator: RowsEvaluator,
+        evaluator: Evaluator,
         width: int,
         height: int,
         *,
@@ -134,7 +134,7 @@ class PolicyGames:
     ) -> None:
         self.positions: Final = new_positions(batch, width, height)
         self.evaluation: Final = new_evaluation(batch, width, height)
-        self.conditions: list[Conditions] = []
+        self.optimistic: Final = np.zeros_like(self.evaluation.policy)
         self._evaluator = evaluator
         self._rows = GameRows(self.positions)
         self._size = (width, height)
@@ -150,13 +150,10 @@ class PolicyGames:
 
     def evaluate(self) -> None:
         """Write the positions of all games and their evaluations."""
-        self.conditions = [
-            conditions_of(played.game, playout_doubling_advantage_black=played.plan.advantage_black)
-            for played in self.playing
-        ]
         for row, played in enumerate(self.playing):
-            self._rows.fill(row, played.game)
-        self._evaluator.evaluate_rows(self.positions, self.conditions, self.evaluation)
+            self._rows.fill(row, played.game, advantage_black=played.plan.advantage_black)
+        count = len(self.playing)
+        self._evaluator.evaluate(Request(self.positions, count, self.evaluation, optimistic=self.optimistic))
 
     def play(self) -> list[PlayedGame]:
         """Play one move in each game, drawn from the policy that `evaluate` wrote; return the games that it ended.
@@ -201,8 +198,7 @@ class PolicyGames:
         rows = [row for row, played in enumerate(self.playing) if played.by_player]
         if rows and self._player is not None:
             games = [self.playing[row].game for row in rows]
-            conditions = [self.conditions[row] for row in rows]
-            policy[rows] = self._player.policies(self.positions, rows, conditions, games)
+            policy[rows] = self._player.policies(self.positions, rows, games)
 
     def _temperature(self, played: PlayedGame, *, is_hot: bool) -> float:
         if len(played.game.moves) < played.plan.opening_length:

@@ -15,7 +15,7 @@ from superko_games import game_with_superko
 from gtp_engine.alphago.planes import FEATURES, planes_of
 from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
@@ -39,7 +39,7 @@ def encode(game: Game, to_play: int | None = None, symmetry: int = 0) -> FloatAr
     symmetries = np.array([symmetry], dtype=np.int32)
     no_globals = np.zeros((1, 0), dtype=np.float32)
     encoder = AlphaGoEncoder(game.width, game.height, player_color=True)
-    encoder.encode(positions, range(1), conditions_of(game), symmetries, Inputs(spatial, no_globals))
+    encoder.encode(positions, range(1), symmetries, Inputs(spatial, no_globals))
     return spatial[0]
 
 
@@ -104,7 +104,7 @@ class TestTable:
         write_game(positions, 0, game)
         spatial = np.full((1, 48, 5, 5), np.nan, dtype=np.float32)
         no_globals, symmetries = np.zeros((1, 0), dtype=np.float32), np.zeros(1, dtype=np.int32)
-        AlphaGoEncoder(5, 5).encode(positions, range(1), conditions_of(game), symmetries, Inputs(spatial, no_globals))
+        AlphaGoEncoder(5, 5).encode(positions, range(1), symmetries, Inputs(spatial, no_globals))
         assert np.array_equal(spatial[0], encode(game)[:48])
 
 
@@ -382,7 +382,7 @@ def test_no_other_rows_are_written_and_boards_are_restored() -> None:
     before = [fingerprint(view_board(positions, row)) for row in range(3)]
     spatial = np.full((3, 48, 9, 9), np.nan, dtype=np.float32)
     symmetries, no_globals = np.array([0, 5, 0], dtype=np.int32), np.zeros((3, 0), dtype=np.float32)
-    AlphaGoEncoder(9, 9).encode(positions, range(1, 2), conditions_of(game), symmetries, Inputs(spatial, no_globals))
+    AlphaGoEncoder(9, 9).encode(positions, range(1, 2), symmetries, Inputs(spatial, no_globals))
     assert np.isnan(spatial[[0, 2]]).all()
     assert np.array_equal(spatial[1], encode(game, symmetry=5)[:48])
     assert [fingerprint(view_board(positions, row)) for row in range(3)] == before

@@ -51,7 +51,7 @@ def check_all(game: Game) -> None:
             continue
         write_game(wanted, 0, past, color)
         for name in Positions._fields:
-            if name != "zobrist":
+            if name not in ("zobrist", "conditions", "conditions_key"):  # kernels write no conditions
                 same = np.array_equal(getattr(rows, name)[row], getattr(wanted, name)[0])
                 assert same, (name, count, color)
 

@@ -8,13 +8,13 @@ from board_helpers import game_from
 from gtp_engine.alphago.planes import planes_of
 from gtp_engine.alphago.stages.policy_rows import PolicyRows, SwitchedRows, UniformRows
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 
 
 def next_to_opponents(planes: FloatArray) -> FloatArray:
@@ -28,14 +28,14 @@ def next_to_opponents(planes: FloatArray) -> FloatArray:
     return (2 * beside + 9 * stones).reshape(len(planes), -1)
 
 
-def ask(player: RowsEvaluator, *games: Game) -> Evaluation:
+def ask(player: Evaluator, *games: Game) -> Evaluation:
     positions = new_positions(len(games), games[0].width, games[0].height)
     out = new_evaluation(len(games), games[0].width, games[0].height)
     for array in out:
         array[:] = np.nan
     for row, game in enumerate(games):
         write_game(positions, row, game)
-    player.evaluate_rows(positions, [conditions_of(game) for game in games], out)
+    player.evaluate(Request(positions, len(games), out))
     assert not any(np.isnan(array).any() for array in out)
     return out
 
@@ -109,7 +109,7 @@ def test_each_row_is_evaluated_by_its_own_player() -> None:
     one = PolicyRows(lambda planes: np.zeros((len(planes), 16), dtype=np.float32), "one")
     two = PolicyRows(next_to_opponents, "two")
     by_color = SwitchedRows([one, two], lambda positions, count: positions.to_play[:count] - BLACK)
-    assert by_color.name == "one and two"
+    assert by_color.info.name == "one and two"
     found, ones, twos = ask(by_color, *games), ask(one, *games), ask(two, *games)
     for row, game in enumerate(games):
         wanted = ones if game.to_play == BLACK else twos

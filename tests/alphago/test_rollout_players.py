@@ -24,10 +24,9 @@ from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, Netwo
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources, rollout_players
 from gtp_engine.errors import ConfigError
-from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
-from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions, conditions_of_row
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
@@ -61,15 +60,13 @@ class RolloutEvaluator(AreaEvaluator):
         self.preference = preference
         self.rollout_rows: list[int] = []
 
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: np.ndarray
-    ) -> None:
+    def write_rollout_policy(self, positions: Positions, count: int, policy: np.ndarray) -> None:
         self.rollout_rows.append(count)
         policy[:] = np.nan  # what is not written must not be looked at
         policy[:count] = 0
         for row in range(count):
             for point in range(2, policy.shape[1]):
-                if is_allowed(positions, row, point, conditions.suicide):
+                if is_allowed(positions, row, point, conditions_of_row(positions, row).suicide):
                     policy[row, point] = self.preference(positions, row, point)
             policy[row, PASS] = 1
             policy[row] /= policy[row].sum()
@@ -88,7 +85,7 @@ def script(*points: int) -> Preference:
 def play_out(player: RolloutPlayer, games: list[Game], is_dropped: Callable[[], bool] = lambda: False) -> Results:
     game = games[0]
     positions, results = rows_of(games), new_results(len(games), game.width, game.height)
-    player.play_out(positions, len(games), conditions_of(game), results, is_dropped)
+    player.play_out(positions, len(games), results, is_dropped)
     return results
 
 
@@ -207,10 +204,10 @@ def test_all_rollouts_of_a_batch_step_together() -> None:
     batches: list[tuple[int, list[int]]] = []
 
     class Logging(RolloutEvaluator):
-        def evaluate(self, positions, count, conditions, out, options):
-            super().evaluate(positions, count, conditions, out, options)
+        def evaluate(self, request: Request) -> None:
+            super().evaluate(request)
             self.rollout_rows = []
-            batches.append((count, self.rollout_rows))
+            batches.append((request.rows, self.rollout_rows))
 
     evaluator = Logging(batch=8)
     assert search(Game(4), 200, evaluator, rollout_share=0.5, in_flight_share=1).visits == 200
@@ -250,9 +247,9 @@ def test_rows_of_network_rollouts_equal_those_of_the_game() -> None:
         moves += 1
 
     class Checked(RolloutEvaluator):
-        def write_rollout_policy(self, positions, count, conditions, policy):
+        def write_rollout_policy(self, positions, count, policy):
             check(positions)
-            super().write_rollout_policy(positions, count, conditions, policy)
+            super().write_rollout_policy(positions, count, policy)
 
     play_out(network_player(Checked(), 1, 5), [game.copy()])
     assert moves > 20

@@ -37,8 +37,8 @@ from gtp_engine.alphago.stages.value_games import fill_folder, read_folder, valu
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
@@ -169,7 +169,7 @@ def test_the_exported_networks_have_the_right_perspective_in_the_engine(tmp_path
     black_ahead = [0, 1, 0, 1, 1, 2]  # stones
     for ahead, vertex in zip(black_ahead, ("B2", "D4", "B4", "pass", "C5", None), strict=True):
         write_game(positions, 0, game)
-        evaluator.evaluate(positions, 1, conditions_of(game), out, DEFAULT_OPTIONS)
+        evaluator.evaluate(Request(positions, 1, out))
         assert out.win_black[0] - out.loss_black[0] == pytest.approx(np.tanh(0.5 * ahead), abs=1e-5)
         own = [p for p in board_points(5, 5) if game.board.color[p] == game.to_play]
         if own:

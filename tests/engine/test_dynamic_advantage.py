@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
@@ -95,18 +95,6 @@ def test_it_begins_anew_while_white_has_no_stone() -> None:
 # --- in the engine
 
 
-class RecordingEvaluator(FakeEvaluator):
-    """Records the advantages that it receives, Black's."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.advantages: set[float] = set()
-
-    def evaluate(self, positions, count, conditions, out, options):
-        self.advantages.add(conditions.playout_doubling_advantage_black)
-        super().evaluate(positions, count, conditions, out, options)
-
-
 def engine_with(evaluator: FakeEvaluator, **values: float) -> Engine:
     options = {key.replace("__", "."): value for key, value in values.items()}
     engine = Engine(Config().with_values({"search.visits": 2, "search.seed": 1} | options), evaluator=evaluator)
@@ -117,10 +105,10 @@ def engine_with(evaluator: FakeEvaluator, **values: float) -> Engine:
 
 
 def advantages_of(engine: Engine, evaluator: RecordingEvaluator, color: int) -> set[float]:
-    evaluator.advantages.clear()
+    evaluator.conditions.clear()
     engine.clear_cache()
     engine.genmove(color, play=False)
-    return set(evaluator.advantages)
+    return evaluator.advantages
 
 
 def test_both_colours_play_a_handicap_game_with_it() -> None:

@@ -1,14 +1,14 @@
 """Playing at a level: what it plays, what it says, what it needs."""
 
 import pytest
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.config.human import profile_of
 from gtp_engine.engine import Engine
 from gtp_engine.engine.move_chooser import Delays
 from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
@@ -123,22 +123,14 @@ def test_a_seed_repeats_the_delays(monkeypatch: pytest.MonkeyPatch):
     assert waits[0] == waits[1] > 0.0
 
 
-class ProfilesAsked(FakeEvaluator):
-    """A human-like network that keeps the profiles it was asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(seed=1, needs_profile=True)
-        self.profiles: list[str] = []
-
-    def evaluate(self, positions, count, conditions, out, options) -> None:  # type: ignore[no-untyped-def]
-        """Write the evaluation."""
-        super().evaluate(positions, count, conditions, out, options)
-        self.profiles.append(str(profile_of(conditions.human_profile)))
+def profiles_asked(network: RecordingEvaluator) -> list[str]:
+    """Return the profiles that a human-like network was asked for, one for each position."""
+    return [str(profile_of(each.human_profile)) for each in network.conditions]
 
 
 def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
     log: list[str] = []
-    human = ProfilesAsked()
+    human = RecordingEvaluator(seed=1, needs_profile=True)
     config = Config().with_values({"play.level": "8k", "game.board_size": 7})
     engine = Engine(config, log.append, FakeEvaluator(), human)
     assert "profile rank_8k" in log[-1]
@@ -146,14 +138,14 @@ def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
     engine.genmove(BLACK)
     engine.configure({"play.level": "2d"})
     engine.genmove(WHITE)
-    assert human.profiles == ["rank_8k", "rank_2d"]
+    assert profiles_asked(human) == ["rank_8k", "rank_2d"]
 
 
 def test_a_human_like_network_alone_plays_at_a_level():
-    network = ProfilesAsked()
+    network = RecordingEvaluator(seed=1, needs_profile=True)
     engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=network)
     engine.genmove(BLACK)
-    assert set(network.profiles) == {"rank_8k"}
+    assert set(profiles_asked(network)) == {"rank_8k"}
 
 
 class Counting(FakeEvaluator):
@@ -164,9 +156,9 @@ class Counting(FakeEvaluator):
         self.calls = 0
         self.is_closed = False
 
-    def evaluate(self, positions, count, conditions, out, options) -> None:  # type: ignore[no-untyped-def]
+    def evaluate(self, request: Request) -> None:
         """Write the evaluation."""
-        super().evaluate(positions, count, conditions, out, options)
+        super().evaluate(request)
         self.calls += 1
 
     def close(self) -> None:
@@ -230,7 +222,9 @@ def test_no_network_is_loaded_for_levels_beside_a_human_like_one():
         raise AssertionError
 
     config = Config().with_values({"play.level": "8k", "game.board_size": 7})
-    engine = Engine(config, evaluator=FakeEvaluator(), human=ProfilesAsked(), load_calibrated=load)
+    engine = Engine(
+        config, evaluator=FakeEvaluator(), human=RecordingEvaluator(needs_profile=True), load_calibrated=load
+    )
     engine.genmove(BLACK)
 
 
@@ -254,7 +248,8 @@ def test_a_level_of_another_network_ignores_settings_of_human_like_play() -> Non
 
 
 def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
-    engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=ProfilesAsked())
+    network = FakeEvaluator(needs_profile=True)
+    engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=network)
     engine.configure({"play.level": "2d"})
     assert engine.config.human.human_profile == "rank_2d"
     engine.configure({"human.human_profile": "rank_9d"})
@@ -273,11 +268,12 @@ def test_no_level_plays_where_nothing_can_change(level: str) -> None:
     corner = parse_vertex("A1", width=7, height=7)
 
     class LikesTheCorner(FakeEvaluator):
-        def evaluate(self, positions, count, conditions, out, options):  # type: ignore[no-untyped-def]
-            super().evaluate(positions, count, conditions, out, options)
-            out.policy[:count] *= 0.01
-            out.policy[:count, corner] = 0.99
-            for row in range(count):  # every other move loses 80 points
+        def evaluate(self, request: Request) -> None:
+            super().evaluate(request)
+            positions, out = request.positions, request.out
+            out.policy[: request.rows] *= 0.01
+            out.policy[: request.rows, corner] = 0.99
+            for row in range(request.rows):  # every other move loses 80 points
                 is_in_corner = view_board(positions, row).color[corner] == WHITE
                 out.lead_black[row] = -40.0 if is_in_corner or positions.to_play[row] == WHITE else 40.0
 

@@ -3,21 +3,19 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from busy_machine import bound, require_once
 from engine_positions import DEAD_STONE, FINISHED, set_up
-from fake_evaluators import FakeEvaluator, UniformEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
-from gtp_engine.evaluation.positions import Conditions, Positions, view_board
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import PRESETS, Rules
@@ -137,16 +135,14 @@ def test_no_pass_on_an_empty_board(engine: Engine) -> None:
 class PassingEvaluator(UniformEvaluator):
     """Gives the pass nearly all of the probability, then E5, then C3, as networks do in a hopeless handicap game."""
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        super().evaluate(positions, count, conditions, out, options)
-        board = view_board(positions, 0)
-        out.policy[:count] *= 1e-4
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        board, policy = view_board(request.positions, 0), request.out.policy[: request.rows]
+        policy *= 1e-4
         for vertex, probability in (("E5", 2e-3), ("C3", 1e-3), ("pass", 0.99)):
             place = parse_vertex(vertex, width=7, height=7)
             if place == PASS or board.color[place] == EMPTY:
-                out.policy[:count, place] = probability
+                policy[:, place] = probability
 
 
 def test_a_search_of_few_visits_that_tried_only_the_pass_does_not_pass_early() -> None:
@@ -228,28 +224,16 @@ def test_moves_are_left_out_without_a_network_too() -> None:
 # --- playing with an advantage ---
 
 
-class RecordingEvaluator(FakeEvaluator):
-    """Records the playout doubling advantages that it receives, Black's."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.advantages: set[float] = set()
-
-    def evaluate(self, positions, count, conditions, out, options):
-        self.advantages.add(conditions.playout_doubling_advantage_black)
-        super().evaluate(positions, count, conditions, out, options)
-
-
 def test_the_network_receives_the_engines_advantage() -> None:
     evaluator = RecordingEvaluator()
     engine = make(evaluator, puct__playout_doubling_advantage=2)
     for color, black in ((BLACK, 2.0), (WHITE, -2.0)):
-        evaluator.advantages.clear()
+        evaluator.conditions.clear()
         engine.genmove(color)
         engine.raw_evaluation(color)
         assert evaluator.advantages == {black}
     engine.configure({"puct.playout_doubling_advantage_color": "white"})
-    evaluator.advantages.clear()
+    evaluator.conditions.clear()
     engine.genmove(BLACK)
     engine.raw_evaluation(BLACK)
     assert evaluator.advantages == {-2.0}
@@ -458,9 +442,9 @@ def test_a_cancellation_ends_all_searches_of_a_command() -> None:
     cancel = CancelToken()
 
     class CancellingEvaluator(UniformEvaluator):
-        def evaluate(self, *arguments: Any) -> None:
+        def evaluate(self, request: Request) -> None:
             cancel.cancel()
-            super().evaluate(*arguments)
+            super().evaluate(request)
 
     evaluator = CancellingEvaluator()
     engine = make(evaluator)
@@ -471,7 +455,7 @@ def test_a_cancellation_ends_all_searches_of_a_command() -> None:
 
 def test_a_failure_in_the_background_is_logged() -> None:
     class Broken(FakeEvaluator):
-        def evaluate(self, *args: object) -> None:
+        def evaluate(self, request: Request) -> None:
             raise ZeroDivisionError("broken")
 
     lines: list[str] = []

@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Positions, board_size, new_positions, put_row, take_rows, view_board
+from gtp_engine.evaluation.from_game import write_conditions, write_game
+from gtp_engine.evaluation.positions import (
+    Conditions,
+    Positions,
+    board_size,
+    new_positions,
+    put_row,
+    take_rows,
+    view_board,
+)
 from gtp_engine.evaluation.row_kernels import copy_row
 from gtp_engine.go.game import Game
 
@@ -25,6 +33,7 @@ def filled_rows(batch: int) -> Positions:
         positions.no_retake[row] = row + 1
         positions.start[row] = row + 1
         positions.placed[row] = row + 1
+        write_conditions(positions, row, Conditions(*(row + 1,) * len(Conditions._fields)))
     return positions
 
 

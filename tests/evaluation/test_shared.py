@@ -5,7 +5,7 @@ import itertools
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,8 +18,8 @@ from gtp_engine import Game
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation import shared
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
 
@@ -36,13 +36,15 @@ class GatedEvaluator(FakeEvaluator):
         self.asked: list[int] = []
         self.most_rows = BATCH
         self.is_closed = False
+        self.watch: Callable[[Request], None] = lambda request: None
 
-    def evaluate(self, positions: Any, count: int, *arguments: Any) -> None:
-        self.asked.append(count)
+    def evaluate(self, request: Request) -> None:
+        self.asked.append(request.rows)
         assert self.gate.wait(60)
-        if count > self.most_rows:
-            raise ModelError(f"{count} rows")
-        super().evaluate(positions, count, *arguments)
+        if request.rows > self.most_rows:
+            raise ModelError(f"{request.rows} rows")
+        self.watch(request)
+        super().evaluate(request)
 
     def close(self) -> None:
         self.is_closed = True
@@ -51,7 +53,7 @@ class GatedEvaluator(FakeEvaluator):
 class User(threading.Thread):
     """Asks for the evaluation of a game's position, so many times in one call."""
 
-    def __init__(self, evaluator: Any, move: str, rows: int, komi: float = 7.5) -> None:
+    def __init__(self, evaluator: Any, move: str, rows: int, komi: float = 7.5, optimism: float = 0.0) -> None:
         super().__init__(daemon=True)
         self.evaluator = evaluator
         self.error: Exception | None = None
@@ -60,12 +62,12 @@ class User(threading.Thread):
         positions, self.out = new_positions(BATCH, 5, 5), new_evaluation(BATCH, 5, 5)
         for row in range(rows):
             write_game(positions, row, game, game.to_play)
-        self.arguments = (positions, rows, conditions_of(game), self.out, DEFAULT_OPTIONS)
+        self.request = Request(positions, rows, self.out, EvaluationOptions(optimism=optimism))
         self.start()
 
     def run(self) -> None:
         try:
-            self.evaluator.evaluate(*self.arguments)
+            self.evaluator.evaluate(self.request)
         except ModelError as error:
             self.error = error
 
@@ -78,8 +80,7 @@ class User(threading.Thread):
     def check(self) -> None:
         """Compare the result with that of an evaluator that is not shared."""
         alone = new_evaluation(BATCH, 5, 5)
-        positions, rows, conditions, _, options = self.arguments
-        FakeEvaluator().evaluate(positions, rows, conditions, alone, options)
+        FakeEvaluator().evaluate(self.request._replace(out=alone))
         for found, expected in zip(self.result(), alone, strict=True):
             assert np.array_equal(found, expected)
 
@@ -121,7 +122,7 @@ def wait_until(condition: Any) -> None:
 
 
 def ask_at_once(owner: SharedEvaluator, evaluator: GatedEvaluator, *requests: tuple[Any, ...]) -> list[User]:
-    """Return the users with these moves, rows and komis, who have been waiting for the gate in this order."""
+    """Return the users with these moves, rows, komis and optimism, who have been waiting for the gate in this order."""
     users = []
     for request in requests:
         users.append(User(owner.lend(), *request))
@@ -144,15 +145,24 @@ def test_no_more_rows_than_a_batch_are_joined(busy: SharedEvaluator, evaluator: 
     assert evaluator.asked == [1, 8, 6, 8]
 
 
-def test_calls_under_other_rules_are_not_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
-    for user in ask_at_once(busy, evaluator, ("B2", 2), ("B2", 2, 0.5), ("C3", 2), ("D4", 1, 0.5)):
+def test_calls_with_other_options_are_not_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+    for user in ask_at_once(busy, evaluator, ("B2", 2), ("B2", 2, 7.5, 0.5), ("C3", 2), ("D4", 1, 7.5, 0.5)):
         user.check()
     assert evaluator.asked == [1, 4, 3]
 
 
+def test_games_with_another_komi_share_a_call(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+    komis: list[float] = []
+    evaluator.watch = lambda request: komis.extend(request.positions.conditions[: request.rows, 0].tolist())
+    for user in ask_at_once(busy, evaluator, ("B2", 2), ("B2", 2, 0.5), ("C3", 2), ("D4", 1, 0.5)):
+        user.check()
+    assert evaluator.asked == [1, 7]
+    assert komis[1:] == [7.5, 7.5, 0.5, 0.5, 7.5, 7.5, 0.5]
+
+
 def test_an_error_is_raised_to_all_whose_calls_were_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
     evaluator.most_rows = 2
-    users = ask_at_once(busy, evaluator, ("B2", 2), ("C3", 1), ("D4", 2, 0.5))
+    users = ask_at_once(busy, evaluator, ("B2", 2), ("C3", 1), ("D4", 2, 7.5, 0.5))
     assert [str(user.error) for user in users] == ["3 rows", "3 rows", "None"]
 
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.config.human import parse_profile
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions
-from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
+from gtp_engine.evaluation.from_game import conditions_of, write_conditions
 from gtp_engine.go.constants import EMPTY, PASS, Move, opponent
 from gtp_engine.go.coords import board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
@@ -63,7 +63,9 @@ def evaluation_of(evaluator: Any, game: Game, profile: str = "") -> dict[str, ND
     """Return the evaluation in KataGo's form: White's view, row by row, the pass last in the policy."""
     out = new_evaluation(1, game.width, game.height)
     conditions = conditions_of(since_last_break(game), human_profile=parse_profile(profile).code)
-    evaluator.evaluate(row_of(game), 1, conditions, out, EvaluationOptions(symmetry=0, optimism=OPTIMISM))
+    row = row_of(game)
+    write_conditions(row, 0, conditions)
+    evaluator.evaluate(Request(row, 1, out, EvaluationOptions(symmetry=0, optimism=OPTIMISM)))
     points = list(board_points(game.width, game.height))
     return {
         "policy": out.policy[0, [*points, PASS]],

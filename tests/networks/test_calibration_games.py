@@ -17,7 +17,8 @@ def sample(seed: int = 1, games: int = 4, per_game: int = 6) -> Sample:
 def test_a_sample_has_so_many_positions_of_each_game() -> None:
     drawn = sample()
     assert Counter(drawn.games.tolist()) == dict.fromkeys(range(4), 6)
-    assert len(drawn.conditions) == len(drawn.positions.key) == 24
+    assert len(drawn.positions.key) == 24
+    assert len(set(drawn.positions.conditions_key.tolist())) == 4, "one set of conditions for each game"
     assert len(set(drawn.positions.key.tolist())) > 20, "hardly any position twice"
 
 

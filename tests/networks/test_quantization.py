@@ -19,7 +19,6 @@ from shared_files import reference_records, shared_file
 from gtp_engine.cli.models_command import quantize_command
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
-from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.katago_format.parser import parse_network
@@ -312,9 +311,7 @@ def test_a_real_network_hardly_changes() -> None:
     info = info_of_network(network, origin="test", terms="MIT", sha256="")
     original = build_model(network, info)
     games = [game_of(record) for record in reference_records() if record["size"] == [19, 19]]
-    sample = Sample(
-        19, 19, join_rows([row_of(game) for game in games]), tuple(map(conditions_of, games)), np.arange(len(games))
-    )
+    sample = Sample(19, 19, join_rows([row_of(game) for game in games]), np.arange(len(games)))
     part = encode_sample(sample, info, np.random.default_rng(1))
     halves = [Examples(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
     layers = NetworkGraph(original).layers()

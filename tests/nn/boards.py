@@ -2,8 +2,8 @@
 
 import random
 
-from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -11,8 +11,8 @@ from gtp_engine.go.rules import Rules
 
 def random_rows(
     count: int, width: int, height: int | None = None, *, rules: str = "chinese", seed: int = 1
-) -> tuple[Positions, Conditions, list[Game]]:
-    """Return `count` positions of one random game, a few moves apart, the rules, and the games as they stood."""
+) -> tuple[Positions, list[Game]]:
+    """Return `count` positions of one random game, a few moves apart, and the games as they stood."""
     height = width if height is None else height
     rng = random.Random(seed)
     game = Game(width, height, Rules.parse(rules))
@@ -23,4 +23,4 @@ def random_rows(
             game.play(rng.choice(moves) if moves else PASS)
         write_game(positions, row, game)
         games.append(game.copy())
-    return positions, conditions_of(game), games
+    return positions, games

@@ -9,7 +9,7 @@ from katago_inputs import draw, encode, play, row_of, tidy
 from katago_oracle import KatagoOracle
 from superko_games import game_with_superko
 
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import ENDS, FIRST_CLEANUP, SECOND_CLEANUP, Positions, new_positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
@@ -352,7 +352,7 @@ def test_no_other_rows_are_written():
         write_game(positions, row, game)
     spatial, values = np.full((4, 22, 5, 5), np.nan, dtype=np.float32), np.full((4, 19), np.nan, dtype=np.float32)
     symmetries = np.arange(4, dtype=np.int32)
-    KatagoV7Encoder(5, 5).encode(positions, range(1, 3), conditions_of(game), symmetries, Inputs(spatial, values))
+    KatagoV7Encoder(5, 5).encode(positions, range(1, 3), symmetries, Inputs(spatial, values))
     for row in (0, 3):
         assert np.isnan(spatial[row]).all() and np.isnan(values[row]).all()
     for row in (1, 2):
@@ -364,4 +364,4 @@ def test_planes_that_are_not_contiguous_are_refused():
     spatial = np.zeros((5, 5, 22, 1), dtype=np.float32).transpose(3, 2, 0, 1)
     with pytest.raises(ValueError, match="C-contiguous"):
         inputs = Inputs(spatial, np.zeros((1, 19), np.float32))
-        KatagoV7Encoder(5, 5).encode(row_of(game), range(1), conditions_of(game), np.zeros(1, np.int32), inputs)
+        KatagoV7Encoder(5, 5).encode(row_of(game), range(1), np.zeros(1, np.int32), inputs)

@@ -15,7 +15,7 @@ from gtp_engine.alphago.linear_policy import read_linear_policy
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.files import sha256_of
 from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
@@ -60,9 +60,9 @@ def test_a_file_becomes_an_evaluator_that_is_logged(networks: Path) -> None:
     (line,) = lines
     assert line.startswith("Network tiny: ONNX Runtime's own CPU provider in float32, up to 8 positions at a time. ")
     assert line.endswith("It calculates in float32, as the network was trained.")
-    positions, conditions, _ = random_rows(1, 9)
+    positions, _ = random_rows(1, 9)
     out = new_evaluation(1, 9, 9)
-    evaluator.evaluate(positions, 1, conditions, out, DEFAULT_OPTIONS)
+    evaluator.evaluate(Request(positions, 1, out))
     assert out.policy.sum() == pytest.approx(1, abs=1e-4)
     evaluator.close()
 
@@ -337,8 +337,8 @@ def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeyp
     monkeypatch.setattr(loading, "choose_runtimes", lambda *_, **__: (Runtime(cuda, "float32"), CPU))
     monkeypatch.setattr(loading, "disagreement", lambda model: "gives other results than the CPU")
     lines: list[str] = []
-    evaluator = load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
+    load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
     assert lines[0] == (
         "CUDA gives other results than the CPU. ONNX Runtime's own CPU provider runs the network instead."
     )
-    assert evaluator.runtime_text == "ONNX Runtime's own CPU provider in float32"
+    assert lines[1].startswith("Network tiny: ONNX Runtime's own CPU provider in float32, ")

@@ -14,9 +14,9 @@ from nn.boards import random_rows
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions
-from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Request
+from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import Positions, conditions_of_row, new_positions, take_rows
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
@@ -48,14 +48,19 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_networks.v7_network(tmp_path_factory.mktemp("networks") / "tiny.onnx")
 
 
-def evaluate(
-    evaluator: NetworkEvaluator, positions: Positions, conditions: Conditions, size: tuple[int, int], **how: float
-) -> Evaluation:
+def evaluate(evaluator: NetworkEvaluator, positions: Positions, size: tuple[int, int], **how: float) -> Evaluation:
     out = new_evaluation(positions.to_play.size, *size)
     for field in out:
         field[...] = 99  # values that are not written show
-    evaluator.evaluate(positions, positions.to_play.size, conditions, out, EvaluationOptions(**how))  # type: ignore[arg-type]
+    evaluator.evaluate(Request(positions, positions.to_play.size, out, EvaluationOptions(**how)))  # type: ignore[arg-type]
     return out
+
+
+def changed(positions: Positions, **conditions: float) -> Positions:
+    """Return the positions under other conditions."""
+    rows = take_rows(positions, np.arange(len(positions.key)))
+    write_conditions(rows, slice(None), conditions_of_row(positions, 0)._replace(**conditions))
+    return rows
 
 
 # --- A slow oracle
@@ -65,13 +70,13 @@ def softplus(x: float) -> float:
     return math.log(1 + math.exp(x))
 
 
-def oracle(path: Path, positions: Positions, conditions: Conditions, row: int, game: Game, optimism: float) -> dict:
+def oracle(path: Path, positions: Positions, row: int, game: Game, optimism: float) -> dict:
     """Return the evaluation of a row, computed one number at a time."""
     model, width, height = OnnxModel(path, CPU), game.width, game.height
     encoder = new_encoder(model.info, width, height)
     rows = positions.to_play.size
     inputs = new_inputs(encoder, rows, width, height)
-    encoder.encode(positions, range(row, row + 1), conditions, np.zeros(rows, dtype=np.int32), inputs)
+    encoder.encode(positions, range(row, row + 1), np.zeros(rows, dtype=np.int32), inputs)
     raw = model.run(*(array[row : row + 1] for array in inputs))
     assert raw.policy is not None and raw.value is not None and raw.misc is not None and raw.ownership is not None
     logits = {}
@@ -81,6 +86,7 @@ def oracle(path: Path, positions: Positions, conditions: Conditions, row: int, g
         logits[point] = math.exp((1 - optimism) * plain + optimism * optimistic)
     total = sum(logits.values())
     values = [math.exp(x) for x in raw.value[0]]
+    conditions = conditions_of(game)
     if conditions.superko and not conditions.territory:
         values[2] = 0.0
     win, loss, void = (value / sum(values) for value in values)
@@ -110,10 +116,10 @@ def oracle(path: Path, positions: Positions, conditions: Conditions, row: int, g
 @pytest.mark.parametrize("optimism", [0.0, 0.7])
 def test_evaluations_agree_with_a_slow_oracle(path: Path, rules: str, optimism: float) -> None:
     size = (7, 5)
-    positions, conditions, games = random_rows(5, *size, rules=rules)
-    out = evaluate(evaluator_of(path), positions, conditions, size, optimism=optimism)
+    positions, games = random_rows(5, *size, rules=rules)
+    out = evaluate(evaluator_of(path), positions, size, optimism=optimism)
     for row, game in enumerate(games):
-        expected = oracle(path, positions, conditions, row, game, optimism)
+        expected = oracle(path, positions, row, game, optimism)
         for name, value in expected.items():
             found = getattr(out, name)[row]
             if isinstance(value, dict):
@@ -128,16 +134,16 @@ def test_evaluations_agree_with_a_slow_oracle(path: Path, rules: str, optimism: 
 )
 def test_old_versions_have_no_time_left_and_errors(tmp_path: Path, version: str, misc: int, known: bool) -> None:
     old = tiny_networks.v7_network(tmp_path / "old.onnx", policies=1, misc=misc, model_version=version)
-    positions, conditions, _ = random_rows(2, 5)
-    out = evaluate(evaluator_of(old), positions, conditions, (5, 5))
+    positions, _ = random_rows(2, 5)
+    out = evaluate(evaluator_of(old), positions, (5, 5))
     for field in (out.time_left, out.winloss_error, out.score_error):
         assert ((field > 0) if known else (field == -1)).all()
 
 
 def test_temperature_flattens_the_policy(path: Path) -> None:
-    positions, conditions, _ = random_rows(3, 9)
-    sharp = evaluate(evaluator_of(path), positions, conditions, (9, 9)).policy
-    flat = evaluate(evaluator_of(path, replace(PLAIN, policy_temperature=2.0)), positions, conditions, (9, 9)).policy
+    positions, _ = random_rows(3, 9)
+    sharp = evaluate(evaluator_of(path), positions, (9, 9)).policy
+    flat = evaluate(evaluator_of(path, replace(PLAIN, policy_temperature=2.0)), positions, (9, 9)).policy
     for row in range(3):
         legal = sharp[row] > 0
         ratio = np.sqrt(sharp[row][legal]) / flat[row][legal]
@@ -145,9 +151,9 @@ def test_temperature_flattens_the_policy(path: Path) -> None:
 
 
 def test_passing_hacks_limit_the_probability_of_passing(path: Path) -> None:
-    positions, conditions, _ = random_rows(1, 5)
+    positions, _ = random_rows(1, 5)
     evaluator = evaluator_of(path, replace(PLAIN, policy_temperature=0.01))
-    found = evaluate(evaluator, positions, conditions._replace(passing_hacks=True), (5, 5)).policy
+    found = evaluate(evaluator, changed(positions, passing_hacks=True), (5, 5)).policy
     assert found[0, PASS] <= 0.95 + 1e-6
 
 
@@ -171,13 +177,13 @@ def moved(point: int, symmetry: int, size: int) -> int:
 
 @pytest.mark.parametrize("symmetry", range(8))
 def test_a_symmetry_is_undone(path: Path, symmetry: int) -> None:
-    _, conditions, games = random_rows(4, 5, seed=3)
+    _, games = random_rows(4, 5, seed=3)
     game, evaluator = games[-1], evaluator_of(path)
     positions = new_positions(1, 5, 5)
     write_game(positions, 0, game)
-    shown = evaluate(evaluator, positions, conditions, (5, 5), symmetry=symmetry)
+    shown = evaluate(evaluator, positions, (5, 5), symmetry=symmetry)
     write_game(positions, 0, mirrored(game, symmetry))
-    expected = evaluate(evaluator, positions, conditions, (5, 5), symmetry=0)
+    expected = evaluate(evaluator, positions, (5, 5), symmetry=0)
     assert shown.win_black == pytest.approx(expected.win_black, abs=TOLERANCE)
     for point in [PASS, *(p for p in range(shown.policy.shape[1]) if game.board.color[p] != 3)]:
         there = moved(point, symmetry, 5)
@@ -187,10 +193,10 @@ def test_a_symmetry_is_undone(path: Path, symmetry: int) -> None:
 
 @pytest.mark.parametrize(("size", "count"), [((5, 5), 8), ((6, 4), 4)])
 def test_all_symmetries_are_averaged(path: Path, size: tuple[int, int], count: int) -> None:
-    positions, conditions, _ = random_rows(3, *size)
+    positions, _ = random_rows(3, *size)
     evaluator = evaluator_of(path)
-    single = [evaluate(evaluator, positions, conditions, size, symmetry=number) for number in range(count)]
-    found = evaluate(evaluator, positions, conditions, size, symmetry=ALL_SYMMETRIES)
+    single = [evaluate(evaluator, positions, size, symmetry=number) for number in range(count)]
+    found = evaluate(evaluator, positions, size, symmetry=ALL_SYMMETRIES)
     for name in Evaluation._fields:
         if name != "score_stdev":
             assert getattr(found, name) == pytest.approx(
@@ -201,10 +207,10 @@ def test_all_symmetries_are_averaged(path: Path, size: tuple[int, int], count: i
 
 
 def test_any_symmetry_is_always_the_same_for_a_position(path: Path) -> None:
-    positions, conditions, _ = random_rows(6, 5)
+    positions, _ = random_rows(6, 5)
     evaluator = evaluator_of(path, replace(PLAIN, symmetry="any"))
-    found = evaluate(evaluator, positions, conditions, (5, 5), symmetry=ANY_SYMMETRY)
-    single = [evaluate(evaluator, positions, conditions, (5, 5), symmetry=number) for number in range(8)]
+    found = evaluate(evaluator, positions, (5, 5), symmetry=ANY_SYMMETRY)
+    single = [evaluate(evaluator, positions, (5, 5), symmetry=number) for number in range(8)]
     chosen = (positions.key % np.uint64(8)).tolist()
     for row, number in enumerate(chosen):
         assert np.array_equal(found.policy[row], single[number].policy[row])
@@ -212,9 +218,9 @@ def test_any_symmetry_is_always_the_same_for_a_position(path: Path) -> None:
 
 
 def test_the_configuration_sets_the_default_symmetry(path: Path) -> None:
-    positions, conditions, _ = random_rows(2, 5)
-    everything = evaluate(evaluator_of(path, replace(PLAIN, symmetry="all")), positions, conditions, (5, 5))
-    averaged = evaluate(evaluator_of(path), positions, conditions, (5, 5), symmetry=ALL_SYMMETRIES)
+    positions, _ = random_rows(2, 5)
+    everything = evaluate(evaluator_of(path, replace(PLAIN, symmetry="all")), positions, (5, 5))
+    averaged = evaluate(evaluator_of(path), positions, (5, 5), symmetry=ALL_SYMMETRIES)
     assert np.array_equal(everything.policy, averaged.policy)
 
 
@@ -236,11 +242,11 @@ def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) 
     katago = Network(model)
     evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
     games = [play(Game(5), *moves) for moves in (("C3", "D4", "E5"), ("E5", "D4", "C3"))]
-    rows = [(row_of(game), conditions_of(game)) for game in games]
-    shared = [evaluate(evaluator, row, conditions, (5, 5), shares_transpositions=True) for row, conditions in rows]
+    rows = [row_of(game) for game in games]
+    shared = [evaluate(evaluator, row, (5, 5), shares_transpositions=True) for row in rows]
     assert model.rows == 1
     assert np.array_equal(shared[0].policy, shared[1].policy)
-    own = [evaluate(evaluator, row, conditions, (5, 5)) for row, conditions in rows]
+    own = [evaluate(evaluator, row, (5, 5)) for row in rows]
     assert model.rows == 3
     assert not np.array_equal(own[0].policy, own[1].policy), "the network's inputs have the last moves"
 
@@ -249,19 +255,19 @@ def test_cached_evaluations_need_no_network(path: Path) -> None:
     model = CountingModel(path, CPU, batch=4)
     katago = Network(model)
     evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
-    positions, conditions, _ = random_rows(6, 7)
-    first = evaluate(evaluator, positions, conditions, (7, 7))
+    positions, _ = random_rows(6, 7)
+    first = evaluate(evaluator, positions, (7, 7))
     assert model.rows == 6
-    again = evaluate(evaluator, positions, conditions, (7, 7))
+    again = evaluate(evaluator, positions, (7, 7))
     assert model.rows == 6
     for field, cached in zip(first, again, strict=True):
         assert np.array_equal(field, cached)
-    evaluate(evaluator, positions, conditions._replace(komi=0.5), (7, 7))
-    evaluate(evaluator, positions, conditions, (7, 7), optimism=0.5)
-    evaluate(evaluator, positions, conditions, (7, 7), symmetry=3)
+    evaluate(evaluator, changed(positions, komi=0.5), (7, 7))
+    evaluate(evaluator, positions, (7, 7), optimism=0.5)
+    evaluate(evaluator, positions, (7, 7), symmetry=3)
     assert model.rows == 24
     evaluator.clear_cache()
-    evaluate(evaluator, positions, conditions, (7, 7))
+    evaluate(evaluator, positions, (7, 7))
     assert model.rows == 30
 
 
@@ -269,12 +275,12 @@ def test_games_on_boards_of_three_sizes_keep_their_evaluations(path: Path) -> No
     model = CountingModel(path, CPU, batch=4)
     katago = Network(model)
     evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
-    rows = {size: random_rows(2, size)[:2] for size in (3, 5, 7, 9)}
+    rows = {size: random_rows(2, size)[0] for size in (3, 5, 7, 9)}
 
     def evaluated(size: int) -> int:
         """Return how many positions the network is given for two rows of a board."""
         before = model.rows
-        evaluate(evaluator, *rows[size], (size, size))
+        evaluate(evaluator, rows[size], (size, size))
         return model.rows - before
 
     assert [evaluated(size) for size in (3, 5, 7, 3, 5, 7)] == [2, 2, 2, 0, 0, 0]
@@ -283,23 +289,23 @@ def test_games_on_boards_of_three_sizes_keep_their_evaluations(path: Path) -> No
 
 
 def test_only_missing_rows_are_evaluated(path: Path) -> None:
-    positions, conditions, _ = random_rows(7, 7)
+    positions, _ = random_rows(7, 7)
     evaluator = evaluator_of(path, replace(PLAIN, cache_positions=100))
-    expected = evaluate(evaluator_of(path), positions, conditions, (7, 7))
+    expected = evaluate(evaluator_of(path), positions, (7, 7))
     some = Positions(*(field if name == "zobrist" else field[[1, 4, 5]] for name, field in positions._asdict().items()))
-    evaluate(evaluator, some, conditions, (7, 7))
-    found = evaluate(evaluator, positions, conditions, (7, 7))
+    evaluate(evaluator, some, (7, 7))
+    found = evaluate(evaluator, positions, (7, 7))
     for name in Evaluation._fields:
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-4), name
 
 
 def test_evaluations_under_another_playout_doubling_advantage_are_cached_separately(path: Path) -> None:
     evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
-    positions, conditions, _ = random_rows(3, 7)
+    positions, _ = random_rows(3, 7)
     evaluations = {}
     for advantage in (0.0, 2.0, -2.0, 0.0, 2.0):
-        changed = conditions._replace(playout_doubling_advantage_black=advantage)
-        found = evaluate(evaluator, positions, changed, (7, 7))
+        of_it = changed(positions, playout_doubling_advantage_black=advantage)
+        found = evaluate(evaluator, of_it, (7, 7))
         assert np.array_equal(evaluations.setdefault(advantage, found).policy, found.policy)
     assert not np.allclose(evaluations[2.0].win_black, evaluations[0.0].win_black)
     assert not np.allclose(evaluations[2.0].win_black, evaluations[-2.0].win_black)
@@ -310,8 +316,8 @@ def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
     evaluations = {}
     for _ in range(2):
         for size in ((5, 5), (9, 7), (7, 9)):
-            positions, conditions, _ = random_rows(2, *size)
-            out = evaluate(evaluator, positions, conditions, size)
+            positions, _ = random_rows(2, *size)
+            out = evaluate(evaluator, positions, size)
             assert np.array_equal(evaluations.setdefault(size, out).policy, out.policy)
 
 
@@ -339,8 +345,8 @@ def alphago(tmp_path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
 
 def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
-    positions, conditions, games = random_rows(4, 9)
-    out = evaluate(evaluator, positions, conditions, (9, 9))
+    positions, games = random_rows(4, 9)
+    out = evaluate(evaluator, positions, (9, 9))
     info = evaluator.info
     assert (info.name, info.has_score, info.has_ownership) == ("tiny + value + fast", False, False)
     assert info.has_rollout_policy and info.rollout_weights is None
@@ -358,12 +364,12 @@ def test_a_value_network_may_have_an_ownership_output(tmp_path: Path) -> None:
     policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
     evaluator = NetworkEvaluator(policy, network(path), config=PLAIN)
     assert evaluator.info.has_ownership and not evaluator.info.has_score
-    positions, conditions, _ = random_rows(6, 9)
+    positions, _ = random_rows(6, 9)
     points = np.array(list(board_points(9, 9)))
     for symmetry in range(8):
-        out = evaluate(evaluator, positions, conditions, (9, 9), symmetry=symmetry)
+        out = evaluate(evaluator, positions, (9, 9), symmetry=symmetry)
         turned = np.full(6, symmetry, dtype=np.int32)
-        raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), conditions, turned)
+        raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), turned)
         assert raw.ownership is not None
         sign = np.where(positions.to_play == BLACK, 1, -1)
         wanted = sign[:, None] * np.tanh(raw.ownership[:, cell_table(9, 9)[symmetry, points]])
@@ -373,9 +379,9 @@ def test_a_value_network_may_have_an_ownership_output(tmp_path: Path) -> None:
 
 
 def test_a_network_that_cannot_pass_gets_a_pass_prior(tmp_path: Path) -> None:
-    positions, conditions, _ = random_rows(2, 9)
+    positions, _ = random_rows(2, 9)
     evaluator = alphago(tmp_path, replace(PLAIN, pass_prior=0.25))
-    assert evaluate(evaluator, positions, conditions, (9, 9)).policy[:, PASS] == pytest.approx(0.25, abs=1e-5)
+    assert evaluate(evaluator, positions, (9, 9)).policy[:, PASS] == pytest.approx(0.25, abs=1e-5)
 
 
 def test_passing_has_probability_1_where_no_move_is_legal(tmp_path: Path) -> None:
@@ -384,15 +390,15 @@ def test_passing_has_probability_1_where_no_move_is_legal(tmp_path: Path) -> Non
     game.play("B2", BLACK)
     positions = new_positions(1, 2, 2)
     write_game(positions, 0, game, 2)
-    out = evaluate(alphago(tmp_path), positions, conditions_of(game), (2, 2))
+    out = evaluate(alphago(tmp_path), positions, (2, 2))
     assert out.policy[0, PASS] == pytest.approx(1)
 
 
 def test_the_value_is_converted_to_blacks_view(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
-    positions, conditions, _ = random_rows(6, 9)
-    out = evaluate(evaluator, positions, conditions, (9, 9))
-    raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), conditions, np.zeros(6, dtype=np.int32))
+    positions, _ = random_rows(6, 9)
+    out = evaluate(evaluator, positions, (9, 9))
+    raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), np.zeros(6, dtype=np.int32))
     assert raw.value is not None
     sign = np.where(positions.to_play == BLACK, 1, -1)
     assert out.win_black - out.loss_black == pytest.approx(sign * raw.value[:, 0], abs=TOLERANCE)
@@ -400,11 +406,11 @@ def test_the_value_is_converted_to_blacks_view(tmp_path: Path) -> None:
 
 def test_the_rollout_network_has_a_policy_of_its_own(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
-    positions, conditions, _ = random_rows(3, 9)
-    policy = np.full_like(evaluate(evaluator, positions, conditions, (9, 9)).policy, 5)
-    evaluator.write_rollout_policy(positions, 3, conditions, policy)
+    positions, _ = random_rows(3, 9)
+    policy = np.full_like(evaluate(evaluator, positions, (9, 9)).policy, 5)
+    evaluator.write_rollout_policy(positions, 3, policy)
     assert policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
-    assert not np.allclose(policy, evaluate(evaluator, positions, conditions, (9, 9)).policy)
+    assert not np.allclose(policy, evaluate(evaluator, positions, (9, 9)).policy)
 
 
 # --- What goes wrong
@@ -418,13 +424,13 @@ def test_wrong_planes_are_reported(tmp_path: Path) -> None:
 
 def test_nan_and_infinity_are_reported(tmp_path: Path) -> None:
     huge = tiny_networks.v7_network(tmp_path / "huge.onnx", scale=1e30)
-    positions, conditions, _ = random_rows(1, 5)
+    positions, _ = random_rows(1, 5)
     with pytest.raises(ModelError, match="returned NaN or infinity; try --precision float32"):
-        evaluate(evaluator_of(huge), positions, conditions, (5, 5))
+        evaluate(evaluator_of(huge), positions, (5, 5))
 
 
 def test_a_size_it_does_not_play_is_reported(tmp_path: Path) -> None:
     small = tiny_networks.v7_network(tmp_path / "small.onnx", sizes="9x9")
-    positions, conditions, _ = random_rows(1, 7)
+    positions, _ = random_rows(1, 7)
     with pytest.raises(ModelError, match="on a board of 7x7: expected boards of 9x9"):
-        evaluate(evaluator_of(small), positions, conditions, (7, 7))
+        evaluate(evaluator_of(small), positions, (7, 7))

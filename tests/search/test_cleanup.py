@@ -8,6 +8,7 @@ import reference
 from board_helpers import CHARACTER, COLOR, points_of, position_of
 from puct_support import PassingEvaluator, Searching, game_from, rows_under_way, search, store_of
 
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP
 from gtp_engine.go.constants import PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
@@ -116,11 +117,11 @@ class Checker(PassingEvaluator):
         self.searcher: PuctSearch | None = None
         self.seen: dict[str, int] = dict.fromkeys(("first", "second", "over", "ko", "repeated"), 0)
 
-    def evaluate(self, positions, count, conditions, out, options):
-        super().evaluate(positions, count, conditions, out, options)
-        for leaves, row, moves in rows_under_way(self.searcher, positions):
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        for leaves, row, moves in rows_under_way(self.searcher, request.positions):
             if leaves.kind[row] in (EVALUATE, TERMINAL):
-                self.check(leaves, row, moves, positions)
+                self.check(leaves, row, moves, request.positions)
 
     def check(self, leaves, row: int, moves: list[int], positions) -> None:
         kind, slot = int(leaves.kind[row]), int(leaves.slot[row])
@@ -221,9 +222,10 @@ class PhaseRecorder(PassingEvaluator):
         super().__init__(**facts)
         self.phases: set[int] = set()
 
-    def evaluate(self, positions, count, conditions, out, options):
-        super().evaluate(positions, count, conditions, out, options)
-        for row in range(count):
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        positions = request.positions
+        for row in range(request.rows):
             self.phases.add(int(positions.phase[row]))
             if positions.phase[row] == MAIN_PHASE:
                 assert not (positions.no_retake[row].any() or positions.start[row].any() or positions.placed[row])

@@ -6,6 +6,7 @@ from puct_support import AreaEvaluator
 from gtp_engine import Game, Rules
 from gtp_engine.config import Config
 from gtp_engine.errors import ModelError
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -69,7 +70,7 @@ def test_a_watcher_ends_all_searches() -> None:
 
 
 class BrokenEvaluator(AreaEvaluator):
-    def evaluate(self, *arguments: object) -> None:
+    def evaluate(self, request: Request) -> None:
         raise ModelError("the network returned NaN")
 
 

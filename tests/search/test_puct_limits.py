@@ -2,7 +2,6 @@
 
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from puct_support import (
     wait_until,
 )
 
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Reporting
@@ -57,9 +57,9 @@ def test_a_search_cancelled_during_its_first_evaluation_still_has_moves() -> Non
     token = CancelToken()
 
     class CancellingEvaluator(AreaEvaluator):
-        def evaluate(self, *arguments: Any) -> None:
+        def evaluate(self, request: Request) -> None:
             token.cancel()
-            super().evaluate(*arguments)
+            super().evaluate(request)
 
     report = search(Game(5), Limits(cancel=token), CancellingEvaluator())
     assert report.visits == 1

@@ -18,9 +18,7 @@ from puct_support import (
     store_of,
 )
 
-from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
@@ -191,14 +189,12 @@ def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
 class HistoryEvaluator(ShapedEvaluator):
     """Records how many moves of its history each position that it evaluates has."""
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
+    def evaluate(self, request: Request) -> None:
         self.lengths: list[int] = [
             *getattr(self, "lengths", []),
-            *np.count_nonzero(positions.colors[:count], axis=1).tolist(),
+            *np.count_nonzero(request.positions.colors[: request.rows], axis=1).tolist(),
         ]
-        super().evaluate(positions, count, conditions, out, options)
+        super().evaluate(request)
 
 
 @pytest.mark.parametrize(("ignores", "version", "first"), [(False, 8, 2), (True, 8, 0), (True, 0, 2), (True, None, 0)])

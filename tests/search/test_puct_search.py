@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator
 from puct_support import (
     PLAIN,
     AreaEvaluator,
@@ -108,9 +108,9 @@ def test_few_playouts_are_under_way_while_the_root_has_few_visits() -> None:
     with Searching(evaluator, eval_batch=64, in_flight_share=0.25) as searcher:
         evaluate = evaluator.evaluate
 
-        def watch(positions, count, conditions, out, options):
-            asked.append((int(store_of(searcher).tree.visits[ROOT]), count))
-            evaluate(positions, count, conditions, out, options)
+        def watch(request):
+            asked.append((int(store_of(searcher).tree.visits[ROOT]), request.rows))
+            evaluate(request)
 
         evaluator.evaluate = watch
         searcher.run(Game(9), Limits(500))
@@ -438,18 +438,6 @@ def test_leaves_share_evaluations_of_transpositions_unless_searches_must_repeat(
         assert {options.shares_transpositions for options in leaves} == {shared}
 
 
-class AdvantageRecorder(FakeEvaluator):
-    """Collects the playout doubling advantages of its calls, Black's."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.advantages: set[float] = set()
-
-    def evaluate(self, positions, count, conditions, out, options):
-        super().evaluate(positions, count, conditions, out, options)
-        self.advantages.add(conditions.playout_doubling_advantage_black)
-
-
 @pytest.mark.parametrize(
     ("side", "to_play", "behalf_of", "black"),
     [
@@ -465,7 +453,7 @@ def test_the_playout_doubling_advantage_is_that_of_the_side_searched_for(
     side: str, to_play: int, behalf_of: int | None, black: float
 ) -> None:
     """In the whole tree it stays with one colour, at nodes of either side."""
-    evaluator = AdvantageRecorder()
+    evaluator = RecordingEvaluator()
     options = {"playout_doubling_advantage": 1.5, "playout_doubling_advantage_color": side}
     search(Game(5), Limits(50, behalf_of=behalf_of), evaluator, to_play=to_play, **options)
     assert evaluator.advantages == {black}
@@ -486,7 +474,7 @@ def test_a_tree_with_the_advantage_on_the_other_side_is_dropped(side: str, is_ke
 
 
 def test_without_advantage_pondering_is_like_any_search() -> None:
-    evaluator = AdvantageRecorder()
+    evaluator = RecordingEvaluator()
     with Searching(evaluator) as searcher:
         game = Game(7)
         searcher.run(game, Limits(50))

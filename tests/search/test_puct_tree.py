@@ -20,9 +20,9 @@ from puct_support import (
 )
 from superko_games import game_with_superko
 
-from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, new_positions
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row, new_positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
@@ -124,14 +124,16 @@ class RowChecker(FakeEvaluator):
         self.searcher: PuctSearch | None = None
         self.checked = 0
 
-    def evaluate(self, positions, count, conditions, out, options):
-        super().evaluate(positions, count, conditions, out, options)
-        for leaves, row, moves in rows_under_way(self.searcher, positions):
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        for leaves, row, moves in rows_under_way(self.searcher, request.positions):
             if leaves.kind[row] == EVALUATE:
-                self.check(positions, int(leaves.slot[row]), moves, conditions)
+                self.check(request.positions, int(leaves.slot[row]), moves)
 
-    def check(self, positions, slot, moves, conditions) -> None:
-        game, free = self.game.copy(), conditions.has_free_button
+    def check(self, positions, slot, moves) -> None:
+        game, conditions = self.game.copy(), conditions_of_row(positions, slot)
+        free = conditions.has_free_button
+        assert conditions == conditions_of(game, passing_hacks=True)
         for move in moves:
             game.play(move)
         expected = new_positions(1, game.width, game.height)
@@ -296,9 +298,10 @@ class RowRecorder(PassingEvaluator):
         super().__init__()
         self.rows_seen: list[tuple[int, int]] = []
 
-    def evaluate(self, positions, count, conditions, out, options):
-        super().evaluate(positions, count, conditions, out, options)
-        self.rows_seen += zip(positions.pass_ends[:count].tolist(), positions.points[:count, 0].tolist(), strict=True)
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        count, ends, points = request.rows, request.positions.pass_ends, request.positions.points
+        self.rows_seen += zip(ends[:count].tolist(), points[:count, 0].tolist(), strict=True)
 
 
 def test_both_a_pass_and_a_move_are_searched_where_a_pass_ends_the_game() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Positions, new_positions
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
@@ -68,9 +68,9 @@ def test_moves_that_repeat_a_position_are_marked(rules: str) -> None:
 def test_a_row_is_written_from_scratch_only_where_it_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
 
-    def write(positions: Positions, row: int, game: Game) -> None:
+    def write(positions: Positions, row: int, game: Game, *, conditions: Conditions) -> None:
         written.append(len(game.moves))
-        write_game(positions, row, game)
+        write_game(positions, row, game, conditions=conditions)
 
     monkeypatch.setattr(game_rows, "write_game", write)
     rows, game = GameRows(new_positions(1, 5, 5)), Game(5)

@@ -8,9 +8,9 @@ import pytest
 from fake_evaluators import FakeEvaluator, UniformEvaluator
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.positions import Positions, conditions_of_row, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.game import Game
@@ -26,23 +26,22 @@ from gtp_engine.selfplay.policy_games import (
     Temperatures,
     plain_plan,
 )
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
 
-UNIFORM = GroupedRows(UniformEvaluator())
+UNIFORM = UniformEvaluator()
 CHINESE = GamePlan(PRESETS["chinese"], 7.5)
 
 
-class ScriptedRows:
+class ScriptedRows(UniformEvaluator):
     """Evaluates every position as `win` and `lead` for Black; the policy is `weights` ({}: uniform)."""
 
-    name = "scripted"
-
     def __init__(self, *, win: float = 0.5, lead: float = 0.0, weights: dict[int, float] | None = None) -> None:
+        super().__init__()
         self.win, self.lead = win, lead
         self.weights = {PASS: 1.0} if weights is None else weights
 
-    def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        UNIFORM.evaluate_rows(positions, conditions, out)
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        out = request.out
         out.win_black[:] = self.win
         out.loss_black[:] = 1 - self.win
         out.lead_black[:] = self.lead
@@ -57,7 +56,7 @@ def always(plan: GamePlan) -> Planner:
 
 
 def play(
-    evaluator: GroupedRows | ScriptedRows,
+    evaluator: Evaluator,
     plan: GamePlan,
     *,
     games: int = 1,
@@ -86,7 +85,7 @@ def moves_of(played: list[PlayedGame]) -> dict[int, tuple[object, ...]]:
 
 
 def games_of(seed: int, count: int = 5) -> dict[int, tuple[object, ...]]:
-    games = PolicyGames(GroupedRows(FakeEvaluator()), 5, 4, games=count, batch=2, rng=np.random.default_rng(seed))
+    games = PolicyGames(FakeEvaluator(), 5, 4, games=count, batch=2, rng=np.random.default_rng(seed))
     return moves_of(play_all(games))
 
 
@@ -101,9 +100,7 @@ def test_all_games_are_played_to_their_end() -> None:
 class Cycling:
     """Plays the six moves of a cycle on 2×2, of captures of two, one and three stones, again and again."""
 
-    def policies(
-        self, positions: Positions, rows: Sequence[int], conditions: Sequence[Conditions], games: Sequence[Game]
-    ) -> NDArray[np.floating]:
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
         policies = np.zeros((len(games), positions.forbidden.shape[1]))
         for policy, game in zip(policies, games, strict=True):
             place = [(0, 0), (1, 1), (0, 1), (1, 0), (0, 0), (0, 1)][len(game.moves) % 6]
@@ -140,11 +137,11 @@ def test_a_game_that_begins_takes_the_row_of_one_that_ended() -> None:
     seen = set()
     while games.playing:
         games.evaluate()
-        assert len(games.conditions) == len(games.playing)
         for number, played in enumerate(games.playing):
             write_game(row, 0, played.game)
             assert row.key[0] == games.positions.key[number]
-            assert games.conditions[number] == conditions_of(played.game)
+            assert conditions_of_row(games.positions, number) == conditions_of(played.game)
+            assert row.conditions_key[0] == games.positions.conditions_key[number]
             seen.add(played.number)
         before = games.playing
         ended = games.play()
@@ -237,9 +234,9 @@ def test_the_evaluator_knows_of_an_advantage() -> None:
     asked: list[float] = []
 
     class Listening(ScriptedRows):
-        def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-            asked.extend(each.playout_doubling_advantage_black for each in conditions)
-            super().evaluate_rows(positions, conditions, out)
+        def evaluate(self, request: Request) -> None:
+            asked.append(conditions_of_row(request.positions, 0).playout_doubling_advantage_black)
+            super().evaluate(request)
 
     play(Listening(), CHINESE._replace(advantage_black=-1.5))
     assert set(asked) == {-1.5}
@@ -276,6 +273,6 @@ class NeverPassing(ScriptedRows):
     def __init__(self, win: float) -> None:
         super().__init__(win=win, weights={})
 
-    def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        super().evaluate_rows(positions, conditions, out)
-        out.policy[:, PASS] = 1e-9
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        request.out.policy[:, PASS] = 1e-9

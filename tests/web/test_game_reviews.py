@@ -15,6 +15,7 @@ from web.test_play_socket import NEW, ask, hear, in_base_64
 
 from gtp_engine import Config, Rules
 from gtp_engine.engine.shared_engines import SharedEngines
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.review import Effort, game_analysis, review_game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import game_reviews
@@ -35,9 +36,9 @@ class GatedEvaluator(AreaEvaluator):
         self.gate = threading.Event()
         self.gate.set()
 
-    def evaluate(self, *arguments: Any) -> None:
+    def evaluate(self, request: Request) -> None:
         assert self.gate.wait(60)
-        super().evaluate(*arguments)
+        super().evaluate(request)
 
 
 class ReviewSource(RolloutSource):

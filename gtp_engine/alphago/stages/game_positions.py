@@ -8,7 +8,6 @@ Letters: G games, K positions, A = H·W points of a board.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -91,9 +90,7 @@ class Replayer:
         self._replay(refs)
         store, count = self._store, len(refs.games)
         planes = np.empty((count, self._encoder.planes, store.height, store.width), dtype=np.float32)
-        for begin, end, suicide in _runs(store.moves.suicide[refs.games]):
-            conditions = _CONDITIONS._replace(suicide=suicide)
-            self._encoder.encode(self._positions, range(begin, end), conditions, symmetries, Inputs(planes, NO_GLOBALS))
+        self._encoder.encode(self._positions, range(count), symmetries, Inputs(planes, NO_GLOBALS))
         return planes
 
     def owners(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
@@ -120,7 +117,7 @@ class Replayer:
         return symmetries
 
     def positions(self, refs: PositionRefs) -> Positions:
-        """Return rows of which the first K hold the positions; they are valid until the next call."""
+        """Return rows of which the first K hold the positions, valid until the next call; their komi is 0."""
         self._replay(refs)
         return self._positions
 
@@ -130,6 +127,7 @@ class Replayer:
         batch = len(self._positions.key)
         assert len(refs.games) <= batch and (refs.counts <= lengths).all(), "kernels check no bounds"
         replay_rows(self._positions, self._store.moves, refs, self._work)
+        self._positions.conditions[: len(refs.games), _SUICIDE] = self._store.moves.suicide[refs.games]
 
 
 def transform_actions(actions: IntArray, symmetries: IntArray, width: int, height: int) -> IntArray:
@@ -148,8 +146,8 @@ def draw_symmetries(rng: np.random.Generator, count: int, width: int, height: in
     return rng.integers(symmetry_count(width, height), size=count, dtype=np.int32)
 
 
-_CONDITIONS: Final = Conditions(komi=0.0, superko=0, suicide=False, territory=False, tax=0, has_free_button=False)
-"""The planes depend on suicide only; points that superko forbids are part of the rows."""
+_SUICIDE: Final = Conditions._fields.index("suicide")
+"""The planes depend on no other condition; points that superko forbids are part of the rows."""
 
 
 def _board_of(games: Sequence[RecordedGame]) -> tuple[int, int]:
@@ -186,9 +184,3 @@ def _moves_of(games: Sequence[RecordedGame]) -> GameMoves:
 def _firsts(lengths: Sequence[int]) -> NDArray[np.int64]:
     """Return the offsets of parts of these lengths in one array, and the end of the last part."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
-    """Return the begin, end and value of each run of equal flags."""
-    edges = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist(), len(flags)]
-    return [(begin, end, bool(flags[begin])) for begin, end in pairwise(edges)]

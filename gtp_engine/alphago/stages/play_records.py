@@ -19,17 +19,18 @@ from gtp_engine.alphago.stages.game_records import RecordsError
 from gtp_engine.alphago.stages.policy_rows import PolicyRows, logits_of
 from gtp_engine.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.errors import SgfError, counted, problem, shown_path
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import replacing, writing
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
+from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
-from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 from gtp_engine.training.core.runs import never
@@ -88,18 +89,18 @@ class RecordFolder:
 
 def load_player(
     path: Path, *, batch: int, threads: int = 0, provider: str = "auto", precision: str = "auto"
-) -> RowsEvaluator:
+) -> Evaluator:
     """Return a player for a network file, KataGo's policy and value or AlphaGo's policy; raises ModelError."""
     info = read_info(path)
     simd = describe_machine()["simd"]
     available = installed_providers()
     runtime = choose_runtimes(provider, precision, networks=[info.precision], available=available, simd=simd)[0]
     model = OnnxModel(path, runtime, threads=threads, batch=batch)
-    return NetworkRows(model) if info.encoder == KATAGO_ENCODER else PolicyRows(logits_of(model), info.name)
+    return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else PolicyRows(logits_of(model), info.name)
 
 
 def play_records(
-    player: RowsEvaluator,
+    player: Evaluator,
     folder: RecordFolder,
     settings: RecordSettings,
     bar: ProgressBar,
@@ -116,7 +117,7 @@ def play_records(
         games.evaluate()
         balance = {played.number: _balance(games, row) for row, played in enumerate(games.playing)}
         for played in games.play():
-            folder.add(played, result_of(played, balance[played.number]), player.name)
+            folder.add(played, result_of(played, balance[played.number]), player.info.name)
         seconds = time.monotonic() - began
         speed = (folder.count - before) / seconds
         bar.update(folder.count / settings.games, f"{counted(folder.count, 'game')}, {speed:.1f}/s")
@@ -132,7 +133,7 @@ def result_of(played: PlayedGame, balance: float = 0.0) -> str:
     return VOID
 
 
-def _games(player: RowsEvaluator, folder: RecordFolder, settings: RecordSettings) -> PolicyGames:
+def _games(player: Evaluator, folder: RecordFolder, settings: RecordSettings) -> PolicyGames:
     """Return the games that the folder lacks."""
 
     def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:

@@ -20,14 +20,18 @@ from gtp_engine.alphago.planes import planes_of
 from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation, put_rows
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size, take_rows
+from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.evaluation.positions import Positions, board_size, take_rows
 from gtp_engine.go.constants import PASS
+from gtp_engine.nn.encoded_network import Model
 from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.symmetry import cell_table
-from gtp_engine.selfplay.rows_evaluator import RawModel, RowsEvaluator
 
 _NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 _EVEN: Final = 0.5
+_BATCH: Final = 64
+"""Positions that are evaluated efficiently together; callers have their own numbers of games."""
 
 
 class Logits(Protocol):
@@ -36,7 +40,7 @@ class Logits(Protocol):
     def __call__(self, planes: FloatArray) -> FloatArray: ...  # noqa: D102
 
 
-def logits_of(model: RawModel) -> Logits:
+def logits_of(model: Model) -> Logits:
     """Return a policy network file's logits without that of a pass; raises ModelError for another kind of file."""
     info = model.info
     if info.kind != "policy" or info.encoder != "alphago-48":
@@ -73,16 +77,10 @@ class _RowEncoder:
         self._cells: Final = cell_table(width, height)
         self._points: Final = np.flatnonzero(self._cells[0] >= 0).astype(np.int32)
 
-    def encode(self, positions: Positions, conditions: Sequence[Conditions]) -> _EncodedRows:
-        """Return the first rows encoded, as many as there are `conditions`; valid until the next call."""
-        count = len(conditions)
+    def encode(self, positions: Positions, count: int) -> _EncodedRows:
+        """Return the first `count` rows encoded; valid until the next call."""
         symmetries = (positions.key % np.uint64(len(self._cells))).astype(np.int32)
-        begin = 0
-        for end in range(1, count + 1):
-            if end == count or conditions[end].suicide != conditions[begin].suicide:
-                inputs = Inputs(self._planes, _NO_GLOBALS)
-                self._encoder.encode(positions, range(begin, end), conditions[begin], symmetries, inputs)
-                begin = end
+        self._encoder.encode(positions, range(count), symmetries, Inputs(self._planes, _NO_GLOBALS))
         return _EncodedRows(self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points)
 
 
@@ -92,56 +90,63 @@ def _row_encoders() -> Callable[[Positions], _RowEncoder]:
     return lambda positions: cached(len(positions.key), *board_size(positions))
 
 
-class PolicyRows:
-    """Plays by a policy network: a softmax over the moves that fill no own eye."""
+class PolicyRows(BareEvaluator):
+    """Plays by a policy network: a softmax over the moves that fill no own eye.  It plays rollouts as well."""
 
     def __init__(self, logits: Logits, name: str) -> None:
-        self.name: Final = name
+        super().__init__(EvaluatorInfo(name, _BATCH, has_score=False, has_ownership=False))
         self._logits: Final = logits
         self._encoder_of: Final = _row_encoders()
 
-    def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        """Write the policy; see `RowsEvaluator`."""
-        rows = self._encoder_of(positions).encode(positions, conditions)
+    def evaluate(self, request: Request) -> None:
+        """Write the policy; see `Evaluator`."""
+        rows = self._encoder_of(request.positions).encode(request.positions, request.rows)
         may_play = sensible(rows.planes)
         logits = np.where(may_play, self._logits(rows.planes), -np.inf)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min))
-        _write_policy(odds * may_play, rows, out)
+        _write_policy(odds * may_play, rows, request.out)
+
+    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
+        """Write the same policy; see `RolloutPolicy`."""
+        out = new_evaluation(len(policy), *board_size(positions))
+        self.evaluate(Request(positions, count, out))
+        policy[:count] = out.policy[:count]
 
 
-class UniformRows:
+class UniformRows(BareEvaluator):
     """Plays any legal move that leaves a liberty, all with equal probability."""
 
-    name: Final = "uniform"
-
     def __init__(self) -> None:
+        super().__init__(EvaluatorInfo("uniform", _BATCH, has_score=False, has_ownership=False))
         self._encoder_of: Final = _row_encoders()
 
-    def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        """Write the policy; see `RowsEvaluator`."""
-        rows = self._encoder_of(positions).encode(positions, conditions)
+    def evaluate(self, request: Request) -> None:
+        """Write the policy; see `Evaluator`."""
+        rows = self._encoder_of(request.positions).encode(request.positions, request.rows)
         after = planes_of("liberties after move")
         may_play = rows.planes[:, after.start : after.stop].any(axis=1).reshape(len(rows.planes), -1)
-        _write_policy(may_play.astype(np.float32), rows, out)
+        _write_policy(may_play.astype(np.float32), rows, request.out)
 
 
-class SwitchedRows:
+class SwitchedRows(BareEvaluator):
     """Evaluates each row with one of several players; `choose` returns their indices, int[K], for the first K rows."""
 
-    def __init__(self, players: Sequence[RowsEvaluator], choose: Callable[[Positions, int], NDArray[np.int64]]) -> None:
-        self.name: Final = " and ".join(player.name for player in players)
+    def __init__(self, players: Sequence[Evaluator], choose: Callable[[Positions, int], NDArray[np.int64]]) -> None:
+        name = " and ".join(player.info.name for player in players)
+        super().__init__(EvaluatorInfo(name, _BATCH, has_score=False, has_ownership=False))
         self._players: Final = players
         self._choose: Final = choose
 
-    def evaluate_rows(self, positions: Positions, conditions: Sequence[Conditions], out: Evaluation) -> None:
-        """Write the chosen players' evaluations; see `RowsEvaluator`."""
-        chosen = self._choose(positions, len(conditions))
+    def evaluate(self, request: Request) -> None:
+        """Write the chosen players' evaluations; see `Evaluator`."""
+        positions = request.positions
+        chosen = self._choose(positions, request.rows)
         for index, player in enumerate(self._players):
             rows = np.flatnonzero(chosen == index)
             if rows.size:
                 part = new_evaluation(len(rows), *board_size(positions))
-                player.evaluate_rows(take_rows(positions, rows), [conditions[row] for row in rows.tolist()], part)
-                put_rows(out, rows, part)
+                player.evaluate(Request(take_rows(positions, rows), len(rows), part, request.options))
+                put_rows(request.out, rows, part)
 
 
 def sensible(planes: FloatArray) -> NDArray[np.bool_]:

@@ -16,12 +16,12 @@ from gtp_engine.alphago.stages.nets import PolicyNet
 from gtp_engine.alphago.stages.policy_rows import PolicyRows, SwitchedRows
 from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.policy_games import GamePlan, PolicyGames
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.core.devices import Machine, ParallelThreads, threads_on
 
 _LEAST_PART: Final = 16
@@ -63,8 +63,8 @@ def torch_player(net: PolicyNet, machine: Machine, name: str) -> PolicyRows:
 
 
 def play_versus(
-    learner: RowsEvaluator,
-    opponent: RowsEvaluator,
+    learner: Evaluator,
+    opponent: Evaluator,
     board: tuple[int, int],
     settings: PolicyGameSettings,
     *,
@@ -87,7 +87,7 @@ def _by_color(positions: Positions, rows: int) -> NDArray[np.int64]:
 
 def _play_as(
     color: int,
-    players: RowsEvaluator,
+    players: Evaluator,
     collector: Collector,
     board: tuple[int, int],
     settings: PolicyGameSettings,

@@ -14,22 +14,21 @@ from gtp_engine.alphago.linear_policy import LinearPolicy, read_linear_policy
 from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
 from gtp_engine.alphago.stages.game_positions import GameStore, Replayer
 from gtp_engine.alphago.stages.nets import read_net, read_policy
+from gtp_engine.alphago.stages.policy_rows import PolicyRows
 from gtp_engine.alphago.stages.replay import PositionRefs
 from gtp_engine.alphago.stages.stage_settings import ValueLearning, ValueSettings
 from gtp_engine.alphago.stages.supervised import Evaluate, evaluate_with
 from gtp_engine.alphago.stages.torch_games import torch_player
 from gtp_engine.alphago.stages.value import GAMES, samples_of, split_episodes, values_of
 from gtp_engine.alphago.stages.value_games import read_folder
-from gtp_engine.evaluation.evaluation import FloatArray, new_evaluation
-from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.from_game import conditions_of, write_conditions
 from gtp_engine.go.constants import BLACK
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.puct.leaf_evaluator import RolloutPlayer
 from gtp_engine.search.puct.leaf_rollouts import new_results
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import Curves, Panel
 from gtp_engine.training.core.runs import never
@@ -87,12 +86,12 @@ def rollout_estimator(policy: str | LinearPolicy, rollouts: int, *, seed: int) -
     return _average_estimator(new_player, rollouts)
 
 
-def policy_rollout_estimator(player: RowsEvaluator, rollouts: int, *, seed: int) -> ValueEstimator:
+def policy_rollout_estimator(player: PolicyRows, rollouts: int, *, seed: int) -> ValueEstimator:
     """Return the estimator that averages games that a player of `policy_rows` plays against itself."""
     rng = new_states(1, seed)[0]
 
     def new_player(width: int, height: int) -> RolloutPlayer:
-        return NetworkPlayer(_RolloutAdapter(player), 0, _BATCH, (width, height), rng)
+        return NetworkPlayer(player, 0, _BATCH, (width, height), rng)
 
     return _average_estimator(new_player, rollouts)
 
@@ -170,21 +169,6 @@ def compare_run(
     return format_stages(stages)
 
 
-class _RolloutAdapter:
-    """A player of `policy_rows` as `evaluation.evaluator.RolloutPolicy`."""
-
-    def __init__(self, player: RowsEvaluator) -> None:
-        self._player: Final = player
-
-    def write_rollout_policy(
-        self, positions: Positions, count: int, conditions: Conditions, policy: FloatArray
-    ) -> None:
-        """Write the player's policy."""
-        evaluation = new_evaluation(len(policy), *board_size(positions))
-        self._player.evaluate_rows(positions, [conditions] * count, evaluation)
-        policy[:count] = evaluation.policy[:count]
-
-
 def _average_estimator(new_player: PlayerFactory, rollouts: int) -> ValueEstimator:
     """Return the estimator that averages `rollouts` rollouts from each position."""
 
@@ -203,10 +187,12 @@ def _averages(
     count = len(refs.games)
     positions, results = replayer.positions(refs), new_results(count, store.width, store.height)
     conditions = [conditions_of(store.games[game].game()) for game in refs.games.tolist()]
-    komi = np.array([each.komi for each in conditions])
+    for row, of_row in enumerate(conditions):
+        write_conditions(positions, row, of_row)
+    komi = np.array([of_row.komi for of_row in conditions])
     total = np.zeros(count)
     for _ in range(rollouts):
-        player.play_out(positions, count, conditions[0], results, never)
+        player.play_out(positions, count, results, never)
         total += np.sign(results.margin[:count] - komi)
     sign = np.where(refs.to_play == BLACK, 1.0, -1.0)
     averages: FloatArray = (sign * total / rollouts).astype(np.float32)

@@ -23,13 +23,13 @@ from gtp_engine.alphago.stages.policy_rows import SwitchedRows, UniformRows
 from gtp_engine.alphago.stages.stage_settings import AREA_RULES, PolicyGameSettings
 from gtp_engine.alphago.stages.torch_games import plan_of
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.files import writing
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 
 SHARD_GAMES: Final = 512
 """Games of a shard."""
@@ -40,8 +40,8 @@ _SUPERVISED, _RANDOM, _REINFORCED = 0, 1, 2
 
 
 def value_games(
-    supervised: RowsEvaluator,
-    reinforced: RowsEvaluator,
+    supervised: Evaluator,
+    reinforced: Evaluator,
     board: tuple[int, int],
     settings: PolicyGameSettings,
     rng: np.random.Generator,
@@ -67,8 +67,8 @@ def sample_moment(played: PlayedGame) -> int:
 
 
 def _running_games(
-    supervised: RowsEvaluator,
-    reinforced: RowsEvaluator,
+    supervised: Evaluator,
+    reinforced: Evaluator,
     board: tuple[int, int],
     settings: PolicyGameSettings,
     rng: np.random.Generator,

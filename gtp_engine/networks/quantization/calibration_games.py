@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions, put_row, take_rows
+from gtp_engine.evaluation.positions import Positions, new_positions, put_row, take_rows
 from gtp_engine.selfplay.policy_games import PolicyGames
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.selfplay.varied_plans import varied_plan
 
 Progress = Callable[[int, int], None]
@@ -22,12 +21,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Sample:
-    """Positions of one board size, each with its conditions; `games` holds the number of each position's game."""
+    """Positions of one board size; `games` holds the number of each position's game."""
 
     width: int
     height: int
     positions: Positions
-    conditions: tuple[Conditions, ...]
     games: NDArray[np.int64]
 
 
@@ -44,10 +42,9 @@ def sample_games(
 ) -> Sample:
     """Return up to `per_game` positions of each of `games` games, every position of a game equally likely."""
     reservoir = new_positions(games * per_game, width, height)
-    conditions: dict[int, Conditions] = {}
-    rows_evaluator = GroupedRows(evaluator)
+    filled: set[int] = set()
     batch_of_games = PolicyGames(
-        rows_evaluator, width, height, games=games, batch=min(batch, games), rng=rng, planner=varied_plan
+        evaluator, width, height, games=games, batch=min(batch, games), rng=rng, planner=varied_plan
     )
     ended = 0
     while batch_of_games.playing:
@@ -57,13 +54,13 @@ def sample_games(
             if place is not None:
                 slot = played.number * per_game + place
                 put_row(reservoir, slot, batch_of_games.positions, row)
-                conditions[slot] = batch_of_games.conditions[row]
+                filled.add(slot)
         ended += len(batch_of_games.play())
         if progress is not None:
             progress(ended, games)
-    slots = sorted(conditions)
+    slots = sorted(filled)
     numbers = np.array(slots, dtype=np.int64) // per_game
-    return Sample(width, height, take_rows(reservoir, slots), tuple(conditions[slot] for slot in slots), numbers)
+    return Sample(width, height, take_rows(reservoir, slots), numbers)
 
 
 def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int | None:

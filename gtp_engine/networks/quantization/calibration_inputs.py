@@ -98,6 +98,5 @@ def encode_sample(sample: Sample, info: NetworkInfo, rng: np.random.Generator) -
     count = len(sample.games)
     inputs = new_inputs(encoder, count, width, height)
     symmetries = rng.integers(symmetry_count(width, height), size=count).astype(np.int32)
-    for row, conditions in enumerate(sample.conditions):
-        encoder.encode(sample.positions, range(row, row + 1), conditions, symmetries, inputs)
+    encoder.encode(sample.positions, range(count), symmetries, inputs)
     return Examples(width, height, inputs.spatial, inputs.globals_)

@@ -250,7 +250,9 @@ def _play(
     progress = steps.of("games", "playing games")
     evaluator = load_evaluator(player, log=lambda line: None)
     try:
-        runtimes = runtimes_by_precision(evaluator.networks[0].model.runtime.provider.name)
+        model = evaluator.networks[0].model
+        assert isinstance(model, OnnxModel), "it was loaded from a file"
+        runtimes = runtimes_by_precision(model.runtime.provider.name)
         examples = play_examples(evaluator, info, positions=settings.positions, seed=settings.seed, progress=progress)
     finally:
         evaluator.close()

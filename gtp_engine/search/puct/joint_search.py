@@ -14,11 +14,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluator import Evaluator, Kind, Request
 from gtp_engine.evaluation.forwarding import ForwardingEvaluator
-from gtp_engine.evaluation.joining import JoinedRows, Kind, Request
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.joining import JoinedRows
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
@@ -36,11 +34,9 @@ class GatheringEvaluator(ForwardingEvaluator):
         self._joined: Final = JoinedRows(rows)
         self._requests: list[Request] = []
 
-    def evaluate(
-        self, positions: Positions, count: int, conditions: Conditions, out: Evaluation, options: EvaluationOptions
-    ) -> None:
-        """Collect a request; `out` is written by `evaluate_all`, until when `positions` must not change."""
-        self._requests.append(Request(positions, count, conditions, out, options))
+    def evaluate(self, request: Request) -> None:
+        """Collect a request; `evaluate_all` answers it, until when its positions must not change."""
+        self._requests.append(request)
 
     def evaluate_all(self) -> None:
         """Write the evaluations of all requests; those of one kind share a call."""

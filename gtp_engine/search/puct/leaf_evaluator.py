@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.search.puct.evaluation_thread import Calls, IsDropped, Job
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.rng import State
@@ -15,9 +15,7 @@ from gtp_engine.search.rng import State
 class RolloutPlayer(Protocol):
     """Plays positions out; one thread at a time calls it, the evaluation thread."""
 
-    def play_out(
-        self, positions: Positions, count: int, conditions: Conditions, results: Results, is_dropped: IsDropped
-    ) -> None:
+    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
         """Write into `results` how the first `count` rows of `positions` (not changed) end.
 
         Once `is_dropped` returns true the results are not read, so the player may return early.
@@ -30,7 +28,7 @@ NewRolloutPlayer = Callable[[int, tuple[int, int], State], RolloutPlayer]
 
 
 class LeafEvaluator:
-    """Evaluates positions of one search under its conditions; without a `player` no rollouts are played.
+    """Evaluates positions of one search; without a `player` no rollouts are played.
 
     `human` is a human-like network beside `evaluator`, where leaves need its policy too.
     """
@@ -40,13 +38,11 @@ class LeafEvaluator:
         calls: Calls,
         evaluator: Evaluator,
         player: RolloutPlayer | None,
-        conditions: Conditions,
         human: Evaluator | None = None,
     ) -> None:
         self._calls: Final = calls
         self._evaluator: Final = evaluator
         self._player: Final = player
-        self._conditions: Final = conditions
         self._human: Final = human
 
     @property
@@ -67,14 +63,14 @@ class LeafEvaluator:
 
         Without `results` the positions are not played out, without `by_people` the human-like network is not run.
         """
-        player, human, conditions = self._player, self._human, self._conditions
+        player, human = self._player, self._human
 
         def evaluate(is_dropped: IsDropped) -> None:
-            self._evaluator.evaluate(positions, count, conditions, evaluation, options)
+            self._evaluator.evaluate(Request(positions, count, evaluation, options))
             if human is not None and by_people is not None:
-                human.evaluate(positions, count, conditions, by_people, options)
+                human.evaluate(Request(positions, count, by_people, options))
             if player is not None and results is not None:
-                player.play_out(positions, count, conditions, results, is_dropped)
+                player.play_out(positions, count, results, is_dropped)
 
         return self._calls.submit(evaluate)
 

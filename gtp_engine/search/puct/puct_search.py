@@ -12,7 +12,8 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator
-from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
+from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import Conditions
 from gtp_engine.go.constants import EMPTY
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
@@ -121,20 +122,23 @@ class PuctSearch:
             passing_hacks=puct.passing_hacks,
             human_profile=self.config.human.profile.code,
         )
-        leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, conditions, self._human_at_leaves)
-        write_game(tree.buffers.root_positions, 0, game, color, pass_goes_on=goes_on, with_history=not ignores)
+        leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, self._human_at_leaves)
+        root = tree.buffers.root_positions
+        write_game(root, 0, game, color, pass_goes_on=goes_on, with_history=not ignores, conditions=conditions)
+        for batch in tree.buffers.batches:
+            write_conditions(batch.positions, slice(None), conditions)
         job = by_people = None
         if tree.raw is None:
             job = self._submit_root(tree, leaf_evaluator)
         if tree.human is None and self._human is not None:
             evaluation = new_evaluation(1, game.width, game.height)
-            people = LeafEvaluator(self._calls, self._human, None, conditions)
+            people = LeafEvaluator(self._calls, self._human, None)
             by_people = (self._submit_position(tree, people, evaluation), evaluation)
-        return PreparedRoot(start, tree, position, mirroring, leaf_evaluator, job, by_people)
+        return PreparedRoot(start, tree, position, conditions, mirroring, leaf_evaluator, job, by_people)
 
     def begin(self, prepared: "PreparedRoot", limits: Limits, cancel: CancelToken) -> SearchRun:
         """Return the search of a prepared position, once its root has been evaluated and is in the tree."""
-        start, tree, position, mirroring, leaf_evaluator, job, by_people = prepared
+        start, tree, position, conditions, mirroring, leaf_evaluator, job, by_people = prepared
         if job is not None:
             self._wait(job)
             tree.raw = raw_evaluation(tree.buffers.root_evaluation, 0, has_score=self.evaluator.info.has_score)
@@ -143,8 +147,8 @@ class PuctSearch:
             tree.human = raw_evaluation(by_people[1], 0, has_score=self._human.info.has_score)
         game = position.game
         if pass_goes_on(self.config.puct, limits) and game.consecutive_passes > 0:
-            with_history = not position.ignores_history
-            write_game(tree.buffers.root_positions, 0, game, position.color, with_history=with_history)  # as for leaves
+            root = tree.buffers.root_positions  # as for leaves
+            write_game(root, 0, game, position.color, with_history=not position.ignores_history, conditions=conditions)
         if limits.move_ownership:
             tree.collect_move_ownership()
         assert tree.raw is not None, "evaluated here or by an earlier search"
@@ -202,6 +206,7 @@ class PreparedRoot(NamedTuple):
     start: float  # of `time.perf_counter`
     tree: ReusableTree
     position: RootPosition
+    conditions: Conditions
     mirroring: Mirroring | None
     leaf_evaluator: LeafEvaluator
     job: Job | None  # evaluates the root; None if an earlier search did

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from gtp_engine.errors import TengenError, WorkerError
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
 from gtp_engine.training.distillation.teacher import Teacher
 from gtp_engine.training.distillation.workers import CHECK_INTERVAL, Makers
@@ -29,7 +29,7 @@ class SentTeacher:
         self._data: Final = teacher.path.read_bytes()
         self._folder: TemporaryDirectory[str] | None = None
 
-    def __call__(self) -> RowsEvaluator:
+    def __call__(self) -> Evaluator:
         """Return the evaluator; raises ModelError."""
         self._folder = TemporaryDirectory(prefix="tengen-")
         path = Path(self._folder.name) / self._teacher.path.name

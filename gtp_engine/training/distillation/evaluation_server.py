@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs
-from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 
 THREADS: Final = 2
 """Threads of the server: one prepares inputs and copies outputs while the device works for the other."""
@@ -189,11 +190,21 @@ class EvaluationServer:
 
 
 class RemoteModel:
-    """A network as `selfplay.rows_evaluator.RawModel`, which the server runs."""
+    """A network as `nn.encoded_network.Model`, which the server runs."""
 
     def __init__(self, port: Port) -> None:
         self._port: Final = port
         self.info: Final = port.info
+        self.batch: Final = port.rows
+        self.path: Final = None
+        self.precision: Final = ""
+        self.position_seconds: Final = 0.0
+
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: the server prepares what it runs."""
+
+    def close(self) -> None:
+        """Do nothing: the network belongs to the server."""
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs, which the next call overwrites; raises ModelError with the text of the server's error."""
@@ -217,11 +228,11 @@ class RemoteModel:
 
 @dataclass(frozen=True)
 class RemoteTeacher:
-    """Returns an evaluator that asks at a port; `looks` is as in `NetworkRows`."""
+    """Returns an evaluator that asks at a port; `looks` is as in `uncached_evaluator`."""
 
     port: Port
     looks: int = 1
 
-    def __call__(self) -> RowsEvaluator:
+    def __call__(self) -> Evaluator:
         """Return the evaluator, for one thread."""
-        return NetworkRows(RemoteModel(self.port), looks=self.looks)
+        return uncached_evaluator(RemoteModel(self.port), looks=self.looks)

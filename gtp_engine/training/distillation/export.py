@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
@@ -80,5 +80,5 @@ def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple
             game.play(int(rng.choice(points)) if points else PASS)
         write_game(positions, 0, game)
         inputs = Inputs(spatial[row : row + 1], globals_[row : row + 1])
-        encoder.encode(positions, range(1), conditions_of(game), no_symmetry, inputs)
+        encoder.encode(positions, range(1), no_symmetry, inputs)
     return spatial, globals_

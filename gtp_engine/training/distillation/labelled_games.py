@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.policy_games import Planner, PolicyGames, Temperatures
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.selfplay.varied_plans import varied_plan
 from gtp_engine.training.distillation.game_variety import TEMPERATURES
 from gtp_engine.training.distillation.generate_settings import MOST_WORKERS
-from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
+from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.shards import PLAYER_GAME, BoardSides, Samples, join
 
 BLOCK_MOVES: Final = 16
@@ -62,7 +62,7 @@ def first_game(seed: int, worker: int) -> int:
 
 
 def play_blocks(
-    teacher: RowsEvaluator, settings: SelfPlaySettings, worker: int = 0, player: MovePolicy | None = None
+    teacher: Evaluator, settings: SelfPlaySettings, worker: int = 0, player: MovePolicy | None = None
 ) -> Iterator[Block]:
     """Yield blocks without end; they depend on seed and worker only.
 
@@ -94,7 +94,7 @@ class _Table:
 
     def __init__(
         self,
-        teacher: RowsEvaluator,
+        teacher: Evaluator,
         player: MovePolicy | None,
         board: BoardSides,
         settings: SelfPlaySettings,
@@ -113,7 +113,6 @@ class _Table:
             player=player,
             player_share=settings.player_share,
         )
-        self._teacher: Final = teacher
         self._labeller: Final = Labeller(settings.batch, *board)
 
     def play_block(self) -> Samples:
@@ -122,7 +121,6 @@ class _Table:
         for _ in range(BLOCK_MOVES):
             games.evaluate()
             played = [game.number + PLAYER_GAME * game.by_player for game in games.playing]
-            optimistic = optimistic_policy(self._teacher)
-            parts.append(self._labeller.label(games.positions, games.conditions, games.evaluation, played, optimistic))
+            parts.append(self._labeller.label(games.positions, games.evaluation, played, games.optimistic))
             games.play()
         return join(parts)

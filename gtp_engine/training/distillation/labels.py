@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points
 from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.training.distillation.shards import OWNERSHIP_UNIT, Samples
 
 
@@ -37,18 +36,16 @@ class Labeller:
     def label(
         self,
         positions: Positions,
-        conditions: Sequence[Conditions],
         evaluation: Evaluation,
         games: Sequence[int],
-        optimistic: FloatArray | None = None,
+        optimistic: FloatArray,
     ) -> Samples:
-        """Return a sample for each of the first K rows, which belong to the games with the numbers `games`.
+        """Return a sample for each of the first K rows, which belong to the games with the numbers `games` [K].
 
-        `optimistic` [B, n] is the teacher's optimistic policy, if it has one.
+        `optimistic` [B, n] is the teacher's optimistic policy, zeros if it has none.
         """
-        count = len(conditions)
-        for row, of_row in enumerate(conditions):
-            self._encoder.encode(positions, range(row, row + 1), of_row, self._symmetries, self._inputs)
+        count = len(games)
+        self._encoder.encode(positions, range(count), self._symmetries, self._inputs)
         planes = self._inputs.spatial[:count].reshape(count, self._encoder.planes, -1) > 0
         is_black = positions.to_play[:count] == BLACK
         sign = np.where(is_black, np.float32(1), np.float32(-1))
@@ -70,20 +67,9 @@ class Labeller:
                 axis=1,
             ),
             ownership=np.rint(ownership * OWNERSHIP_UNIT).astype(np.int8),
-            optimistic=self._optimistic(optimistic, count),
+            optimistic=optimistic[:count, self._actions].astype(np.float16),
             game=np.array(games, dtype=np.int64),
         )
-
-    def _optimistic(self, policy: FloatArray | None, count: int) -> NDArray[np.float16]:
-        """Return the optimistic policy by action, float16[K, A + 1]; zeros if there is none."""
-        if policy is None:
-            return np.zeros((count, len(self._actions)), dtype=np.float16)
-        return policy[:count, self._actions].astype(np.float16)
-
-
-def optimistic_policy(teacher: RowsEvaluator) -> FloatArray | None:
-    """Return the optimistic policy [B, n] of the rows that a teacher evaluated last, or None if it has none."""
-    return teacher.optimistic if isinstance(teacher, NetworkRows) else None
 
 
 def _value(evaluation: Evaluation, is_black: NDArray[np.bool_]) -> NDArray[np.float16]:

@@ -10,24 +10,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.evaluation.positions import Conditions, new_positions
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.positions import new_positions, put_row
 from gtp_engine.go.game import Game
 from gtp_engine.selfplay.game_rows import GameRows
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.core.game_data import number_of, sgf_games
 from gtp_engine.training.distillation.labelled_games import Block
-from gtp_engine.training.distillation.labels import Labeller, optimistic_policy
+from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.shards import PLAYER_GAME, BoardSides
 
 _RECORD_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
 """The bits that the number of a recorded game may have."""
 
 
-def blocks_of_records(
-    teacher: RowsEvaluator, folder: Path, *, batch: int, log: Callable[[str], None]
-) -> Iterator[Block]:
+def blocks_of_records(teacher: Evaluator, folder: Path, *, batch: int, log: Callable[[str], None]) -> Iterator[Block]:
     """Yield the samples of all `.sgf` files in a folder and the folders in it, sorted by name.
 
     A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The number of a game follows
@@ -47,14 +46,14 @@ def blocks_of_records(
 class _Queue:
     """Positions on boards of one size that wait until they fill a batch of the teacher."""
 
-    def __init__(self, teacher: RowsEvaluator, board: BoardSides, batch: int) -> None:
+    def __init__(self, teacher: Evaluator, board: BoardSides, batch: int) -> None:
         self._teacher: Final = teacher
         self._board: Final = board
         self._latest: Final = new_positions(1, *board)
         self._positions: Final = new_positions(batch, *board)
         self._evaluation: Final = new_evaluation(batch, *board)
+        self._optimistic: Final = np.zeros_like(self._evaluation.policy)
         self._labeller: Final = Labeller(batch, *board)
-        self._conditions: list[Conditions] = []
         self._games: list[int] = []
 
     def add_game(self, record: Game, number: int) -> Iterator[Block]:
@@ -75,19 +74,16 @@ class _Queue:
         if not self._games:
             return
         began = time.perf_counter()
-        self._teacher.evaluate_rows(self._positions, self._conditions, self._evaluation)
-        optimistic = optimistic_policy(self._teacher)
-        samples = self._labeller.label(self._positions, self._conditions, self._evaluation, self._games, optimistic)
-        self._conditions, self._games = [], []
+        request = Request(self._positions, len(self._games), self._evaluation, optimistic=self._optimistic)
+        self._teacher.evaluate(request)
+        samples = self._labeller.label(self._positions, self._evaluation, self._games, self._optimistic)
+        self._games = []
         yield Block(self._board, samples, time.perf_counter() - began)
 
     def _add(self, rows: GameRows, game: Game, number: int) -> Iterator[Block]:
         """Add the position of a game; yield a block if that fills it."""
         rows.fill(0, game)
-        for name, array in self._positions._asdict().items():
-            if name != "zobrist":
-                array[len(self._games)] = getattr(self._latest, name)[0]
-        self._conditions.append(conditions_of(game))
+        put_row(self._positions, len(self._games), self._latest, 0)
         self._games.append(number)
         if len(self._games) == len(self._positions.key):
             yield from self.flush()

@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
-from gtp_engine.selfplay.move_policy import MovePolicy, NetworkMoves, RowsForSearch, SearchMoves
-from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
+from gtp_engine.selfplay.move_policy import MovePolicy, NetworkMoves, SearchMoves
 
 
 class TeacherInfo(NamedTuple):
@@ -31,17 +32,13 @@ class Teacher(Protocol):
     @property
     def path(self) -> Path: ...  # noqa: D102
 
-    def __call__(self) -> RowsEvaluator:
+    def __call__(self) -> Evaluator:
         """Return an evaluator of this network, for one thread; raises ModelError."""
         ...
 
     def info(self) -> TeacherInfo:
         """Return the metadata of the file; the hash is that of the file it was converted from, if that is recorded."""
         ...
-
-
-SEARCH_BATCH: Final = 8
-"""Positions that a player's search evaluates together."""
 
 
 @dataclass(frozen=True)
@@ -51,23 +48,23 @@ class Player:
     It is pickled for workers.
     """
 
-    network: Callable[[], RowsEvaluator]
+    network: Callable[[], Evaluator]
     visits: int = 1
     seed: int = 1
 
     def __call__(self) -> MovePolicy:
         """Return what gives the moves, for one thread; raises what the network's maker raises."""
-        rows = self.network()
+        evaluator = self.network()
         if self.visits == 1:
-            return NetworkMoves(rows)
-        return SearchMoves(RowsForSearch(rows, batch=SEARCH_BATCH), self.visits, seed=self.seed)
+            return NetworkMoves(evaluator)
+        return SearchMoves(evaluator, self.visits, seed=self.seed)
 
 
 @dataclass(frozen=True)
 class OnnxTeacher:
     """A network file that ONNX Runtime runs, see `Teacher`.
 
-    `batch` is the number of positions of a call; `threads` 0 means all cores; `looks` is as in `NetworkRows`.
+    `batch` is the number of positions of a call; `threads` 0 means all cores; `looks` is as in `uncached_evaluator`.
     """
 
     path: Path
@@ -77,7 +74,7 @@ class OnnxTeacher:
     precision: str = "auto"
     looks: int = 1
 
-    def __call__(self) -> RowsEvaluator:
+    def __call__(self) -> Evaluator:
         """Return an evaluator; see `Teacher`."""
         info = read_info(self.path)
         runtime = choose_runtimes(
@@ -88,7 +85,7 @@ class OnnxTeacher:
             simd=describe_machine()["simd"],
         )[0]
         model = OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch)
-        return NetworkRows(model, looks=self.looks)
+        return uncached_evaluator(model, looks=self.looks)
 
     def info(self) -> TeacherInfo:
         """Return the metadata of the file; see `Teacher`."""

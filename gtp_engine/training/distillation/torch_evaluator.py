@@ -1,6 +1,6 @@
 """A network run by torch: a teacher on a GPU without an ONNX Runtime that supports it.
 
-TorchModel     the network of a file as `selfplay.rows_evaluator.RawModel`
+TorchModel     the network of a file as `nn.encoded_network.Model`
 TorchTeacher   returns an evaluator of it, like `teacher.OnnxTeacher`
 """
 
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import sha256_of
 from gtp_engine.networks.onnx_export import info_of_network
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs
-from gtp_engine.selfplay.rows_evaluator import NetworkRows, RowsEvaluator
 from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
 from gtp_engine.training.distillation.start import module_of_file
@@ -46,6 +47,20 @@ class TorchModel:
         self._module: Any = self.machine.place(module).eval().requires_grad_(False)
         self._is_compiled = False
         self._rows = rows
+        self.path: Final = path
+        self.precision: Final = precision
+        self.position_seconds: Final = 0.0
+
+    @property
+    def batch(self) -> int:
+        """The most positions of a call to the network."""
+        return self._rows
+
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: every board is ready."""
+
+    def close(self) -> None:
+        """Do nothing: the memory is freed with this object."""
 
     @property
     def rows(self) -> int:
@@ -114,10 +129,10 @@ class TorchTeacher:
     threads: int = 0
     looks: int = 1
 
-    def __call__(self) -> RowsEvaluator:
+    def __call__(self) -> Evaluator:
         """Return an evaluator of this network, for one thread; raises ModelError or ConfigError."""
         model = TorchModel(self.path, device=self.device, precision=self.precision, threads=self.threads)
-        return NetworkRows(model, looks=self.looks)
+        return uncached_evaluator(model, looks=self.looks)
 
     def info(self) -> TeacherInfo:
         """Return the teacher as shards record it."""

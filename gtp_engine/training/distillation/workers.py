@@ -10,12 +10,12 @@ from multiprocessing.connection import Connection, wait
 from typing import Final, NamedTuple, cast
 
 from gtp_engine.errors import TengenError, WorkerError, problem
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.selfplay.move_policy import MovePolicy
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
 from gtp_engine.worker_process import WorkerProcess, end_workers, start_worker
 
-TeacherMaker = Callable[[], RowsEvaluator]
+TeacherMaker = Callable[[], Evaluator]
 PlayerMaker = Callable[[], MovePolicy]
 """Return a worker's teacher and its player; can be pickled."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
@@ -23,7 +23,7 @@ def test_planes_and_points_turn_as_the_encoder_turns_them(width: int, height: in
 
     def encoded(symmetry: int) -> np.ndarray:
         inputs = new_inputs(encoder, 1, width, height)
-        encoder.encode(positions, range(1), conditions_of(game), np.array([symmetry], np.int32), inputs)
+        encoder.encode(positions, range(1), np.array([symmetry], np.int32), inputs)
         return inputs.spatial
 
     points = np.arange(width * height + 1)[None]

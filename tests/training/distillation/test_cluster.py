@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from fake_evaluators import FakeEvaluator
 from ray_support import HAS_RAY, needs_ray, two_nodes
 
 from gtp_engine.errors import WorkerError
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.labelled_games import MOST_WORKERS, SelfPlaySettings, first_game
 from gtp_engine.training.distillation.teacher import OnnxTeacher
@@ -18,7 +16,7 @@ from gtp_engine.training.distillation.workers import Makers
 from gtp_engine.worker_process import LOCAL
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=7, batch=2)
-FAKE = Makers(partial(GroupedRows, FakeEvaluator()))
+FAKE = Makers(FakeEvaluator)
 
 LONGEST_WAIT = 300.0
 """Seconds until both actors must have started."""

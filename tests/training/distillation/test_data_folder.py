@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.data_folder import (
     DataFolder,
@@ -25,7 +24,7 @@ SMALL = FolderSettings(shard_positions=100, held_out_positions=20, held_out=0.3)
 
 def blocks(count: int, seed: int = 1) -> list[Block]:
     settings = SelfPlaySettings({(4, 4): 0.7, (3, 5): 0.3}, seed, batch=3)
-    return list(islice(play_blocks(GroupedRows(FakeEvaluator()), settings), count))
+    return list(islice(play_blocks(FakeEvaluator(), settings), count))
 
 
 def filled(path: Path, count: int = 20) -> DataFolder:

@@ -13,8 +13,8 @@ from training.toy import run, tiny_config, tiny_module
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import DEFAULT_OPTIONS
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.networks.katago_format.parser import parse_network
@@ -73,9 +73,8 @@ def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, out
     for vertex in ("C3", "D4", "D3", "B2", "pass", "C4"):
         game.play(vertex)
         write_game(positions, 0, game)
-        conditions = conditions_of(game)
-        evaluator.evaluate(positions, 1, conditions, evaluation, DEFAULT_OPTIONS)
-        samples.append(labeller.label(positions, [conditions], evaluation, [0]))
+        evaluator.evaluate(Request(positions, 1, evaluation))
+        samples.append(labeller.label(positions, evaluation, [0], np.zeros_like(evaluation.policy)))
     (tmp_path / HELD_OUT).mkdir()
     path = tmp_path / HELD_OUT / str(ShardName(5, 5, 0, 0))
     write_shard(path, join(samples), ShardMeta(5, 5, "", "", "", 0))

@@ -17,7 +17,6 @@ from nn import tiny_networks
 
 from gtp_engine.cli import cli
 from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.core.runs import stop_on_signals
 from gtp_engine.training.distillation.data_folder import DataFolder
 from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
@@ -30,7 +29,7 @@ TEACHER = TeacherInfo("fake", "00", "none")
 
 def played(sizes: dict[tuple[int, int], float] | None = None) -> Iterator[Block]:
     settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed=1, batch=3)
-    return play_blocks(GroupedRows(FakeEvaluator()), settings)
+    return play_blocks(FakeEvaluator(), settings)
 
 
 def written(path: Path) -> int:

@@ -9,13 +9,13 @@ from fake_evaluators import FakeEvaluator
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.selfplay.move_policy import NetworkMoves, RowsForSearch, SearchMoves
+from gtp_engine.selfplay.move_policy import NetworkMoves, SearchMoves
 from gtp_engine.selfplay.policy_games import plain_plan
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.generate_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import (
     BLOCK_MOVES,
@@ -30,7 +30,7 @@ from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_p
 
 def blocks(count: int, sizes: dict[BoardSides, float] | None = None, *, seed: int = 1, worker: int = 0) -> list[Block]:
     settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed, batch=3)
-    return list(islice(play_blocks(GroupedRows(FakeEvaluator()), settings, worker), count))
+    return list(islice(play_blocks(FakeEvaluator(), settings, worker), count))
 
 
 def test_blocks_have_a_sample_of_every_position_of_a_full_batch() -> None:
@@ -90,9 +90,7 @@ def test_numbers_of_games_are_unique_and_fit() -> None:
 class TopLeft:
     """Plays the first free point."""
 
-    def policies(
-        self, positions: Positions, rows: Sequence[int], conditions: Sequence[Conditions], games: Sequence[Game]
-    ) -> NDArray[np.floating]:
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
         policy = np.zeros((len(games), positions.forbidden.shape[1]))
         for row, game in enumerate(games):
             policy[row, min(game.legal_points(), default=PASS)] = 1.0
@@ -101,7 +99,7 @@ class TopLeft:
 
 def test_a_player_makes_the_moves_of_its_games_and_the_teacher_labels_them() -> None:
     settings = SelfPlaySettings({(4, 4): 1.0}, 1, batch=8, planner=plain_plan, player_share=0.5)
-    samples = next(play_blocks(GroupedRows(FakeEvaluator()), settings, player=TopLeft())).samples
+    samples = next(play_blocks(FakeEvaluator(), settings, player=TopLeft())).samples
     flags = is_of_player(samples.game)
     assert 0 < flags.sum() < samples.count
     stones = np.unpackbits(samples.planes, axis=2)[:, 1:3].sum(axis=1)
@@ -118,23 +116,21 @@ def test_a_network_as_the_player() -> None:
     for row, game in enumerate(games):
         game.play(game.legal_points()[row])
         write_game(positions, row, game)
-    conditions, rows = [conditions_of(game) for game in games], [3, 1]
-    GroupedRows(FakeEvaluator()).evaluate_rows(positions, conditions, evaluation)
-    found = NetworkMoves(GroupedRows(FakeEvaluator())).policies(
-        positions, rows, [conditions[row] for row in rows], [games[row] for row in rows]
-    )
+    rows = [3, 1]
+    FakeEvaluator().evaluate(Request(positions, 4, evaluation))
+    found = NetworkMoves(FakeEvaluator()).policies(positions, rows, [games[row] for row in rows])
     np.testing.assert_array_equal(found, evaluation.policy[rows])
     assert not np.array_equal(found[0], found[1])
 
 
 def test_a_search_as_the_player() -> None:
-    moves = SearchMoves(RowsForSearch(GroupedRows(FakeEvaluator()), batch=4), 12, seed=1)
+    moves = SearchMoves(FakeEvaluator(), 12, seed=1)
     games = [Game(4), Game(4)]
     games[1].play("B2")
     positions = new_positions(2, 4, 4)
     for row, game in enumerate(games):
         write_game(positions, row, game)
-    found = moves.policies(positions, [0, 1], [conditions_of(game) for game in games], games)
+    found = moves.policies(positions, [0, 1], games)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert (found > 0).sum(axis=1).min() > 1, "the moves that were visited"
     assert found[1, games[1].moves[0].point] == 0

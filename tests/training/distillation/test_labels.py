@@ -6,7 +6,8 @@ from fake_evaluators import UniformEvaluator
 from training.scripted_rows import BlackLeads
 
 from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import point_to_xy
@@ -15,16 +16,15 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.selfplay.policy_games import PolicyGames
-from gtp_engine.selfplay.rows_evaluator import GroupedRows, RowsEvaluator
 from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.shards import Samples
 
 
-def label(game: Game, evaluator: RowsEvaluator | None = None) -> Samples:
+def label(game: Game, evaluator: Evaluator | None = None) -> Samples:
     positions, evaluation = (make(3, game.width, game.height) for make in (new_positions, new_evaluation))
     write_game(positions, 0, game)
-    (evaluator or BlackLeads(game.width)).evaluate_rows(positions, [conditions_of(game)], evaluation)
-    return Labeller(3, game.width, game.height).label(positions, [conditions_of(game)], evaluation, [7])
+    (evaluator or BlackLeads(game.width)).evaluate(Request(positions, 1, evaluation))
+    return Labeller(3, game.width, game.height).label(positions, evaluation, [7], np.zeros_like(evaluation.policy))
 
 
 def test_what_is_good_for_black_is_good_for_black_to_move() -> None:
@@ -48,7 +48,7 @@ def test_the_policy_is_by_actions_with_the_pass_last() -> None:
     game.play("C2")
     positions, evaluation = new_positions(1, 5, 4), new_evaluation(1, 5, 4)
     write_game(positions, 0, game)
-    BlackLeads(5).evaluate_rows(positions, [conditions_of(game)], evaluation)
+    BlackLeads(5).evaluate(Request(positions, 1, evaluation))
     (policy,) = label(game).policy
     for point in game.legal_points():
         x, y = point_to_xy(point, width=5)
@@ -60,14 +60,14 @@ def test_the_policy_is_by_actions_with_the_pass_last() -> None:
 
 
 def test_no_probability_is_below_zero() -> None:
-    samples = label(Game(3), GroupedRows(UniformEvaluator()))
+    samples = label(Game(3), UniformEvaluator())
     assert samples.value.tolist() == [[0.5, 0.5, 0.0]]
     assert samples.game.tolist() == [7]
 
 
 @pytest.mark.parametrize("size", [(5, 5), (7, 4)])
 def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tuple[int, int]) -> None:
-    games = PolicyGames(GroupedRows(UniformEvaluator()), *size, games=4, batch=3, rng=np.random.default_rng(3))
+    games = PolicyGames(UniformEvaluator(), *size, games=4, batch=3, rng=np.random.default_rng(3))
     labeller, encoder = Labeller(3, *size), KatagoV7Encoder(*size)
     width, height = size
     inputs = new_inputs(encoder, 1, width, height)
@@ -76,14 +76,14 @@ def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tupl
     while games.playing:
         games.evaluate()
         numbers = [played.number for played in games.playing]
-        samples = labeller.label(games.positions, games.conditions, games.evaluation, numbers)
+        samples = labeller.label(games.positions, games.evaluation, numbers, games.optimistic)
         planes = np.unpackbits(samples.planes, axis=2, count=width * height)
         for i, played in enumerate(games.playing):
             again = Game(*size, played.game.rules, played.game.komi)
             for move in played.game.moves:
                 again.play(move)
             write_game(row, 0, again)
-            encoder.encode(row, range(1), conditions_of(again), identity, inputs)
+            encoder.encode(row, range(1), identity, inputs)
             np.testing.assert_array_equal(planes[i].reshape(22, height, width), inputs.spatial[0])
             np.testing.assert_array_equal(samples.globals[i], inputs.globals_[0])
             black += again.to_play == BLACK
@@ -98,8 +98,9 @@ def test_samples_do_not_change_when_later_ones_are_built() -> None:
     made = []
     for vertex in ("C3", "B2", "pass"):
         write_game(positions, 0, game)
-        BlackLeads(5).evaluate_rows(positions, [conditions_of(game)], evaluation)
-        made.append((labeller.label(positions, [conditions_of(game)], evaluation, [0]), label(game)))
+        BlackLeads(5).evaluate(Request(positions, 1, evaluation))
+        none = np.zeros_like(evaluation.policy)
+        made.append((labeller.label(positions, evaluation, [0], none), label(game)))
         game.play(vertex)
     for samples, fresh in made:
         for array, expected in zip(samples[:-1], fresh[:-1], strict=True):

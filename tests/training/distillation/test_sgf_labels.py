@@ -12,13 +12,12 @@ from gtp_engine.errors import SgfError
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.selfplay.rows_evaluator import GroupedRows
 from gtp_engine.training.distillation.data_folder import input_keys
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.sgf_labels import blocks_of_records
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player, join
 
-FAKE = GroupedRows(FakeEvaluator())
+FAKE = FakeEvaluator()
 
 
 def samples_of(folder: Path, *, batch: int = 4, errors: list[str] | None = None) -> dict[BoardSides, Samples]:

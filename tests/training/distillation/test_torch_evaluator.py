@@ -15,13 +15,13 @@ from training.toy import tiny_module
 
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import RawOutputs
-from gtp_engine.selfplay.rows_evaluator import RowsEvaluator
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, RemoteTeacher
 from gtp_engine.training.distillation.export import export_network
@@ -31,14 +31,14 @@ from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 from gtp_engine.training.nets.new import WITH_ERRORS
 
 
-def answers(evaluator: RowsEvaluator) -> Evaluation:
+def answers(evaluator: Evaluator) -> Evaluation:
     """Return the evaluations of two games, one with White to play."""
     positions, evaluation = new_positions(3, 5, 4), new_evaluation(3, 5, 4)
     games = [Game(5, 4, Rules.parse("japanese")), Game(5, 4, Rules.parse("tromp-taylor"), 3.5)]
     games[0].play("C3")
     for row, game in enumerate(games):
         write_game(positions, row, game)
-    evaluator.evaluate_rows(positions, [conditions_of(game) for game in games], evaluation)
+    evaluator.evaluate(Request(positions, len(games), evaluation))
     return evaluation
 
 

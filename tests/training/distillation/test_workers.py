@@ -1,20 +1,19 @@
 """Worker processes: blocks of all of them, their errors, their end."""
 
 import multiprocessing
-from functools import partial
 from pathlib import Path
 
 import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.errors import ModelError, WorkerError
-from gtp_engine.selfplay.rows_evaluator import GroupedRows, RowsEvaluator
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game
 from gtp_engine.training.distillation.teacher import OnnxTeacher
 from gtp_engine.training.distillation.workers import Makers, _work, blocks_of_workers
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
-FAKE = Makers(partial(GroupedRows, FakeEvaluator()))
+FAKE = Makers(FakeEvaluator)
 
 
 def test_two_workers_play_games_of_their_own() -> None:
@@ -55,7 +54,7 @@ def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
 def test_a_worker_whose_command_was_killed_ends_without_a_word() -> None:
     """Those of a plan could not evaluate any more, nor report that, and each wrote a traceback."""
 
-    def teacher() -> RowsEvaluator:
+    def teacher() -> Evaluator:
         raise ModelError("the process that runs the networks has ended")
 
     here, there = multiprocessing.Pipe(duplex=False)

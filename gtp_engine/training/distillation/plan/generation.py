@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from gtp_engine.errors import ConfigError, problem, shown_path
 from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
+from gtp_engine.selfplay.move_policy import SEARCH_BATCH
 from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
@@ -16,7 +17,7 @@ from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings
 from gtp_engine.training.distillation.plan.settings import PlanSettings
 from gtp_engine.training.distillation.shards import BoardSides
-from gtp_engine.training.distillation.teacher import SEARCH_BATCH, Player, TeacherInfo
+from gtp_engine.training.distillation.teacher import Player, TeacherInfo
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.distillation.workers import Makers, blocks_of_processes
 

@@ -2,14 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.config.human import parse_profile
 from gtp_engine.evaluation.evaluator import EvaluationOptions
+from gtp_engine.evaluation.from_game import key_of_numbers
 from gtp_engine.evaluation.positions import Conditions
-from gtp_engine.nn.cache_key import conditions_key
 
 POINTS = st.integers(-800, 800).map(lambda halves: halves / 2) | st.floats(-400, 400)
 PROFILES = ["rank_9d", "rank_20k_9d", "rank_9d_20k", "preaz_9d", "proyear_1800", "proyear_2023"]
@@ -30,6 +31,11 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "optimism": st.floats(0, 1),
     "shares_transpositions": st.booleans(),
 }
+
+
+def conditions_key(conditions: Conditions, options: EvaluationOptions) -> np.uint64:
+    """Return what conditions and options add to the key of an evaluation."""
+    return key_of_numbers(conditions) ^ key_of_numbers(options)
 
 
 def test_every_field_is_drawn() -> None:
