@@ -67,7 +67,7 @@ STANDARD_STREAMS = ("streams.py", "gtp/session.py", "terminal/", "cli/", "cli.py
 
 THREADS = (
     "gtp/session.py",
-    "analysis/session.py",
+    "analysis/server.py",
     "engine/engine.py",
     "engine/kernels.py",
     "streams.py",

@@ -75,7 +75,7 @@ class Schedule:
 
     def __init__(self, parallel: int, send: Send, changed: threading.Condition | None = None) -> None:
         self._parallel: Final = parallel
-        self._send: Final = send
+        self.send: Final = send
         self._changed: Final = changed or threading.Condition()
         self._waiting: list[Job] = []  # sorted by order
         self._begun: Final[list[Job]] = []  # the next long one first
@@ -90,7 +90,7 @@ class Schedule:
         with self._changed:
             if self._is_abandoned:
                 return
-            self._waiting += [Job(query, turn, next(self._arrivals), self._send) for turn in query.turns]
+            self._waiting += [Job(query, turn, next(self._arrivals), self.send) for turn in query.turns]
             self._waiting.sort(key=lambda job: job.order)
             self._changed.notify()
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine import __version__
 from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.options import ConfigCommand, build_config, config_options
 from gtp_engine.config import Config
@@ -65,7 +64,7 @@ def analysis_command(
     **flags: object,
 ) -> None:
     """Run the analysis server."""
-    from gtp_engine.analysis.session import serve
+    from gtp_engine.analysis.server import serve
     from gtp_engine.nn.network_files import is_katago_file
     from gtp_engine.streams import write_log
 
@@ -85,8 +84,7 @@ def analysis_command(
         write_log("Started, ready to begin handling requests")  # some front ends wait for this text
         return engines
 
-    version = config.gtp.version or __version__
-    sys.exit(serve(config, load, version=version, quit_without_waiting=quit_without_waiting, log=write_log))
+    sys.exit(serve(config, load, quit_without_waiting=quit_without_waiting, log=write_log))
 
 
 def _configuration(

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from gtp_engine import __version__
 from gtp_engine.analysis.schedule import Schedule
 from gtp_engine.analysis.server import AnalysisServer
 from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Outbox, Seats, accepted, first_of
@@ -47,11 +46,8 @@ class Responses:
 async def serve_analysis(request: web.Request, host: EngineHost, seats: Seats) -> web.StreamResponse:
     """Answer the queries of a client until it goes; its searches end with it."""
     async with accepted(request, seats) as client:
-        send = Responses(client.outbox).send
-        schedule = host.open_schedule(send)
-        config = host.config
-        version = config.gtp.version or __version__
-        server = AnalysisServer(config, schedule, send, host.source, host.log, version, MAX_POSITIONS)
+        schedule = host.open_schedule(Responses(client.outbox).send)
+        server = AnalysisServer(host.config, schedule, host.source, host.log, MAX_POSITIONS)
         has_ended = asyncio.Event()
         try:
             await first_of(_read(client, server, has_ended), _finish(schedule, has_ended))

@@ -12,9 +12,8 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, Final, Protocol
 
-from gtp_engine.analysis.backend import Backend
 from gtp_engine.analysis.schedule import Schedule, Send, SharedSchedule
-from gtp_engine.analysis.worker import Searchers, Worker
+from gtp_engine.analysis.worker import Backend, Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError

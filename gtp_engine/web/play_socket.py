@@ -20,7 +20,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from gtp_engine import __version__
-from gtp_engine.analysis.fields import Fields
+from gtp_engine.analysis.query import Fields
 from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE

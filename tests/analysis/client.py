@@ -9,7 +9,7 @@ from typing import IO, Any, Final
 
 from busy_machine import bound
 
-from gtp_engine.analysis.session import AnalysisSession
+from gtp_engine.analysis.server import AnalysisSession
 from gtp_engine.config import Config
 
 TIMEOUT: Final = bound(60)
@@ -86,7 +86,7 @@ class SessionClient(Client):
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
         super().__init__(os.fdopen(ours_out, "wb"), os.fdopen(ours_in, "rb"), silence=silence)
-        config = Config().with_values(dict(value.split("=") for value in values))
+        config = Config().with_values({"gtp.version": "1.2.3", **dict(value.split("=") for value in values)})
         self.log: list[str] = []
         self.error: Exception | None = None
         self._streams = os.fdopen(theirs_in, "rb", buffering=0), os.fdopen(theirs_out, "wb", buffering=0)
@@ -94,9 +94,7 @@ class SessionClient(Client):
         self.session = AnalysisSession(
             config,
             load,
-            stdin=self._streams[0],  # type: ignore[arg-type]
-            stdout=self._streams[1],  # type: ignore[arg-type]
-            version="1.2.3",
+            self._streams,  # type: ignore[arg-type]
             log=self.log.append,
             **options,
         )

@@ -17,7 +17,6 @@ from gtp.processes import compile_once
 from nn.tiny_networks import v7_network
 
 import gtp_engine
-from gtp_engine import __version__
 from gtp_engine.cli import cli
 from gtp_engine.config import Config
 from gtp_engine.kernel_cache import NETWORK
@@ -231,7 +230,7 @@ class TestCommandLine:
             calls.append((config, options))
             return 0
 
-        monkeypatch.setattr("gtp_engine.analysis.session.serve", serve)
+        monkeypatch.setattr("gtp_engine.analysis.server.serve", serve)
         return calls
 
     @staticmethod
@@ -251,7 +250,7 @@ class TestCommandLine:
         assert (config.analysis.analysis_visits, config.analysis.analysis_time) == (700, 9.0)
         assert config.analysis.perspective == "white"
         assert options["quit_without_waiting"]
-        assert options["version"] == __version__
+        assert config.gtp.version is None
         assert "not supported here: homeDataDir, numSearchThreads" in result.stderr
         assert "human.bin.gz is ignored" in result.stderr
 
@@ -270,7 +269,7 @@ class TestCommandLine:
         file.write_text("[analysis]\nparallel = 2\n")
         assert self.invoke("--config", str(file), "--version", "1.15.3").exit_code == 0
         ((config, options),) = served
-        assert (config.analysis.parallel, options["version"]) == (2, "1.15.3")
+        assert (config.analysis.parallel, config.gtp.version) == (2, "1.15.3")
         assert not options["quit_without_waiting"]
 
     @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from analysis.client import SessionClient, query
 from analysis.fake_search import FakeBackend, FakeTime
 from busy_machine import require_once
 
-from gtp_engine.analysis import session, worker
-from gtp_engine.analysis.schedule import SLICE
-from gtp_engine.analysis.session import Output
+from gtp_engine import __version__
+from gtp_engine.analysis import server, worker
+from gtp_engine.analysis.schedule import SLICE, Schedule
+from gtp_engine.analysis.server import Output
+from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import format_vertex
@@ -235,6 +237,12 @@ class TestActions:
             "git_hash": "<omitted>",
         }
 
+    def test_the_version_is_that_of_the_package_by_default(self) -> None:
+        sent: list[dict[str, Any]] = []
+        handle = server.AnalysisServer(Config(), Schedule(1, sent.append), FakeBackend, print).handle_bytes  # type: ignore[arg-type]
+        handle(b'{"id": "v", "action": "query_version"}')
+        assert sent[0]["version"] == __version__
+
     def test_models_and_cache_while_searching(self) -> None:
         backend = FakeBackend(0.001)
         with SessionClient(backend) as client:
@@ -375,7 +383,7 @@ class TestEnd:
 
     def test_a_controller_may_read_slowly(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The responses are more than a pipe holds, and the end comes before the first of them is read."""
-        monkeypatch.setattr(session, "END_WAIT", 0.1)
+        monkeypatch.setattr(server, "END_WAIT", 0.1)
         with SessionClient(FakeBackend(), silence=1.0) as client:
             for number in range(100):
                 client.send(query(id=f"{number} {'long' * 1000}", maxVisits=1))

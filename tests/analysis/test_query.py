@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from superko_games import game_with_superko
 
-from gtp_engine.analysis.fields import QueryError
-from gtp_engine.analysis.query import Query, Turn, Wanted, parse_query
+from gtp_engine.analysis.query import Query, QueryError, Turn, Wanted, parse_query
 from gtp_engine.config import Config
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex
