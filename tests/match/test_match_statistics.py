@@ -1,37 +1,11 @@
 """Winrates, intervals and Elo differences, and the table that shows them."""
 
-import math
-
 import pytest
 from match_helpers import record, won_by
 
-from gtp_engine.elo import Z_95, elo_difference, wilson_interval
+from gtp_engine.elo import wilson_interval
 from gtp_engine.match.settings import Sprt
 from gtp_engine.match.statistics import format_table, summarize
-
-
-@pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (36, 60), (38.5, 60), (19, 20), (10, 10), (1, 1)])
-def test_wilson_interval_ends_where_the_rate_is_just_plausible(wins: float, games: int) -> None:
-    """By definition: the observed rate lies Z_95 standard deviations of the true rate away from both ends."""
-    low, high = wilson_interval(wins, games)
-    assert 0 <= low <= wins / games <= high <= 1
-    for end in (low, high):
-        if 0 < end < 1:
-            assert abs(wins / games - end) == pytest.approx(Z_95 * math.sqrt(end * (1 - end) / games))
-
-
-def test_wilson_interval_of_five_in_ten() -> None:
-    assert wilson_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
-
-
-def test_wilson_interval_without_games() -> None:
-    assert wilson_interval(0, 0) == (0.0, 1.0)
-
-
-def test_elo_difference_is_the_inverse_of_the_expected_score() -> None:
-    for rate in (0.05, 0.3, 0.5, 0.64, 0.99):
-        assert 1 / (1 + 10 ** (-elo_difference(rate) / 400)) == pytest.approx(rate)
-    assert (elo_difference(0), elo_difference(1)) == (-math.inf, math.inf)
 
 
 def test_summary_counts_by_color_and_leaves_out_void_games() -> None:
