@@ -77,7 +77,8 @@ class Sabaki(FrontEnd):
         """Return the settings with our engine first, or in the place of an older entry of its name."""
         path = place.file or place.application_data / "Sabaki" / "settings.json"
         old, settings = read_object(path)
-        engines = [checked(each, dict, path, f"an entry of {_SABAKI_ENGINES}") for each in _engines(settings, path)]
+        entries = checked(settings.get(_SABAKI_ENGINES, []), list, path, _SABAKI_ENGINES)
+        engines = [checked(each, dict, path, f"an entry of {_SABAKI_ENGINES}") for each in entries]
         same = [number for number, each in enumerate(engines) if each.get("name") == command.label]
         if same:
             engines[same[0]] = {**engines[same[0]], **_entry(command)}
@@ -91,10 +92,6 @@ class Sabaki(FrontEnd):
             "Start it, choose Engines, Show Engines Sidebar, press the play button there and choose the engine; a "
             "right click on it sets it as a player."
         )
-
-
-def _engines(settings: dict[str, Any], path: Path) -> list[Any]:
-    return list(checked(settings.get(_SABAKI_ENGINES, []), list, path, _SABAKI_ENGINES))
 
 
 def _entry(command: EngineCommand) -> dict[str, str]:

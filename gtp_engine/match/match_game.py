@@ -70,7 +70,7 @@ def load_openings(settings: MatchSettings) -> list[Opening]:
     Raises MatchError for a folder without usable records.
     """
     if settings.openings:
-        return _openings_from_folder(Path(settings.openings), settings)
+        return [_opening_from_file(path, settings) for path in _opening_paths(Path(settings.openings))]
     if settings.random_plies:
         return [_random_opening(number, settings) for number in range(settings.opening(settings.games) + 1)]
     return [Opening()]
@@ -118,10 +118,6 @@ def openings_digest(settings: MatchSettings) -> str:
     for path in _opening_paths(Path(settings.openings)):
         digest.update(f"{path.name}\n{hashlib.sha256(_content(path)).hexdigest()}\n".encode())
     return digest.hexdigest()
-
-
-def _openings_from_folder(folder: Path, settings: MatchSettings) -> list[Opening]:
-    return [_opening_from_file(path, settings) for path in _opening_paths(folder)]
 
 
 def _opening_paths(folder: Path) -> list[Path]:
