@@ -122,9 +122,9 @@ def rollout_policy_command(records: Path, run: Path, **flags: Any) -> None:
     """
     settings, report = settings_of(RolloutSettings, flags), settings_of(RolloutReport, flags)
     with _stage(run, flags) as stage:
+        from gtp_engine.alphago.stages.comparisons import report_run
         from gtp_engine.alphago.stages.game_records import read_games
         from gtp_engine.alphago.stages.rollout_policy import run_rollout_policy
-        from gtp_engine.alphago.stages.rollout_report import report_run
 
         games = read_games(records, log=stage.bar.log)
         target = _file_of(run_rollout_policy(games, settings, stage))
@@ -187,8 +187,8 @@ def value_command(
 
         read_linear_policy(linear)  # an error at the end would come after hours
     with _stage(run, flags) as stage:
+        from gtp_engine.alphago.stages.comparisons import compare_run
         from gtp_engine.alphago.stages.value import run_value
-        from gtp_engine.alphago.stages.value_comparison import compare_run
 
         _file_of(run_value(supervised, reinforced, settings, game, learning, stage))
     if rollouts:

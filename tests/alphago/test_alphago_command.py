@@ -55,8 +55,8 @@ def test_interrupted_records_tell_a_chain_so(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("stage", "run", "comparison"),
     [
-        ("value", "value.run_value", "value_comparison.compare_run"),
-        ("rollout-policy", "rollout_policy.run_rollout_policy", "rollout_report.report_run"),
+        ("value", "value.run_value", "comparisons.compare_run"),
+        ("rollout-policy", "rollout_policy.run_rollout_policy", "comparisons.report_run"),
     ],
 )
 def test_the_comparison_after_a_run_ends_at_once(

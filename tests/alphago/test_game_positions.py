@@ -5,6 +5,7 @@ import pytest
 from alphago.games import random_game, record, wild_game
 from alphago.test_alphago_encoder import encode
 from board_helpers import action_to_point
+from training.needs_torch import torch  # noqa: F401  # comes first: examples are tensors
 
 from gtp_engine.alphago.stages.game_positions import (
     GameStore,

@@ -10,8 +10,8 @@ from board_helpers import point_to_action
 from training.needs_torch import torch
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.examples import ExampleBatch
 from gtp_engine.alphago.stages.experience import Collector, read_episodes
+from gtp_engine.alphago.stages.game_positions import ExampleBatch
 from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy
 from gtp_engine.alphago.stages.reinforce import (
     OpponentPool,

@@ -19,6 +19,7 @@ from gtp_engine.alphago.linear_policy import (
     read_linear_policy,
 )
 from gtp_engine.alphago.linear_rollouts import begin_linear, new_linear_work, play_out_linear
+from gtp_engine.alphago.stages.comparisons import format_qualities, measure_policies
 from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.alphago.stages.rollout_gradient import LOSS, POSITIONS, Scores, add_games
@@ -30,8 +31,7 @@ from gtp_engine.alphago.stages.rollout_policy import (
     run_rollout_policy,
     uniform_policy,
 )
-from gtp_engine.alphago.stages.rollout_report import format_qualities, measure_policies
-from gtp_engine.alphago.stages.stage_settings import RolloutSettings, StageRun
+from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings, StageRun
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.board import new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
@@ -216,9 +216,8 @@ def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
 
 
 def test_policies_are_compared_by_moves_results_and_speed() -> None:
-    found = measure_policies(
-        GameStore(planted_games()[:40]), planted_policy(), positions=300, rollouts=2, seconds=0.01, seed=1
-    )
+    report = RolloutReport(positions=300, rollouts=2, speed_seconds=0.01)
+    found = measure_policies(GameStore(planted_games()[:40]), planted_policy(), report, seed=1)
     assert list(found) == ["uniform", "tactical", "linear"]
     assert found["linear"].drawn > 1.5 * found["uniform"].drawn
     assert all(0 < worth.error < 3 and worth.per_second > 0 for worth in found.values())

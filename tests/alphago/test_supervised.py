@@ -11,8 +11,7 @@ import pytest
 from alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from training.needs_torch import torch
 
-from gtp_engine.alphago.stages.examples import ExampleStream, examples_of
-from gtp_engine.alphago.stages.game_positions import GameStore
+from gtp_engine.alphago.stages.game_positions import ExampleStream, GameStore, examples_of
 from gtp_engine.alphago.stages.game_records import RecordsError
 from gtp_engine.alphago.stages.nets import read_policy
 from gtp_engine.alphago.stages.replay import PositionRefs

@@ -14,16 +14,7 @@ from board_helpers import game_from
 from training.needs_torch import torch
 
 from gtp_engine.alphago.linear_policy import write_linear_policy
-from gtp_engine.alphago.stages.examples import examples_of
-from gtp_engine.alphago.stages.game_positions import GameStore
-from gtp_engine.alphago.stages.game_records import RecordsError, recorded
-from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
-from gtp_engine.alphago.stages.policy_rows import PolicyRows
-from gtp_engine.alphago.stages.replay import PositionRefs
-from gtp_engine.alphago.stages.rollout_policy import uniform_policy
-from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
-from gtp_engine.alphago.stages.value import ValueObjective, run_value, samples_of, split_episodes, values_of
-from gtp_engine.alphago.stages.value_comparison import (
+from gtp_engine.alphago.stages.comparisons import (
     averaged_network_estimator,
     compare,
     compare_run,
@@ -33,6 +24,14 @@ from gtp_engine.alphago.stages.value_comparison import (
     rollout_estimator,
     stages_panel,
 )
+from gtp_engine.alphago.stages.game_positions import GameStore, examples_of
+from gtp_engine.alphago.stages.game_records import RecordsError, recorded
+from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
+from gtp_engine.alphago.stages.policy_rows import PolicyRows
+from gtp_engine.alphago.stages.replay import PositionRefs
+from gtp_engine.alphago.stages.rollout_policy import uniform_policy
+from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.value import ValueObjective, run_value, samples_of, split_episodes, values_of
 from gtp_engine.alphago.stages.value_games import fill_folder, read_folder, value_games
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ConfigError

@@ -5,13 +5,13 @@ Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  Each stage is 
 
     records         games that a network plays against itself, as SGF files (`play_records`)
     policy          a policy network that predicts the moves of records (`supervised`)
-    rollout-policy  a linear policy, fast enough for rollouts (`rollout_policy`, `rollout_report`)
+    rollout-policy  a linear policy, fast enough for rollouts (`rollout_policy`, `comparisons`)
     reinforce       the policy network, improved by games against its earlier versions (`reinforce`)
-    value           a value network, trained on games of the reinforced policy (`value`, `value_comparison`)
+    value           a value network, trained on games of the reinforced policy (`value`, `comparisons`)
     chain           all stages, and a round robin with an Elo table (`stage_chain`)
 
 Games are read as `game_records.RecordedGame` or `experience.Episode`; a `game_positions.GameStore` holds them, from
-which positions are replayed (`replay`) and encoded when they are needed (`examples`).  `nets` has the networks and
+which positions are replayed (`replay`) and encoded when they are needed.  `nets` has the networks and
 their files.  `policy_rows` and `torch_games` play games with them, `value_games` those of the value network.
 
 All stages share `stage_settings` and, where torch trains on examples, the loop in `supervised`.  The rollout policy is

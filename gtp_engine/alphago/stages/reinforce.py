@@ -22,9 +22,8 @@ import torch
 from torch import Tensor
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.examples import ExampleBatch
 from gtp_engine.alphago.stages.experience import Collector, write_episodes
-from gtp_engine.alphago.stages.game_positions import GameStore, Replayer, transform_actions
+from gtp_engine.alphago.stages.game_positions import ExampleBatch, GameStore, Replayer, transform_actions
 from gtp_engine.alphago.stages.nets import PolicyNet, export_run, read_policy
 from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.alphago.stages.torch_games import play_versus, torch_player

@@ -14,8 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gtp_engine.alphago.stages.examples import ExampleBatch, ExampleStream, examples_of
-from gtp_engine.alphago.stages.game_positions import GameStore
+from gtp_engine.alphago.stages.game_positions import ExampleBatch, ExampleStream, GameStore, examples_of
 from gtp_engine.alphago.stages.game_records import RecordedGame, split_games
 from gtp_engine.alphago.stages.nets import Net, NetShape, PolicyNet, export_run, new_net
 from gtp_engine.alphago.stages.replay import PositionRefs

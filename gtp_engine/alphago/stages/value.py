@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.alphago.stages.examples import ExampleBatch, ExampleStream, examples_of
 from gtp_engine.alphago.stages.experience import Episode
-from gtp_engine.alphago.stages.game_positions import GameStore
+from gtp_engine.alphago.stages.game_positions import ExampleBatch, ExampleStream, GameStore, examples_of
 from gtp_engine.alphago.stages.game_records import split_named
 from gtp_engine.alphago.stages.nets import PolicyNet, ValueNet, export_run, new_net, read_policy
 from gtp_engine.alphago.stages.replay import PositionRefs

@@ -1,6 +1,8 @@
-"""The errors of value estimators by stage of the game: the value network beside averages of rollouts.
+"""Comparisons at the end of a training: a value network with averages of rollouts, and rollout policies.
 
-Figure 2b of the paper in miniature: the mean squared error of an estimate, −1 to 1, against the game's outcome.
+Estimators of a position's value are compared by stage of the game, figure 2b of the paper in miniature: the mean
+squared error of an estimate, −1 to 1, against the game's outcome.  Rollout policies are compared by that error, by how
+often they draw the move played, and by their speed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,25 +12,29 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.alphago.linear_policy import LinearPolicy, read_linear_policy
+from gtp_engine.alphago.linear_policy import LinearPolicy, new_tables, read_linear_policy
+from gtp_engine.alphago.linear_rollouts import LinearWork, linear_rollouts_per_second, new_linear_work, play_out_linear
 from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
 from gtp_engine.alphago.stages.game_positions import GameStore, Replayer
+from gtp_engine.alphago.stages.game_records import RecordedGame
 from gtp_engine.alphago.stages.nets import read_net, read_policy
 from gtp_engine.alphago.stages.policy_rows import PolicyRows
 from gtp_engine.alphago.stages.replay import PositionRefs
-from gtp_engine.alphago.stages.stage_settings import ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.rollout_policy import split_stores
+from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings, ValueLearning, ValueSettings
 from gtp_engine.alphago.stages.supervised import Evaluate, evaluate_with
 from gtp_engine.alphago.stages.torch_games import torch_player
 from gtp_engine.alphago.stages.value import GAMES, samples_of, split_episodes, values_of
 from gtp_engine.alphago.stages.value_games import read_folder
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions
+from gtp_engine.go.board import copy_board, new_board, view_storage
 from gtp_engine.go.constants import BLACK
-from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.search.puct.leaf_evaluator import RolloutPlayer
 from gtp_engine.search.puct.leaf_rollouts import new_results
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollouts.rollout import POLICIES
+from gtp_engine.search.rollouts.rollout import POLICIES, new_rollout_work, play_out, rollouts_per_second
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import Curves, Panel
 from gtp_engine.training.core.runs import never
@@ -38,6 +44,9 @@ ValueEstimator = Callable[[GameStore, PositionRefs], FloatArray]
 PlayerFactory = Callable[[int, int], RolloutPlayer]
 """Returns a rollout player for boards of a width and height."""
 
+LINEAR: Final = "linear"
+_DRAWS: Final = 4
+"""Moves drawn in each position, to estimate how often a policy draws the move played."""
 FILE_NAME: Final = "comparison.png"
 """The picture's name in the folder of a run."""
 STAGES: Final = 6
@@ -197,3 +206,77 @@ def _averages(
     sign = np.where(refs.to_play == BLACK, 1.0, -1.0)
     averages: FloatArray = (sign * total / rollouts).astype(np.float32)
     return averages
+
+
+@dataclass(frozen=True)
+class PolicyQuality:
+    """Measurements of a rollout policy."""
+
+    drawn: float
+    """Share of its moves that are the move played."""
+    per_second: float
+    """Rollouts per second on one core from the empty board."""
+    error: float
+    """Mean squared error of the average of rollouts, −1 to 1, against the game's outcome."""
+
+
+def measure_policies(
+    store: GameStore, policy: LinearPolicy, report: RolloutReport, *, seed: int
+) -> dict[str, PolicyQuality]:
+    """Return the quality of every policy by its name, on random positions of the games."""
+    refs, width, height = store.move_refs(), store.width, store.height
+    chosen = np.random.default_rng(seed).permutation(len(refs.games))[: report.positions]
+    refs = refs.take(np.sort(chosen))
+    linear, one_move = (new_linear_work(new_tables(policy), width, height, limit) for limit in (0, 1))
+    estimators = {name: rollout_estimator(name, report.rollouts, seed=seed) for name in POLICIES}
+    estimators[LINEAR] = rollout_estimator(policy, report.rollouts, seed=seed)
+    (stage,) = compare(store, refs, estimators, stages=1)
+    return {
+        name: PolicyQuality(
+            drawn=_drawn_share(store, refs, one_move if name == LINEAR else POLICIES[name], seed=seed),
+            per_second=(
+                linear_rollouts_per_second(width, height, linear, report.speed_seconds)
+                if name == LINEAR
+                else rollouts_per_second(width, height, name, report.speed_seconds)
+            ),
+            error=stage.errors[name],
+        )
+        for name in estimators
+    }
+
+
+def report_run(policy: Path, games: list[RecordedGame], settings: RolloutSettings, report: RolloutReport) -> str:
+    """Return the comparison of a trained policy's file with the other policies on its test games, as a table."""
+    _, test = split_stores(games, settings.test_share)
+    return format_qualities(measure_policies(test, read_linear_policy(policy), report, seed=settings.seed))
+
+
+def format_qualities(found: Mapping[str, PolicyQuality]) -> str:
+    """Return the measurements as a Markdown table."""
+    lines = ["| rollouts | draws the move played | rollouts/s | error of their average |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | {quality.drawn:.1%} | {quality.per_second:,.0f} | {quality.error:.3f} |"
+        for name, quality in found.items()
+    ]
+    return "\n".join(lines)
+
+
+def _drawn_share(store: GameStore, refs: PositionRefs, policy: int | LinearWork, *, seed: int) -> float:
+    """Return the share of a policy's moves that are the moves played."""
+    board, work = new_board(store.width, store.height), new_rollout_work(store.width, store.height)
+    first_player, rng = np.zeros(board.color.size, dtype=np.int8), new_states(1, seed)[0]
+    played, hits = store.actions(refs), 0
+    cells, replayer = cell_table(store.width, store.height)[0], Replayer(store, 1)
+    for row in range(len(refs.games)):
+        position = replayer.positions(refs.take(np.array([row])))
+        start = view_storage(position.storage[0, 0], position.hash[0, 0], position.zobrist, board.color.size)
+        color, last = int(position.to_play[0]), int(position.points[0, 0])
+        for _ in range(_DRAWS):
+            copy_board(board, start)
+            first_player[:] = 0
+            if isinstance(policy, LinearWork):
+                play_out_linear(board, color, last, policy, rng, first_player)
+            else:
+                play_out(board, color, last, policy, work, rng, first_player, 1)
+            hits += bool(cells[first_player.argmax()] == played[row])
+    return hits / (_DRAWS * len(refs.games))
