@@ -23,7 +23,7 @@ from gtp_engine.search.tree_reuse import tree_memory
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles
 
-PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "sgfmill", "click", "filelock", "rich")
+PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "click", "filelock", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
 
 RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml")

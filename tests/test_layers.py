@@ -56,7 +56,6 @@ ONLY_IN = {
     "ray": ("worker_process.py",),
     "aiohttp": ("web/",),
     "filelock": ("kernel_cache.py", "files.py"),
-    "sgfmill": ("sgf/", "sgf.py"),
     "numba": ("_jit.py", "_jit_linking.py", "doctor.py"),
 }
 """Packages from outside, and the only files (or folders) that import them.  `doctor` runs nothing in onnxruntime, it

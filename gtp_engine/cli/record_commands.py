@@ -284,12 +284,14 @@ def solve_command(
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
-    from gtp_engine.sgf import parse_sgf, record_to_game
+    from gtp_engine.sgf import parse_sgf, play_record
     from gtp_engine.streams import write_log
 
     data = _read_record(record, place.game)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
-    position = record_to_game(parse_sgf(data), move_number=place.move, rules=rules, komi=komi)
+    position, played = play_record(parse_sgf(data), move_number=place.move, rules=rules, komi=komi)
+    for note in played.notes:
+        write_log(f"the record: {note}")
     points = parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)

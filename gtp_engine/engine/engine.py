@@ -40,7 +40,7 @@ from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
+from gtp_engine.sgf import format_sgf, parse_sgf, play_record
 from gtp_engine.time_manager import TimeBudget
 
 _FIXED_SECTIONS: Final = {
@@ -367,19 +367,20 @@ class Engine:
 
     # --- records ---
 
-    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> None:
-        """Replace the game by a record, up to the position before that move; logs what of it was ignored or guessed.
+    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> tuple[str, ...]:
+        """Replace the game by a record, up to the position before that move; return and log what was left out.
 
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
         record = parse_sgf(data.encode() if isinstance(data, str) else data)
         # A record that names rules but no komi has the usual komi of its rules, unless the user has set one.
         komi = self.komi if self._komi_is_given or record.rules is None else None
-        game = record_to_game(record, move_number=move_number, rules=self.rules, komi=komi)
+        game, record = play_record(record, move_number=move_number, rules=self.rules, komi=komi)
         self._start(game)
         self._komi_is_given |= record.komi is not None
         for note in record.notes:
             self._log(f"the record: {note}")
+        return record.notes
 
     def to_sgf(self, cancel: CancelToken | None = None) -> str:
         """Return the game as SGF, with its result once it has ended or the engine has resigned."""

@@ -12,7 +12,7 @@ A line on its way from stdin to stdout:
     reports           searches as text: for analyze commands, servers, GoGui's live graphics or a person in a terminal
     terminal_guide    explanations on stderr for a person who types commands
 
-No module but `reports` imports numpy, numba, sgfmill or the engine at its top, so that the handshake (`name`,
-`list_commands`, ...) is answered while the engine is still loading.  Source of the protocol: GTP version 2 draft 2
-(Farnebäck 2002), and GNU Go 3.8 where the draft leaves something open.
+No module but `reports` imports numpy, numba or the engine at its top, so that the handshake (`name`, `list_commands`,
+...) is answered while the engine is still loading.  Source of the protocol: GTP version 2 draft 2 (Farnebäck 2002), and
+GNU Go 3.8 where the draft leaves something open.
 """

@@ -28,7 +28,7 @@ from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, SessionExtr
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, record_to_game
+from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
 from gtp_engine.sgf.values import VOID, parse_result
 
 _NOTHING: Final = SessionExtras()
@@ -114,7 +114,7 @@ class GameSession:
 
         Raises SgfError, and ModelError if the network does not play such a board.
         """
-        game = record_to_game(parse_sgf(data.encode() if isinstance(data, str) else data), rules=engine.rules)
+        game, _ = play_record(parse_sgf(data.encode() if isinstance(data, str) else data), rules=engine.rules)
         engine.prepare_board(game.width, game.height)
 
     @staticmethod

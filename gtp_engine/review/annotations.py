@@ -85,7 +85,7 @@ def can_be_annotated(data: bytes) -> bool:
 def _is_marked(data: bytes) -> bool | None:
     """Return whether a record is marked as a review, None if it cannot be read or kept."""
     try:
-        return MARK in TreeText(data).nodes[0].properties
+        return MARK in TreeText(data).nodes[0].values
     except SgfError:
         return None
 
@@ -152,7 +152,7 @@ def _better(before: Finding) -> str:
 
 def _add_opinion(text: TreeText, node: Node, move: PlayedMove, before: Finding, after: Finding) -> None:
     """Add the mark and the comment of a move to its node."""
-    if move.mark is not None and not _MARK_VALUES.keys() & node.properties.keys():
+    if move.mark is not None and not _MARK_VALUES.keys() & node.values.keys():
         text.add_property(node, move.mark, _MARK_VALUES[move.mark])
     if sentence := comment_on(move, before, after):
         text.add_comment(node, sentence)

@@ -78,6 +78,8 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
     console = Console(
         file=text, stderr=False, width=width, force_terminal=color, legacy_windows=False, markup=False, emoji=False
     )
+    for note in result["notes"]:
+        console.print(f"Note: {note}", highlight=False, soft_wrap=True)
     console.print(_graph([each["lead"] for each in result["positions"]], width), highlight=False)
     players = Table("", "accuracy", "95 %", "points lost per move", "best moves", "lost 2, 5, 10 or more")
     for name, side in (("Black", result["players"]["B"]), ("White", result["players"]["W"])):

@@ -15,7 +15,7 @@ from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.constants import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf import SgfRecord, parse_sgf, record_to_game
+from gtp_engine.sgf import SgfRecord, parse_sgf, play_record, record_to_game
 from gtp_engine.sgf.tree_text import TreeText
 
 MOST_VARIATIONS: Final = 1000
@@ -116,12 +116,17 @@ def _extend(places: list[RecordPlace], before: int, moves: Sequence[Move], posit
 def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLine:
     """Return the main line of the first game in an SGF file.
 
-    `rules` and `komi` are for records that name none.  Raises SgfError for a record that cannot be read or replayed,
-    and for one without moves.
+    It ends before a move that cannot be played.  `rules` and `komi` are for records that name none.  Raises SgfError
+    for a record that cannot be read, and for one without moves.
     """
-    record = parse_sgf(data)
+    _, record = play_record(parse_sgf(data), rules=rules, komi=komi)
     if not record.moves:
         raise SgfError("the record has no moves to review")
+    return _line_of(record, rules, komi)
+
+
+def _line_of(record: SgfRecord, rules: Rules, komi: float | None) -> GameLine:
+    """Return the line of a record; raises SgfError if it cannot be replayed."""
     if record.later_setups:
         games = [_game_before(record, number, rules, komi) for number in range(len(record.moves) + 1)]
     else:
@@ -183,7 +188,10 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
         start = next(number for number, node in enumerate(path) if node not in seen)
         branch = seen[path[start - 1]]
         try:
-            whole = read_game(text.line(path), rules=rules, komi=komi)
+            record = parse_sgf(text.line(path))
+            if len(record.moves) < sum(text.all_nodes[node].moves for node in path):
+                raise SgfError(record.notes[-1])
+            whole = _line_of(record, rules, komi)
         except SgfError as error:
             notes.append(f"the variation after move {branch.moves} was left out: {error}")
             continue

@@ -31,6 +31,8 @@ class ScoreReport:
     score: Score
     statuses: dict[int, str]
     is_counted: bool
+    notes: tuple[str, ...] = ()
+    """What of the record was ignored or guessed."""
 
     @property
     def result(self) -> str:
@@ -49,6 +51,7 @@ class ScoreReport:
             "rules": format_rules(self.game.rules),
             "komi": self.game.komi,
             "points": {status: self._vertices(status) for status in _STATUSES},
+            "notes": list(self.notes),
         }
 
     def to_text(self) -> str:
@@ -101,7 +104,9 @@ def score_record(engine: Engine, data: bytes, *, move_number: int | None = None)
 
     The engine's rules and komi are for records that name none.  Raises SgfError for a record that cannot be read.
     """
-    engine.load_sgf(data, move_number)
+    notes = engine.load_sgf(data, move_number)
     _, status = engine.estimate()
     score = engine.score()
-    return ScoreReport(engine.game.copy(), score, engine.final_status(), engine.game.is_over or status.is_decided)
+    return ScoreReport(
+        engine.game.copy(), score, engine.final_status(), engine.game.is_over or status.is_decided, notes
+    )

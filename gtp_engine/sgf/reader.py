@@ -1,36 +1,28 @@
-r"""Reads SGF: bytes to `SgfRecord`.
+"""Reads SGF: bytes to `SgfRecord`.
 
 Only the first game of a collection is read, always along its first variation, with the properties in `SgfRecord`.
-Everything else (comments, clocks, marks, other variations) is skipped.
-
-Encodings: SGF names the encoding in CA, but in Chinese, Japanese and Korean encodings the second byte of a character
-may look like "]" or "\", so the file is decoded first and then parsed.  A byte order mark has precedence, then CA if it
-is one of the usual encodings, then UTF-8, then one that words about Go suggest (`guessed_encoding`), and last Latin-1,
-SGF's default, in which any bytes are valid.  Games of a collection may each name their own.
+Everything else (comments, clocks, marks, other variations) is skipped.  As much is read as can be read: what is not, or
+is guessed, becomes a note of the record.
 
 Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_LATER_SETUPS`.  A file within them takes a
 few seconds and a few hundred megabytes at most.  Nesting needs no limit, because nothing here is recursive.
 """
 
-import codecs
 import os
-import re
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
-from sgfmill import sgf_grammar
-
-from gtp_engine.errors import HandicapError, IllegalMoveError, SgfError, problem, shown, shown_path
+from gtp_engine.errors import HandicapError, IllegalMoveError, SgfError, counted, problem, shown, shown_path
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import values
-from gtp_engine.sgf.guessed_encoding import guessed_encoding
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, usual_first_player
+from gtp_engine.sgf.text_encoding import encoding_of
+from gtp_engine.sgf.tree_text import GameTree, Node
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -41,44 +33,18 @@ MAX_MOVES: Final = 10_000
 MAX_LATER_SETUPS: Final = 1_000
 """Greatest number of changes of the position after the first move; each takes as long as dozens of moves."""
 
+MOST_NOTES: Final = 20
+"""Notes of a record; a file of another kind could give thousands."""
+
 _DEFAULT_SIZE: Final = "19"
-_GAME_OF_GO: Final = "1"
-_CHARSET: Final = re.compile(rb"[;\]]\s*CA\s*\[\s*([A-Za-z0-9_:.\-]{1,40})\s*\]")
-_NEXT_CHARSET: Final = re.compile(
-    rb"\)\s*(?=\(\s{0,20};(?:(?!\)\s{0,20}\().){0,400}?(?<=[;\]])\s{0,20}CA\s{0,20}\[)", re.DOTALL
-)
-"""The end of a game if the next one names its encoding in its first 400 bytes; the limits keep the search linear."""
-_CODECS: Final = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "gb18030": "gb18030",
-    "big5": "big5hkscs",
-    "big5hkscs": "big5hkscs",
-    "cp950": "cp950",
-    "shift_jis": "cp932",
-    "cp932": "cp932",
-    "euc_jp": "euc_jp",
-    "euc_kr": "cp949",
-    "cp949": "cp949",
-    "koi8-r": "koi8-r",
-    "cp1250": "cp1250",
-    "cp1251": "cp1251",
-    "cp1252": "cp1252",
-    "iso8859-2": "iso8859-2",
-    "iso8859-5": "iso8859-5",
-    "iso8859-15": "iso8859-15",
-}
-"""Encodings in CA besides UTF-8 and Latin-1 (Python's canonical names), and the supersets they are read as.
+_GAME_NAMES: Final = frozenset({"1", "go", "igo", "weiqi", "baduk", "围棋", "圍棋", "囲碁", "바둑"})
+"""Values of GM that mean Go, in small letters."""
 
-Python's own list also contains codecs that are not text encodings or not supersets of ASCII.
-"""
+_STONES: Final = ("AB", "AW", "AE")
+_GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
 
-_OTHER_NAMES: Final = {"windows-31j": "cp932"}
-"""Registered names of encodings that Python does not know; it knows those with "x-" without that prefix."""
-
-_BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-_Node = dict[str, list[bytes]]
+_OTHER_FORMATS: Final = {"\\HS": "GIB", "[Header]": "UGF"}
+"""How records in other formats begin."""
 
 
 def read_sgf_file(path: str) -> bytes:
@@ -99,18 +65,24 @@ def read_sgf_file(path: str) -> bytes:
 
 
 def parse_sgf(data: bytes) -> SgfRecord:
-    """Return the main line of the first game in `data`; raises SgfError.
+    """Return the main line of the first game in `data`; raises SgfError for what is no record of Go.
 
-    Stones and moves must be on the board; whether moves are legal is checked by `record_to_game`.
+    Stones and moves are on the board; whether moves are legal is checked by `record_to_game`.
     """
     _check_length(data)
-    nodes = _main_line(_decode(data).encode("utf-8", "replace"))
-    root = _Root(next(nodes))
-    line = _MainLine(*root.size())
-    line.add(root.node)
+    text = _decode(data)
+    if sum(text.count(mark) for mark in "(;[") > MAX_TOKENS:
+        raise SgfError(f"the SGF record is too large: expected at most {MAX_TOKENS} nodes and values")
+    for beginning, name in _OTHER_FORMATS.items():
+        if text.startswith(beginning):
+            raise SgfError(problem(f"a record in {name}", expected="SGF", advice="convert it first"))
+    tree = GameTree(text)
+    nodes = tree.main_line()
+    info = _GameInfo(tree, nodes)
+    line = _MainLine(tree, info)
     for node in nodes:
         line.add(node)
-    return _record(root, line)
+    return _record(info, line)
 
 
 def _check_length(data: bytes) -> None:
@@ -119,150 +91,132 @@ def _check_length(data: bytes) -> None:
 
 
 def _decode(data: bytes) -> str:
-    """Return `data` as text, see the module's docstring; bytes that are invalid in the encoding become U+FFFD."""
+    """Return `data` as text; bytes that are invalid in the encoding become U+FFFD."""
     return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
 
 
-def encoding_of(data: bytes) -> str:
-    """Return the encoding of a record's first game, as Python names it; see the module's docstring."""
-    if data.startswith(codecs.BOM_UTF16_LE):
-        return "utf-16-le"
-    if data.startswith(codecs.BOM_UTF16_BE):
-        return "utf-16-be"
-    data = sections_of(data)[0]
-    charset = _CHARSET.search(data)
-    name = "" if charset is None else charset[1].decode("ascii").lower().removeprefix("x-")
-    try:
-        canonical = codecs.lookup(_OTHER_NAMES.get(name, name)).name
-    except LookupError:
-        canonical = ""
-    if data.startswith(codecs.BOM_UTF8) or canonical == "utf-8":
-        # In UTF-8 a broken character never hides a bracket, so the rest of the file can still be read.
-        return "utf-8"
-    for encoding in (_CODECS.get(canonical), "utf-8" if canonical != "iso8859-1" else None):
-        if encoding is not None:
-            try:
-                data.decode(encoding)
-            except UnicodeDecodeError:
-                continue
-            return encoding
-    return (guessed_encoding(data) if canonical != "iso8859-1" else None) or "latin-1"
+class _GameInfo:
+    """The properties of the whole game, each from the first node of the main line that has it.
 
+    They belong into the root, but SGF allows them elsewhere.  `notes` collects messages about what was not used.
+    """
 
-def sections_of(data: bytes) -> list[bytes]:
-    """Return the parts of a collection that have one encoding each: games that name none belong to the one before."""
-    if data.startswith(_BYTE_ORDER_MARKS):
-        return [data]
-    cuts = [end.end() for end in _NEXT_CHARSET.finditer(data)]
-    return [data[start:end] for start, end in pairwise([0, *cuts, len(data)])]
-
-
-def _main_line(data: bytes) -> Iterator[_Node]:
-    """Return the nodes of the first game's main line, root first; raises SgfError without a well-formed game."""
-    if sum(data.count(mark) for mark in (b"(", b";", b"[")) > MAX_TOKENS:
-        raise SgfError(f"the SGF record is too large: expected at most {MAX_TOKENS} nodes and values")
-    try:
-        tree = sgf_grammar.parse_sgf_game(data)
-    except ValueError as error:
-        raise SgfError(f"not a readable SGF record: {error}") from None
-    nodes: Iterator[_Node] = sgf_grammar.main_sequence_iter(tree)
-    return nodes
-
-
-def _texts(node: _Node, name: str) -> list[str]:
-    """Return the values of a property, decoded and without escapes; empty when the node does not have it."""
-    return [sgf_grammar.simpletext_value(raw).decode("utf-8") for raw in node.get(name, ())]
-
-
-class _Root:
-    """The root node's properties of the whole game; `notes` collects messages about values that were not used."""
-
-    def __init__(self, node: _Node) -> None:
-        self.node = node
-        self.notes: list[str] = []
+    def __init__(self, tree: GameTree, nodes: Sequence[Node]) -> None:
+        self.notes: Final[list[str]] = list(tree.notes)
+        self._texts: Final[dict[str, str]] = {}
+        has_begun = False
+        for node in nodes:
+            for name in node.values.keys() & _GAME_INFO:
+                # Terminals and front ends show names and results, so control characters in them become blanks.
+                texts = tree.texts(node, name)
+                text = values.one_line(" ".join(texts) if name == "AP" else texts[0]).strip()
+                if text and not (has_begun and name == "SZ"):
+                    self._texts.setdefault(name, text)
+            has_begun = has_begun or not node.values.keys().isdisjoint((*_STONES, "B", "W"))
         game = self.text("GM")
-        if game not in (None, _GAME_OF_GO):
+        if game is not None and game.lower() not in _GAME_NAMES:
             raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
 
-    def text(self, name: str) -> str | None:
-        """Return the first value of a property on one line, without blanks around it; None if it is absent or empty.
+    def note(self, text: str) -> None:
+        """Add a message, unless it is known or there are many."""
+        if text not in self.notes and len(self.notes) < MOST_NOTES:
+            self.notes.append(text)
 
-        Terminals and front ends show names and results, so control characters in them become blanks.
-        """
-        found = _texts(self.node, name)
-        return (values.one_line(found[0]).strip() or None) if found else None
+    def text(self, name: str) -> str | None:
+        """Return the first value of a property on one line, without blanks around it; None if it is absent or empty."""
+        return self._texts.get(name)
 
     def size(self) -> tuple[int, int]:
+        """Return (width, height); raises SgfError for a board that no game can have."""
         return values.parse_size(self.text("SZ") or _DEFAULT_SIZE)
 
     def komi(self) -> float | None:
-        text = self.text("KM")
+        """Return the komi in points, from KM or else from KO, which some Asian servers write."""
+        text, application = self.text("KM"), self.text("AP") or ""
         if text is None:
-            return None
-        komi = values.parse_komi(text, applications=_texts(self.node, "AP"))
+            other = self.text("KO")
+            return None if other is None else values.parse_komi(other)
+        komi = values.parse_komi(text, applications=[application])
         if komi is None:
-            self.notes.append(f"komi {shown(text)} is not a number and was ignored")
+            self.note(f"komi {shown(text)} is not a number and was ignored")
+        elif not application.startswith("Tengen"):
+            meant = values.usual_komi(komi)
+            if meant != komi:
+                self.note(f"komi {shown(text)} was read as {meant:g} points, which it must mean")
+            return meant
         return komi
 
     def rules(self) -> Rules | None:
+        """Return the rules, None if they are unknown."""
         text = self.text("RU")
-        if text is None:
-            return None
-        rules = values.parse_rules(text)
-        if rules is None:
-            self.notes.append(f"rules {shown(text)} are unknown and were ignored")
+        rules = None if text is None else values.parse_rules(text)
+        if text is not None and rules is None:
+            self.note(f"rules {shown(text)} are unknown and were ignored")
         return rules
 
     def handicap(self) -> int:
+        """Return the number of handicap stones, 0 for none."""
         text = self.text("HA")
-        if text is None:
-            return 0
-        handicap = values.parse_handicap(text)
+        handicap = 0 if text is None else values.parse_handicap(text)
         if handicap is None:
-            self.notes.append(f"handicap {shown(text)} is not a number and was ignored")
+            self.note(f"handicap {shown(text or '')} is not a number and was ignored")
         return handicap or 0
 
+    def result(self) -> str | None:
+        """Return the result, with stones as points."""
+        text = self.text("RE")
+        return None if text is None else values.result_in_points(text)
 
-@dataclass
+
 class _MainLine:
-    """The stones and moves of the nodes added so far."""
+    """The stones and moves of the nodes added so far.
 
-    width: int
-    height: int
-    stones: dict[int, int] = field(default_factory=dict)
-    """Colour by point of the position before the first move."""
-    first_player: int | None = None
-    moves: list[Move] = field(default_factory=list)
-    later_setups: list[LaterSetup] = field(default_factory=list)
+    `stones` are the colours by point of the position before the first move.
+    """
 
-    def add(self, node: _Node) -> None:
+    def __init__(self, tree: GameTree, info: _GameInfo) -> None:
+        self.width, self.height = info.size()
+        self.stones: Final[dict[int, int]] = {}
+        self.first_player: int | None = None
+        self.moves: Final[list[Move]] = []
+        self.later_setups: Final[list[LaterSetup]] = []
+        self._tree: Final = tree
+        self._info: Final = info
+        self._has_ended = False
+
+    def add(self, node: Node) -> None:
         """Add a node: first its set-up, then its moves (SGF forbids both in one node, programs do it)."""
-        if not node.keys().isdisjoint(("AB", "AW", "AE", "PL")):
+        if self._has_ended:
+            return
+        if not node.values.keys().isdisjoint((*_STONES, "PL")):
             self._add_setup(node)
         # In the order of the node, for the rare one that has moves of both colours.
-        for name in node:
+        for name in node.values:
             if name in ("B", "W"):
-                self._add_moves(BLACK if name == "B" else WHITE, _texts(node, name))
+                self._add_moves(BLACK if name == "B" else WHITE, self._tree.texts(node, name))
 
     def _add_moves(self, color: int, points: list[str]) -> None:
         for text in points:
+            if self._has_ended:
+                return
             if len(self.moves) >= MAX_MOVES:
                 raise SgfError(f"the SGF record has too many moves: expected at most {MAX_MOVES}")
             try:
                 point = values.parse_move_point(text, width=self.width, height=self.height)
             except SgfError as error:
-                raise SgfError(f"move {len(self.moves) + 1}: {error}") from None
+                self._info.note(f"move {len(self.moves) + 1}: {error}; what follows was left out")
+                self._has_ended = True
+                return
             self.moves.append(Move(color, point))
 
-    def _add_setup(self, node: _Node) -> None:
-        black, white, emptied = (
-            values.parse_points(_texts(node, name), width=self.width, height=self.height) for name in ("AB", "AW", "AE")
-        )
+    def _add_setup(self, node: Node) -> None:
+        black, white, emptied = (self._points(self._tree.texts(node, name), name) for name in _STONES)
         named = [*black, *white, *emptied]
         if len(set(named)) < len(named):
-            point = values.format_point(next(p for p in named if named.count(p) > 1), width=self.width)
-            raise SgfError(problem(f"point {shown(point)} in two of AB, AW and AE", expected="one of them in a node"))
-        player = _parse_player(_texts(node, "PL"))
+            self._info.note("a point is in two of AB, AW and AE: the last of them counts")
+            white = tuple(point for point in white if point not in emptied)
+            black = tuple(point for point in black if point not in (*white, *emptied))
+        player = _parse_player(self._tree.texts(node, "PL"))
         if not self.moves:
             self.stones.update(dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE))
             self.stones.update(dict.fromkeys(emptied, EMPTY))
@@ -273,43 +227,54 @@ class _MainLine:
             stones = *(Move(BLACK, point) for point in black), *(Move(WHITE, point) for point in white)
             self.later_setups.append(LaterSetup(len(self.moves), stones, emptied, player))
 
+    def _points(self, texts: Sequence[str], name: str) -> tuple[int, ...]:
+        """Return the points of a list such as AB's, as far as they are on the board."""
+        points: dict[int, None] = {}
+        for text in dict.fromkeys(texts):  # so that a value repeated a million times is parsed only once
+            try:
+                points.update(dict.fromkeys(values.parse_points([text], width=self.width, height=self.height)))
+            except SgfError as error:
+                self._info.note(f"{name}: {error}; it was left out")
+        return tuple(points)
+
 
 def _parse_player(texts: list[str]) -> int | None:
     """Return the colour of a PL value ("B", "black", in any case); None if it is absent or invalid."""
     return {"b": BLACK, "w": WHITE}.get(texts[0].strip().lower()[:1]) if texts else None
 
 
-def _record(root: _Root, line: _MainLine) -> SgfRecord:
-    handicap, rules = root.handicap(), root.rules()
+def _record(info: _GameInfo, line: _MainLine) -> SgfRecord:
+    handicap, rules = info.handicap(), info.rules()
     stones = tuple(Move(color, point) for point, color in line.stones.items() if color != EMPTY)
     if handicap and not stones:
-        handicap, stones = _handicap_without_stones(handicap, line, rules, root.notes)
+        handicap, stones = _handicap_without_stones(handicap, line, rules, info)
     elif handicap and len(stones) != handicap:
-        root.notes.append(f"handicap {handicap} does not fit the {len(stones)} stones set up; the stones count")
+        set_up = counted(len(stones), "stone")
+        info.note(f"handicap {handicap} does not fit the {set_up} set up; the stones count")
     if handicap and stones:
         handicap = len(stones) if all(stone.color == BLACK for stone in stones) else 0
     return SgfRecord(
         width=line.width,
         height=line.height,
-        komi=root.komi(),
+        komi=info.komi(),
         rules=rules,
         handicap=handicap,
         setup_stones=stones,
         first_player=line.first_player or usual_first_player(stones, line.moves),
         moves=tuple(line.moves),
         later_setups=tuple(line.later_setups),
-        black_name=root.text("PB"),
-        white_name=root.text("PW"),
-        result=root.text("RE"),
-        black_rank=root.text("BR"),
-        white_rank=root.text("WR"),
-        date=root.text("DT"),
-        notes=tuple(root.notes),
+        black_name=info.text("PB"),
+        white_name=info.text("PW"),
+        result=info.result(),
+        black_rank=info.text("BR"),
+        white_rank=info.text("WR"),
+        date=info.text("DT"),
+        notes=tuple(info.notes),
     )
 
 
 def _handicap_without_stones(
-    handicap: int, line: _MainLine, rules: Rules | None, notes: list[str]
+    handicap: int, line: _MainLine, rules: Rules | None, info: _GameInfo
 ) -> tuple[int, tuple[Move, ...]]:
     """Return the handicap of a record that has HA without AB, 0 if it is ignored, and its stones.
 
@@ -326,9 +291,9 @@ def _handicap_without_stones(
             points = ()
         stones = tuple(Move(BLACK, point) for point in points)
         if stones and _can_be_played(line, stones, rules):
-            notes.append(f"handicap {handicap} without stones: the fixed places were assumed")
+            info.note(f"handicap {handicap} without stones: the fixed places were assumed")
             return handicap, stones
-    notes.append(f"handicap {handicap} without stones was ignored")
+    info.note(f"handicap {handicap} without stones was ignored")
     return 0, ()
 
 

@@ -1,10 +1,28 @@
-"""A game record as a plain value."""
+"""A game record as a plain value, played on a board, and written: `SgfRecord` to `Game`, `Game` to text."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine import __version__
+from gtp_engine.errors import IllegalMoveError, SgfError, problem
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.coords import board_points, format_color
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.sgf.values import format_komi, format_point, format_rules, format_size, one_line
+
+_LINE_LENGTH: Final = 79
+_COLOR_LETTERS: Final = {BLACK: "B", WHITE: "W"}
+
+
+class UnplayableError(SgfError):
+    """A record cannot be played on after `moves` of its moves."""
+
+    def __init__(self, message: str, moves: int) -> None:
+        super().__init__(message)
+        self.moves: Final = moves
 
 
 @dataclass(frozen=True)
@@ -62,3 +80,173 @@ def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> int:
         return moves[0].color
     is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
     return WHITE if is_handicap else BLACK
+
+
+def record_to_game(
+    record: SgfRecord,
+    *,
+    move_number: int | None = None,
+    rules: Rules | None = None,
+    komi: float | None = None,
+) -> Game:
+    """Return the game with its moves played.
+
+    With `move_number` N (from 1) the position is the one before move N, as GTP's `loadsgf` defines it, and the colour
+    to play is that of move N; a number beyond the end means the end.  `rules` and `komi` are for records that have
+    none, and default to those of `Game`.
+
+    Moves that superko forbids are played under all rules, because real records contain them.  If a record changes the
+    position between two moves, the game starts afresh from the changed position: earlier moves cannot be taken back any
+    more, and captures and handicap up to there are forgotten.
+
+    Raises SgfError for a `move_number` below 1, and UnplayableError for a set-up with a chain that has no liberty, and
+    for an illegal move, naming its number.
+    """
+    if move_number is not None and move_number < 1:
+        raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
+    count = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
+    game = Game(record.width, record.height, record.rules or rules, record.komi if record.komi is not None else komi)
+    _set_up(game, record.setup_stones, record.first_player, moves=0)
+    setups: dict[int, list[LaterSetup]] = defaultdict(list)
+    for setup in record.later_setups:
+        setups[setup.move_index].append(setup)
+    for index in range(count + 1):
+        for setup in setups.get(index, ()):
+            _change_position(game, setup)
+        if index < count:
+            _play(game, record.moves[index], index + 1)
+    if count < len(record.moves):
+        game.to_play = record.moves[count].color
+    return game
+
+
+def play_record(
+    record: SgfRecord,
+    *,
+    move_number: int | None = None,
+    rules: Rules | None = None,
+    komi: float | None = None,
+) -> tuple[Game, SgfRecord]:
+    """Return what `record_to_game` returns, as far as the record can be played, and the record up to there.
+
+    A note says where it ends.  Raises SgfError for a `move_number` below 1, and if nothing before the first move can be
+    played.
+    """
+    try:
+        return record_to_game(record, move_number=move_number, rules=rules, komi=komi), record
+    except UnplayableError as error:
+        if not error.moves:
+            raise
+        setups = tuple(setup for setup in record.later_setups if setup.move_index < error.moves)
+        note = f"{error}; what follows was left out"
+        part = replace(record, moves=record.moves[: error.moves], later_setups=setups, notes=(*record.notes, note))
+    return record_to_game(part, move_number=move_number, rules=rules, komi=komi), part
+
+
+def _play(game: Game, move: Move, number: int) -> None:
+    try:
+        game.play(move, allow_superko=True)
+    except IllegalMoveError as error:
+        raise UnplayableError(f"move {number} ({format_color(move.color)}): {error}", number - 1) from None
+
+
+def _change_position(game: Game, setup: LaterSetup) -> None:
+    """Change stones and side to play in the middle of a game.
+
+    If a record only sets the side to play, the game continues, since each move has its own colour.
+    """
+    player = setup.player or game.to_play
+    if setup.stones or setup.emptied:
+        colors = {point: int(game.board.color[point]) for point in board_points(game.width, game.height)}
+        colors.update((point, color) for color, point in setup.stones)
+        colors.update(dict.fromkeys(setup.emptied, EMPTY))
+        stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
+        _set_up(game, stones, player, moves=setup.move_index)
+    else:
+        game.to_play = player
+
+
+def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, moves: int) -> None:
+    """Let the game begin with these stones; `moves` is the number of moves of the record before."""
+    try:
+        game.set_up(stones, player)
+    except IllegalMoveError as error:
+        where = f"after move {moves}" if moves else "at the start"
+        raise UnplayableError(f"set-up {where}: {error}", moves) from None
+
+
+def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result: str = "", date: str = "") -> str:
+    """Return the game as an SGF record (FF[4], UTF-8): lines of about 79 characters, none of them empty.
+
+    It contains size, rules, komi, set-up and handicap stones, all moves, and the first player and the one to play at
+    the end if these are not the usual ones; `parse_sgf` and `record_to_game` turn it into an equal game.  Names,
+    `result` ("B+3.5", "W+R", "0") and `date` (ISO) are left out if empty; line breaks and control characters in them
+    become blanks.
+    """
+    nodes = [_root(game)]
+    for name, text in (("PB", black_name), ("PW", white_name), ("RE", result), ("DT", date)):
+        if text:
+            nodes[0][name] = [_simple_text(text)]
+    nodes += [{_COLOR_LETTERS[move.color]: _points([move.point], game)} for move in game.moves]
+    if game.moves and game.to_play == game.moves[-1].color:
+        nodes.append({"PL": [_COLOR_LETTERS[game.to_play]]})
+    return "\n".join(_lines(_pieces(nodes)))
+
+
+def _pieces(nodes: Sequence[dict[str, list[str]]]) -> Iterator[str]:
+    """Yield what is not broken between two lines: properties, in the order of their names, FF first."""
+    yield "("
+    for node in nodes:
+        yield ";"
+        for name in sorted(node, key=lambda name: (name != "FF", name)):
+            yield name + "".join(f"[{value}]" for value in node[name])
+    yield ")"
+
+
+def _lines(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield lines of at most _LINE_LENGTH bytes, unless a piece is longer."""
+    line, length = "", 0
+    for piece in pieces:
+        size = len(piece.encode())
+        if length + size > _LINE_LENGTH:
+            yield line
+            line, length = "", 0
+        line, length = line + piece, length + size
+    yield line
+
+
+def _root(game: Game) -> dict[str, list[str]]:
+    """Return the root node without names and result."""
+    stones = game.setup_stones
+    root = {
+        "FF": ["4"],
+        "GM": ["1"],
+        "CA": ["UTF-8"],
+        "AP": [f"Tengen:{__version__}"],
+        "SZ": [format_size(game.width, game.height)],
+        "KM": [format_komi(game.komi)],
+        "RU": [_simple_text(format_rules(game.rules))],
+    }
+    for color, name in ((BLACK, "AB"), (WHITE, "AW")):
+        points = [stone.point for stone in stones if stone.color == color]
+        if points:
+            root[name] = _points(points, game)
+    if usual_first_player(stones, game.moves) != game.first_player:
+        root["PL"] = [_COLOR_LETTERS[game.first_player]]
+    if _is_handicap(stones, game.first_player):
+        root["HA"] = [str(len(stones))]
+    return root
+
+
+def _is_handicap(stones: tuple[Move, ...], first_player: int) -> bool:
+    return first_player == WHITE and len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
+
+
+def _points(points: Iterable[int], game: Game) -> list[str]:
+    return [format_point(point, width=game.width) for point in points]
+
+
+def _simple_text(text: str) -> str:
+    """Return `text` as a SimpleText value: one line, escaped, with lone surrogates replaced."""
+    plain = one_line(text).encode("utf-8", "replace").decode("utf-8")
+    return plain.replace("\\", "\\\\").replace("]", "\\]")

@@ -1,60 +1,259 @@
-"""TreeText: the text of a record, in which properties and variations are inserted without changing the rest.
+r"""The grammar of SGF (FF[4], https://www.red-bean.com/sgf/): where the nodes of a game lie in its text.
 
-Other readers turn a record into values and lose how it was written.  This one finds where the nodes of the first game's
-main line lie in the text, so that everything else stays byte for byte as it was: unknown properties, line breaks, other
-variations, other games.  Inserted text is ASCII, and therefore the same in every encoding.
+Programs write much that the grammar does not allow.  `GameTree` reads as much as can be read and notes what it passed
+over: a missing `;` before the first node, brackets in texts without a backslash, a missing end, a value that is cut
+off, text between properties, names without values and values without names.
 
-A variation needs parentheses around what follows in the main line: `;a;b` becomes `;a(;b)(;c)`.
+`TreeText` inserts properties and variations without changing the rest.  Readers turn a record into values and lose how
+it was written; here everything else stays byte for byte as it was: unknown properties, line breaks, other variations,
+other games.  Inserted text is ASCII, and therefore the same in every encoding.  A variation needs parentheses around
+what follows in the main line: `;a;b` becomes `;a(;b)(;c)`.
 """
 
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from gtp_engine.errors import SgfError, counted, problem
-from gtp_engine.sgf.reader import encoding_of, sections_of
+from gtp_engine.sgf.text_encoding import encoding_of, sections_of
 
-_START: Final = re.compile(r"\(\s*;")
-_TOKEN: Final = re.compile(
-    r"\s*(?:\[(?P<value>[^\\\]]*(?:\\.[^\\\]]*)*)\]|(?P<name>[A-Za-z]{1,64})|(?P<mark>[;()]))", re.DOTALL
+_ROOT_NAMES: Final = "FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
+_START: Final = re.compile(rf"\(\s*;|\(\s*(?=(?:{_ROOT_NAMES})\s*\[)|(?=;\s*(?:{_ROOT_NAMES})\s*\[)", re.IGNORECASE)
+"""How a game begins: as it should, without `;` as the Nihon Ki-in, Sina and Cyberoro write, or without parenthesis."""
+
+_TOKEN: Final = re.compile(r"\s*(?:(?P<open>\[)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,63})|(?P<mark>[;()]))")
+_STRAY: Final = re.compile(r"\s*[^\s;()\[A-Za-z][^;()\[A-Za-z]*")
+_VALUE: Final = re.compile(r"[^\\\]]*(?:\\.[^\\\]]*)*", re.DOTALL)
+"""The text of a value; where no bracket follows, the value is cut off."""
+
+_NAME: Final = r"[a-z]*[A-Z][A-Za-z0-9_]*\s*\["
+_FOLLOWS: Final = re.compile(
+    rf"\s*(?:\[|\Z|{_NAME}|;\s*(?:[;()]|\Z|[a-z]+\[|{_NAME})|\(\s*(?:[;(]|{_NAME})|\)[ \t]*(?:[();\r\n]|\Z))"
+    rf"|[\r\n]*(?i:{_ROOT_NAMES}|B|W|C|N)\["
 )
-"""The tokens of sgfmill's grammar, with which records are read."""
+"""What can follow a value; before anything else a bracket belongs to the text."""
+
+_NEW_NODE: Final = re.compile(rf";\s*{_NAME}")
+_POINT_NAMES: Final = "AB AW AE AR B CR DD LN MA OB OW SL SQ TB TR TW VW W"
+_NUMBER_NAMES: Final = "BL BM CA DO FF FG GM HA IT MN PL PM ST SZ TE TM WL"
+_PLAIN: Final = frozenset(f"{_POINT_NAMES} {_NUMBER_NAMES}".split())
+"""Properties whose values have no brackets."""
+
+_LOOK_AHEAD: Final = 20_000
+"""Characters of a text in which its end is sought behind brackets."""
+
+_MOST_FAILURES: Final = 100
+"""How often it may be sought in vain in a record, which takes time."""
 
 _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 """Old records write names such as AddBlack; the capitals count."""
 
+_ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
 
-@dataclass
+
+class Span(NamedTuple):
+    """Where a value lies in a text: from `start` to `end` without brackets; `begin` is the end of what comes before."""
+
+    begin: int
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
 class Node:
-    """A node: where it begins and ends in the text, and its properties.
-
-    `properties` maps each property's name to the place in the text where its last value ends, before the bracket;
-    `moves` is the number of moves in the node.
-    """
+    """A node: where it begins and ends in the text, its properties, and the number of moves in it."""
 
     start: int
     end: int
     tree: int
-    """Depth of the game tree that holds the node; 0 is the outermost."""
+    """The number of the game tree that holds the node, in `GameTree.closings`."""
     parent: int | None
-    """The number of the node before it in `TreeText.all_nodes`, None for the root."""
-    properties: dict[str, int] = field(default_factory=dict)
+    """The number of the node before it in `GameTree.nodes`, None for the root."""
+    values: dict[str, list[Span]] = field(default_factory=dict)
     moves: int = 0
+
+
+class GameTree:
+    """The first game in `text` from a place on; raises SgfError if there is none, or nothing is left of it.
+
+    `nodes` are those of the whole tree in the order of the text, `closings` the places of the parentheses that close
+    its trees; trees that lack one end with the game.  `notes` are messages about what was passed over.
+    """
+
+    def __init__(self, text: str, place: int = 0) -> None:
+        start = _START.search(text, place)
+        if start is None:
+            raise SgfError("not a readable SGF record: no SGF data found")
+        self.text: Final = text
+        self.start: Final = start.start()
+        self.nodes: Final[list[Node]] = []
+        self.closings: Final[list[int]] = []
+        self.notes: Final[list[str]] = []
+        self._open: Final[list[tuple[int, int | None]]] = []  # the trees that are open, with the nodes before them
+        self._last: int | None = None  # the node before the next one
+        self._has_begun = False  # the innermost tree
+        self._takes_properties = False
+        self._name = ""
+        self._name_begin = 0
+        self._has_value = False  # the property of this name
+        self._is_lower_case: bool | None = None  # known from the first name on
+        self._failures = 0
+        self.end: Final = self._read()
+        self.has_end: Final = not self._open
+        if self._open and not any(node.values for node in self.nodes):
+            raise SgfError("not a readable SGF record: unexpected end of SGF data")
+
+    def main_line(self) -> list[Node]:
+        """Return the nodes of the main line, the root first."""
+        line = [0]
+        for number, node in enumerate(self.nodes):
+            if node.parent == line[-1]:
+                line.append(number)
+        return [self.nodes[number] for number in line]
+
+    def texts(self, node: Node, name: str) -> list[str]:
+        """Return the values of a property without escapes, each on one line; empty if the node has none."""
+        return [_ESCAPE.sub(_unescaped, self.text[span.start : span.end]) for span in node.values.get(name, ())]
+
+    def closed_text(self) -> str:
+        """Return the text with the parentheses that the game lacks."""
+        opening = "" if self.text[self.start] == "(" else "("
+        game = self.text[self.start : self.end]
+        return f"{self.text[: self.start]}{opening}{game}{')' * len(self._open)}{self.text[self.end :]}"
+
+    def _read(self) -> int:
+        """Find all nodes; return where the game ends."""
+        place = self.start
+        if self.text[place] == ";":
+            self._note("the first parenthesis is missing")
+            self._open_tree()
+        while token := _TOKEN.match(self.text, place) or _STRAY.match(self.text, place):
+            if token.re is _STRAY:
+                self._end_property()
+                self._note("text that belongs to no property was left out")
+                place = token.end()
+            elif token["name"]:
+                self._end_property()
+                self._name, self._name_begin = self._property_name(token["name"]), place
+                place = token.end()
+            elif token["open"]:
+                end = self._value_end(token.end())
+                if end is None:
+                    self._note("the record is cut off in a value")
+                    place = self._name_begin if self._name and not self._has_value else place
+                    self._name = ""
+                    break
+                self._add_value(Span(place, token.end(), end))
+                place = end + 1
+            else:
+                self._end_property()
+                place = token.end()
+                self._follow(token["mark"], place - 1)
+                if not self._open:
+                    return place
+        self._end_property()
+        self._note("the record has no end")
+        for tree, _ in self._open:
+            self.closings[tree] = place
+        return place
+
+    def _follow(self, mark: str, place: int) -> None:
+        """Open or close a tree, or begin a node."""
+        self._takes_properties = mark == ";"
+        self._has_begun = mark != "("
+        if mark == "(":
+            self._open_tree()
+        elif mark == ";":
+            self._add_node(place)
+        else:
+            tree, self._last = self._open.pop()
+            self.closings[tree] = place
+
+    def _open_tree(self) -> None:
+        self._open.append((len(self.closings), self._last))
+        self.closings.append(len(self.text))
+
+    def _add_node(self, place: int) -> None:
+        self.nodes.append(Node(place, place + 1, self._open[-1][0], self._last))
+        self._last = len(self.nodes) - 1
+
+    def _property_name(self, written: str) -> str:
+        """Return the name of a property; small letters count only if the first name of the record has no others."""
+        if self._is_lower_case is None:
+            self._is_lower_case = written.islower()
+        if not written.islower():
+            return written.translate(_LOWER_CASE)
+        return written.upper() if self._is_lower_case else written
+
+    def _end_property(self) -> None:
+        if self._name and not self._has_value:
+            self._note("a property without a value was left out")
+        self._name, self._has_value = "", False
+
+    def _add_value(self, span: Span) -> None:
+        """Add a value to the property that was named last."""
+        if not self._name or (self._has_begun and not self._takes_properties):
+            self._note("a value that belongs to no property was left out")
+            return
+        if not self._takes_properties:
+            self._note("the semicolon before a node is missing")
+            self._add_node(self._name_begin)
+            self._has_begun = self._takes_properties = True
+        node = self.nodes[-1]
+        begin = span.begin if self._has_value else self._name_begin
+        node.values.setdefault(self._name, []).append(span._replace(begin=begin))
+        node.end = span.end + 1
+        node.moves += self._name in ("B", "W")
+        self._has_value = True
+
+    def _value_end(self, start: int) -> int | None:
+        """Return where the value that begins there ends, None if the text ends before.
+
+        A bracket without a backslash is one of the text if nothing that can follow a value follows it.
+        """
+        text, end = self.text, self._bracket(start)
+        if end is None or self._name in _PLAIN or self._failures > _MOST_FAILURES:
+            return end
+        later: int | None = end
+        while later is not None and later < start + _LOOK_AHEAD:
+            if _FOLLOWS.match(text, later + 1):
+                if _NEW_NODE.search(text, end, later):
+                    break
+                if later > end:
+                    self._note("brackets in a text lack a backslash")
+                return later
+            later = self._bracket(later + 1)
+        self._failures += 1
+        return end
+
+    def _bracket(self, place: int) -> int | None:
+        """Return the place of the next closing bracket without a backslash, None if there is none."""
+        found = _VALUE.match(self.text, place)
+        assert found is not None, "it may be empty"
+        return found.end() if self.text[found.end() : found.end() + 1] == "]" else None
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
 
 
 class TreeText:
     """The first game of a record, as text; `nodes` are those of its main line, `all_nodes` have the variations too.
 
-    Raises SgfError if the record has no well-formed game, or its bytes would not survive being decoded and encoded.
+    Parentheses that the game lacks are added.  Raises SgfError if there is no game, or its bytes would not survive
+    being decoded and encoded.
     """
 
     def __init__(self, data: bytes) -> None:
-        self._text, self._encoding = _decoded(data)
-        self.nodes: Final[list[Node]] = []
-        self.all_nodes: Final[list[Node]] = []
-        self._closings: Final[dict[int, int]] = {}
-        self._find_nodes()
+        text, self._encoding = _decoded(data)
+        tree = GameTree(text)
+        if (closed := tree.closed_text()) != text:
+            tree = GameTree(closed)
+        self._text: Final = tree.text
+        self._closings: Final = tree.closings
+        self.nodes: Final = tree.main_line()
+        self.all_nodes: Final = tree.nodes
         self._insertions: Final[dict[int, list[str]]] = {}
         self._removed: Final[dict[int, int]] = {}
 
@@ -85,7 +284,7 @@ class TreeText:
         """Return a record of these nodes alone, as they are in the original."""
         byte_order_mark = self._text[:1] if self._text.startswith("\ufeff") else ""
         nodes = (self.all_nodes[number] for number in path)
-        texts = "".join(self._text[node.start : node.end] for node in nodes)
+        texts = "".join(f";{self._text[node.start : node.end].removeprefix(';')}" for node in nodes)
         return _encoded(f"{byte_order_mark}({texts})", self._encoding)
 
     def add_property(self, node: Node, name: str, value: str) -> bool:
@@ -94,29 +293,20 @@ class TreeText:
 
     def add_values(self, node: Node, name: str, values: list[str]) -> bool:
         """Add a property with these values unless the node has it or there are none; return whether it was added."""
-        if name in node.properties or not values:
+        if name in node.values or not values:
             return False
         self._insert(node.end, name + "".join(f"[{escaped(value)}]" for value in values))
         return True
 
     def remove_properties(self, node: Node, names: Collection[str]) -> None:
         """Remove the properties of these names from a node, as far as it has them."""
-        place, is_removed = node.start + 1, False
-        while place < node.end:
-            token = _TOKEN.match(self._text, place)
-            assert token is not None, "these tokens were read before"
-            if token["name"] is not None:
-                is_removed = token["name"].translate(_LOWER_CASE) in names
-            if is_removed:
-                self._removed[place] = token.end()
-            place = token.end()
         for name in names:
-            node.properties.pop(name, None)
+            self._removed.update((span.begin, span.end + 1) for span in node.values.pop(name, ()))
 
     def add_comment(self, node: Node, text: str) -> None:
         """Add a comment to a node, below the one that it has."""
-        if "C" in node.properties:
-            self._insert(node.properties["C"], "\n\n" + escaped(text))
+        if "C" in node.values:
+            self._insert(node.values["C"][-1].end, "\n\n" + escaped(text))
         else:
             self._insert(node.end, f"C[{escaped(text)}]")
 
@@ -147,46 +337,6 @@ class TreeText:
 
     def _insert(self, place: int, text: str) -> None:
         self._insertions.setdefault(place, []).append(text)
-
-    def _find_nodes(self) -> None:
-        """Find all nodes, and where each of the trees that hold those of the main line is closed."""
-        start = _START.search(self._text)
-        if start is None:
-            raise SgfError("not a readable SGF record: no game found")
-        place, depth, branch, name = start.start(), 0, 0, ""
-        last: int | None = None
-        branches: list[int | None] = []
-        # `branch` is the depth of the innermost tree of the main line; deeper trees that come later are variations.
-        is_main, has_ended = True, False
-        while not has_ended:
-            token = _TOKEN.match(self._text, place)
-            if token is None:
-                raise SgfError("not a readable SGF record: the game is not closed")
-            place, mark = token.end(), token["mark"]
-            if mark == "(":
-                depth += 1
-                branches.append(last)
-                is_main = is_main and depth == branch + 1
-                branch = depth if is_main else branch
-            elif mark == ")":
-                if depth <= branch and depth - 1 not in self._closings:
-                    self._closings[depth - 1] = place - 1
-                is_main = False
-                depth -= 1
-                last = branches.pop()
-                has_ended = depth == 0
-            elif mark == ";":
-                self.all_nodes.append(Node(place - 1, place, depth - 1, last))
-                last = len(self.all_nodes) - 1
-                if is_main:
-                    self.nodes.append(self.all_nodes[last])
-            elif token["name"] is not None:
-                name = token["name"].translate(_LOWER_CASE)
-            elif token["value"] is not None and last is not None:
-                node = self.all_nodes[last]
-                node.end = place
-                node.properties[name] = place - 1
-                node.moves += name in ("B", "W")
 
 
 def games_in(data: bytes) -> list[bytes]:
@@ -219,17 +369,15 @@ def _games_in_section(data: bytes) -> list[bytes]:
     """Return the games of a part of a collection that has one encoding."""
     text, encoding = _decoded(data)
     byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
-    games, place = [], 0
-    while (start := _START.search(text, place)) is not None:
-        place, depth = start.start(), 0
-        while (token := _TOKEN.match(text, place)) is not None:
-            place = token.end()
-            depth += (token["mark"] == "(") - (token["mark"] == ")")
-            if depth == 0:
-                break
-        place = max(place, start.end())
-        games.append(_encoded(byte_order_mark + text[start.start() : place], encoding))
-    return games
+    games: list[bytes] = []
+    place = 0
+    while True:
+        try:
+            tree = GameTree(text, place)
+        except SgfError:
+            return games
+        place = tree.end if tree.has_end else len(text)
+        games.append(_encoded(byte_order_mark + text[tree.start : place], encoding))
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
@@ -253,3 +401,11 @@ def escaped(text: str) -> str:
     """Return text as an SGF value: in ASCII, "?" for other characters, and with SGF's escapes."""
     plain = text.encode("ascii", "replace").decode("ascii")
     return re.sub(r"([\\\]])", r"\\\1", plain)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """Return what an escape or white space stands for: a character, a blank, or nothing for an escaped line break."""
+    character: str | None = found[1]
+    if character is None or character in "\t\f\v":
+        return " "
+    return "" if character.startswith(("\n", "\r")) else character

@@ -19,7 +19,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
 _LARGEST_TT_SIZE: Final = 19
 """Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
-_SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?")
+_SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?[^0-9:]*")
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
 
 _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"}
@@ -52,6 +52,7 @@ VOID: Final = "Void"
 _HUNDREDTHS_WRITERS: Final = ("foxwq", "sgfc:2.0")
 """Substrings of AP in files of programs that write komi in hundredths: the Fox server, and SGFC 2.0 on gokifu.com."""
 _SMALLEST_HUNDREDTHS: Final = 50.0
+_QUARTERS: Final = re.compile(r"([BWbw]\+)([0-9]{1,3}\.[27]5)")
 _STONE_KOMI: Final = frozenset((2.75, 3.25, 3.5, 3.75))
 """Komi values in stones, half the difference, as the Chinese count them; in points they are twice as large."""
 
@@ -62,7 +63,7 @@ def one_line(text: str) -> str:
 
 
 def parse_size(text: str) -> tuple[int, int]:
-    """Return (width, height) of an SZ value, "19" or "13:9"; raises SgfError for anything else or out of range."""
+    """Return (width, height) of an SZ value, "19" or "13:9", perhaps with words behind; raises SgfError for others."""
     match = _SIZE.fullmatch(text.strip())
     expected = f"one or two numbers from {MIN_SIZE} to {MAX_SIZE}, as in 19 or 13:9"
     if match:
@@ -80,10 +81,12 @@ def format_size(width: int, height: int) -> str:
 def parse_move_point(text: str, *, width: int, height: int) -> int:
     """Return the point of a B or W value; PASS for an empty value and for "tt" outside the board.
 
+    So are points one beyond a corner of the board, which some programs write: LizzieYzy "jj" on 9x9, others "``".
     Raises SgfError.
     """
     text = text.strip()
-    if text == "" or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE):
+    beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
+    if text in ("", "``", beyond) or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE):
         return PASS
     return parse_point(text, width=width, height=height)
 
@@ -156,6 +159,23 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
         if abs(komi) in _STONE_KOMI:
             komi *= 2
     return komi
+
+
+def usual_komi(komi: float) -> float:
+    """Return the komi that a value means which no game has: hundredths of 1 to 15 points, and quarters, of stones.
+
+    >>> usual_komi(375.0), usual_komi(650.0), usual_komi(3.75), usual_komi(7.5), usual_komi(200.5)
+    (7.5, 6.5, 7.5, 7.5, 200.5)
+    """
+    if 100 <= abs(komi) <= 1500 and komi % 25 == 0:
+        komi /= 100
+    return 2 * komi if abs(komi) in _STONE_KOMI and komi % 0.5 else komi
+
+
+def result_in_points(text: str) -> str:
+    """Return an RE value; quarters are of stones, of which the margin in points is twice the number."""
+    match = _QUARTERS.fullmatch(text.strip())
+    return text if match is None else f"{match[1]}{2 * float(match[2]):g}"
 
 
 def format_komi(komi: float) -> str:

@@ -161,7 +161,7 @@ def test_positions_have_the_rules_and_stones_of_the_record() -> None:
 
 @pytest.mark.parametrize(
     ("data", "reason"),
-    [(b"(;SZ[9])", "no moves"), (b"(;GM[2];B[aa])", "another game"), (b"(;SZ[9];B[aa];W[aa])", "move 2")],
+    [(b"(;SZ[9])", "no moves"), (b"(;GM[2];B[aa])", "another game"), (b"(;SZ[9]AB[aa];W[aa])", "move 1")],
 )
 def test_what_cannot_be_reviewed_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(SgfError, match=reason):

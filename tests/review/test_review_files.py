@@ -13,6 +13,7 @@ from review.review_support import RECORD
 from gtp_engine.cli import cli
 from gtp_engine.review import page_of
 from gtp_engine.review.finished_reviews import terminal_report
+from gtp_engine.sgf import parse_sgf
 
 
 @pytest.fixture(autouse=True)
@@ -88,17 +89,17 @@ def test_the_record_may_come_from_stdin(tmp_path: Path) -> None:
 
 
 HOSTILE = {
-    "broken.sgf": (b"(;SZ[9];B[aa]", "not a readable SGF record"),
+    "broken.sgf": (b"(;SZ[9];B[aa", "no moves"),
     "chess.sgf": (b"(;GM[3];B[aa])", "another game"),
     "collection.sgf": (RECORD * 1000, "1,000 games in one file: expected one; name one with --game N"),
     "deep.sgf": (b"(;SZ[9]" * 170000, "too large"),
     "empty.sgf": (b"", "not a readable SGF record"),
     "huge.sgf": (b"(;C[" + b"x" * 10_000_000 + b"])", "too long"),
-    "illegal.sgf": (b"(;SZ[9];B[aa];W[aa])", "move 2"),
+    "illegal.sgf": (b"(;SZ[9]AB[aa];W[aa])", "move 1"),
     "image.sgf": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not a readable SGF record"),
     "old.sgf": (b"(;SZ[5]CA[Shift_JIS]C[\xfa\x5b];B[aa])", "bytes in cp932 cannot be kept; save it in UTF-8"),
     "torn.sgf": (b"\xff\xfe" + "(;SZ[5];B[aa])".encode("utf-16-le") + b"x", "cannot be kept"),
-    "utf16.sgf": ("(;SZ[5]PB[é];B[aa])".encode("utf-16-le") + b"\xff", "no game found|not a readable"),
+    "utf16.sgf": ("(;SZ[5]PB[é];B[aa])".encode("utf-16-le") + b"\xff", "utf-16-le cannot be kept"),
 }
 
 
@@ -112,6 +113,18 @@ def test_files_that_cannot_be_read_are_named_and_the_rest_is_done(game: Path) ->
     for (name, (_, reason)), message in zip(sorted(HOSTILE.items()), messages, strict=True):
         assert re.search(f"/{name}: .*({reason})", message), message
     assert (game.parent / "game.review.json").exists()
+
+
+def test_a_damaged_record_is_reviewed_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_bytes(RECORD.removesuffix(b")") + b";B[cc];W[cd]")
+    done = review(path, "--terminal")
+    assert done.exit_code == 0
+    result = json.loads((tmp_path / "game.review.json").read_text())
+    notes = ["the record has no end", "move 7 (black): illegal move: C3 is occupied; what follows was left out"]
+    assert (len(result["moves"]), result["notes"]) == (6, notes)
+    assert all(f"Note: {note}" in done.output for note in notes)
+    assert len(parse_sgf((tmp_path / "game.review.sgf").read_bytes()).moves) == 8, "nothing is taken away"
 
 
 def test_one_game_of_several_can_be_named(tmp_path: Path) -> None:

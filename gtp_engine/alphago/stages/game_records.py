@@ -1,7 +1,7 @@
 """Recorded games: SGF files read into arrays of moves, the input of every stage that learns from games.
 
 A record is stored as its moves, a few hundred bytes a game; positions are replayed when they are needed
-(`game_positions`).  Where a record edits the board in the middle, the game begins there (`sgf.playback`).  Moves after
+(`game_positions`).  Where a record edits the board in the middle, the game begins there (`sgf.record`).  Moves after
 the passes that end a game are left out.
 """
 

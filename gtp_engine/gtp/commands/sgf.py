@@ -25,7 +25,7 @@ def loadsgf(server: "GtpServer", args: Args) -> str:
     """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
     name, move_number = _read_arguments(args)
     engine = server.engine
-    from gtp_engine.sgf import read_sgf_file  # here: it needs sgfmill and numpy, which come with the engine
+    from gtp_engine.sgf import read_sgf_file  # here: it needs numpy, which comes with the engine
 
     try:
         engine.load_sgf(read_sgf_file(name), move_number)

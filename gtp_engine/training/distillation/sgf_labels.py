@@ -1,7 +1,7 @@
 """Labelled samples of recorded games: a folder of SGF files.
 
 Every position of the main line becomes a sample, labelled like those of the teacher's own games.  Left out are
-positions before the last change of the board in the middle of a record (`sgf.playback`), those in which the record has
+positions before the last change of the board in the middle of a record (`sgf.record`), those in which the record has
 the wrong side move, and those after the passes that end a game.
 """
 

@@ -1,0 +1,207 @@
+"""Records that break the grammar, as common programs write them or as files get damaged: what can be read is read."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sgf_support import at, parse, position
+
+from gtp_engine.errors import SgfError
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.sgf import format_sgf, parse_sgf, play_record, record_to_game
+from gtp_engine.sgf.tree_text import TreeText, game_in, games_in
+
+CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "note"),
+    [
+        ("(\nTE[Title]\nKO[6.5]\nPB[Ann]\n;B[pd];W[dp])", 2, "the semicolon before a node is missing"),
+        (";GM[1]SZ[19];B[pd];W[dp])", 2, "the first parenthesis is missing"),
+        ("(;SZ[9]US[name[3d]];B[ee];W[cc])", 2, "brackets in a text lack a backslash"),
+        ("(;SZ[9];B[ee]C[see [1] and [2] here];W[cc];B[gg])", 3, "brackets in a text lack a backslash"),
+        ("(;SZ[9];B[ee]C[one [1]] two];W[cc])", 2, "brackets in a text lack a backslash"),
+        ("(;SZ[9]PB[Ann] stray text ;B[ee];W[cc])", 2, "a property without a value was left out"),
+        ("(;SZ[9]PB[Ann] ? ;B[ee];W[cc])", 2, "text that belongs to no property was left out"),
+        ("(;SZ[9];B[ee]];W[cc])", 2, "text that belongs to no property was left out"),
+        ("(;SZ[9];B[ee];W[cc]", 2, "the record has no end"),
+        ("(;SZ[9];B[ee](;W[cc]", 2, "the record has no end"),
+        ("(;SZ[9];B[ee];W[cc];B[g", 2, "the record is cut off in a value"),
+        ("(;SZ[9];B[ee];W[cc];B", 2, "a property without a value was left out"),
+        ("(;SZ[9]KM;B[ee])", 1, "a property without a value was left out"),
+        ("(;SZ[9];[[dc]](;B[ee])(;B[cc]))", 1, "a value that belongs to no property was left out"),
+        ("(;SZ[9];B[ee](W[cc])(;W[dd]))", 2, "the semicolon before a node is missing"),
+        ("(;SZ[9];B[ee](;W[cc])B[dd])", 2, "a value that belongs to no property was left out"),
+        ("(;SZ[9]AB[];B[ee])", 1, "AB: point '': expected two letters from aa to ii on 9x9; it was left out"),
+        ("(;SZ[9]AW[aa][xy];B[ee])", 1, "AW: point 'xy': expected two letters from aa to ii on 9x9; it was left out"),
+        ("(;SZ[9]AB[aa]AW[aa];B[ee])", 1, "a point is in two of AB, AW and AE: the last of them counts"),
+        ("(;SZ[9];B[ee];W[kk];B[cc])", 1, "move 2: point 'kk': expected two letters from aa to ii on 9x9; "
+         "what follows was left out"),
+    ],
+)  # fmt: skip
+def test_what_can_be_read_is_read(text: str, moves: int, note: str) -> None:
+    record = parse(text)
+    assert len(record.moves) == moves
+    assert note in record.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(;SZ[9]V1[x]X_Y[z];B[ee])",
+        "(;gm[1]sz[9]\npb[Ann]\npw[Bob];b[ee])",
+        "(;SZ[9 路];B[ee])",
+        "(;GM[Go]SZ[9];B[ee])",
+        "(;SZ[9]()(;B[ee]))",
+        "(;SZ[9]C[a \\] b]PB[(;B[aa\\]];B[ee])",
+    ],
+)
+def test_what_means_the_same_needs_no_note(text: str) -> None:
+    record = parse(text)
+    assert (record.width, record.moves, record.notes) == (9, (Move(BLACK, at("E5", 9)),), ())
+
+
+def test_small_letters_are_no_names_where_others_have_capitals() -> None:
+    assert parse("(;SZ[9];B[ee]w[cc])").moves == (Move(BLACK, at("E5", 9)),)
+
+
+def test_texts_with_brackets_are_kept() -> None:
+    record = parse("(;SZ[9]PB[Ann[3d]]PW[Bob [x] (y)];B[ee])")
+    assert (record.black_name, record.white_name) == ("Ann[3d]", "Bob [x] (y)")
+
+
+def test_the_properties_of_a_game_may_stand_in_later_nodes() -> None:
+    record = parse("(;FF[4];KM[0.5]HA[2]RU[Japanese]SZ[9]PB[Ann]AB[cc][gg];W[ee];B[ce];PW[Bob]SZ[19])")
+    assert (record.width, record.komi, record.handicap, record.rules) == (9, 0.5, 2, PRESETS["japanese"])
+    assert (record.black_name, record.white_name) == ("Ann", "Bob")
+
+
+@pytest.mark.parametrize(
+    ("text", "komi", "has_note"),
+    [
+        *(("KM[3.75]RU[Chinese]", 7.5, True), ("KM[2.75]", 5.5, True), ("KM[375]AP[Other:1]", 7.5, True)),
+        *(("KM[650]", 6.5, True), ("KM[750]", 7.5, True), ("KM[375]AP[foxwq]", 7.5, False), ("KM[7.5]", 7.5, False)),
+        *(("KM[3.5]", 3.5, False), ("KM[361]", 361.0, False), ("KM[3.75]AP[Tengen:1]", 3.75, False)),
+        *(
+            ("KM[100.5]", 100.5, False),
+            ("KO[6目半]", 6.5, False),
+            ("KM[5.5]KO[6.5]", 5.5, False),
+            ("KO[x]", None, False),
+        ),
+        *(("KO[x]", None, False), ("KM[many]", None, True), ("KM[6.25]", 6.25, False)),
+    ],
+)
+def test_komi_that_no_game_has_is_read_as_what_it_means(text: str, komi: float | None, has_note: bool) -> None:
+    record = parse(f"(;{text};B[dd])")
+    assert (record.komi, any("komi" in note for note in record.notes)) == (komi, has_note)
+
+
+def test_margins_in_stones_become_points() -> None:
+    assert [parse(f"(;RE[{text}])").result for text in ("W+0.25", "B+2.75", "B+2.5", "W+R")] == [
+        *("W+0.5", "B+5.5", "B+2.5", "W+R")
+    ]
+
+
+@pytest.mark.parametrize(("size", "text"), [(9, "jj"), (13, "nn"), (9, "tt"), (19, "``"), (9, ""), (25, "zz")])
+def test_values_of_passes(size: int, text: str) -> None:
+    assert parse(f"(;SZ[{size}];B[{text}])").moves == (Move(BLACK, PASS),)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("(;CA[ISO-8859-1]PB[Jürgen])".encode(), "Jürgen"),
+        ("(;CA[GBK]PB[日本語])".encode(), "日本語"),
+        ("(;CA[GBK]PB[联通])".encode("gbk"), "联通"),
+        ("(;PB[黑])".encode("utf-16-le"), "黑"),
+        ("\n(;PB[黑])".encode("utf-16-be"), "黑"),
+    ],
+)
+def test_encodings_that_are_not_the_declared_ones(data: bytes, name: str) -> None:
+    assert parse_sgf(data).black_name == name
+    assert TreeText(data).to_bytes() == data
+
+
+def test_a_record_is_used_up_to_an_illegal_move() -> None:
+    record = parse("(;SZ[9];B[ee];W[ee];B[cc];AB[dd])")
+    with pytest.raises(SgfError, match=r"^move 2 \(white\): illegal move: E5 is occupied$"):
+        record_to_game(record)
+    game, part = play_record(record)
+    assert len(game.moves) == len(part.moves) == 1
+    assert (part.later_setups, part.notes) == (
+        (),
+        ("move 2 (white): illegal move: E5 is occupied; what follows was left out",),
+    )
+    assert play_record(record, move_number=2)[1] is record, "nothing illegal is before it"
+    game, part = play_record(parse("(;SZ[3];B[bb];AW[aa]AB[ab][ba];W[cc])"))
+    assert (len(part.moves), "set-up after move 1" in part.notes[0]) == (1, True)
+    with pytest.raises(SgfError, match="set-up at the start"):
+        play_record(parse("(;SZ[3]AW[aa]AB[ab][ba];B[cc])"))
+
+
+def test_a_record_without_an_end_gets_one_when_it_is_written() -> None:
+    text = TreeText(b"(;SZ[9];B[ee](;W[cc];B[dd];W[g")
+    text.add_variations({1: [";W[aa]"], 2: [";B[bb]"]})
+    (game,) = games_in(text.to_bytes())
+    assert game.replace(b"\n", b"") == b"(;SZ[9];B[ee](;W[cc](;B[dd];)(;B[bb]))(;W[aa]))"
+    assert TreeText(b";SZ[9];B[ee]").to_bytes() == b"(;SZ[9];B[ee])"
+
+
+def test_a_file_of_games_with_brackets_is_split() -> None:
+    games = [b"(;C[a [1] b];B[aa])", b"(;C[(;B[cc\\]];B[bb])", b"(SZ[9];B[cc])"]
+    assert games_in(b" ".join(games)) == games
+    assert game_in(b"(;B[aa]) (;", None) == b"(;B[aa]) (;"
+
+
+def damaged(data: bytes, place: int, draw: random.Random) -> bytes:
+    """Return a record with some bytes from a place on dropped, doubled, moved or cut off."""
+    count = draw.choice((1, 1, 2, 5, 20))
+    piece, rest = data[place : place + count], data[place + count :]
+    other = draw.randrange(len(rest) + 1)
+    changes: tuple[Callable[[], bytes], ...] = (
+        lambda: rest,
+        lambda: piece + piece + rest,
+        lambda: rest[:other] + piece + rest[other:],
+        lambda: b"",
+    )
+    return data[:place] + draw.choice(changes)()
+
+
+def random_record(draw: random.Random) -> bytes:
+    """Return a good record with comments and a variation."""
+    game = Game(9, 9)
+    for _ in range(draw.randrange(5, 40)):
+        game.play(Move(game.to_play, draw.choice(game.legal_points())))
+    nodes = format_sgf(game, black_name="Ann (1)", white_name=r"B\o[b]").split(";")
+    nodes[3] = nodes[3].rstrip("\n)") + "C[see (1\\]; and more]"
+    return ";".join(nodes).replace("\n", "").encode()
+
+
+def test_damaged_records_have_all_moves_before_the_damage() -> None:
+    draw = random.Random(5)
+    records = [random_record(draw) for _ in range(40)]
+    for number in range(2000):
+        data = records[number % len(records)]
+        place = draw.randrange(data.index(b";", 2) + 1, len(data))
+        whole = parse_sgf(data).moves
+        # The moves whose bytes, and what shows that their values have ended, lie before the damage.
+        before = sum(node.end < place for node in TreeText(data).nodes if node.moves)
+        broken = damaged(data, place, draw)
+        _, record = play_record(parse_sgf(broken))
+        assert record.moves[:before] == whole[:before], (number, data, broken)
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the shared cases are not here")
+def test_every_shared_case_is_read() -> None:
+    for path in sorted(CASES.glob("*.sgf")):
+        play_record(parse_sgf(path.read_bytes()))
+
+
+def test_positions_after_damage_are_those_of_the_undamaged_part() -> None:
+    whole, broken = "(;SZ[5];B[bb];W[cc];B[dd])", "(;SZ[5]PB[a [b] c];B[bb];W[cc];B[dd"
+    assert position(play_record(parse(broken))[0]) == position(record_to_game(parse(whole), move_number=3))
+    assert parse(broken).moves[-1].color == WHITE
