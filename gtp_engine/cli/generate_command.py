@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, refuse_unused, settings_of, settings_options
-from gtp_engine.training.distillation.generate_settings import OF_PLAYER, GenerateSettings
+from gtp_engine.training.distillation.distillation_settings import OF_PLAYER, GenerateSettings
 
 _OF_GAMES: Final = ("sizes", "workers", "ray", "temperature", "hot_share", "player", *OF_PLAYER)
 """Settings of games that are played."""

@@ -20,9 +20,12 @@ from gtp_engine.cli.options import (
 )
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.training.core.learning import check_torch
-from gtp_engine.training.distillation.generate_settings import OF_PLAYER
-from gtp_engine.training.distillation.plan.settings import PlanSettings
-from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
+from gtp_engine.training.distillation.distillation_settings import (
+    OF_PLAYER,
+    DistillationLearning,
+    PlanSettings,
+    TrainConfig,
+)
 from gtp_engine.training.nets.shape import Shape
 
 if TYPE_CHECKING:
@@ -182,9 +185,9 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
     """Generate and train for a fixed time on one machine, in parts.
 
     Everything goes into FOLDER; one in memory is best, such as /dev/shm/plan. The same command runs the next part until
-    the --minutes are over; each part ends within --part minutes and leaves a network, tables and a report in
-    FOLDER/results, at most 8 files of 16 MiB. How long to generate and to train follows from measured speeds.
-    Ctrl-C ends a part early, with the same files.
+    the --minutes are over; each part ends within --part minutes and leaves networks, tables and a report in
+    FOLDER/results. How long to generate and to train follows from measured speeds. Ctrl-C ends a part early, with the
+    same files.
     """
     began = time.monotonic()
     check_torch()
@@ -193,10 +196,12 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
         refuse_unused(settings, OF_PLAYER, "without --player")
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.runs import stop_on_signals
-    from gtp_engine.training.distillation.plan.run_part import run_part
+    from gtp_engine.training.distillation.plan.plan_state import begin_part
+    from gtp_engine.training.distillation.plan.run_part import PlanFiles, run_part
 
     with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
-        state = run_part(settings, folder, teacher, player, bar, is_stopped, init=init, began=began)
+        part = begin_part(settings, folder, bar, is_stopped, began)
+        state = run_part(part, PlanFiles(teacher, player, init))
     left = 60 * settings.minutes - state.used
     if left > 0 and not all(state.network(planned.shape.title).done for planned in settings.planned_networks()):
         interrupted = "Interrupted; " if is_stopped() else ""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from training.needs_torch import torch
 
+from gtp_engine.training.distillation.distillation_settings import DistillationLearning, TrainConfig
 from gtp_engine.training.distillation.export import random_positions
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -18,7 +19,6 @@ from gtp_engine.training.distillation.shards import (
     ShardName,
     write_shard,
 )
-from gtp_engine.training.distillation.train_config import DistillationLearning, TrainConfig
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 from gtp_engine.training.nets.new import PLAIN, OutputSet, new_network
 from gtp_engine.training.nets.shape import Shape

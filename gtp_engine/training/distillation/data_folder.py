@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.files import writing
 from gtp_engine.training.core.game_data import is_held_out
-from gtp_engine.training.distillation.generate_settings import GenerateSettings
+from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,

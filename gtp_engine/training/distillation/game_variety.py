@@ -7,7 +7,7 @@ from typing import Final
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.selfplay.policy_games import OPENING_TEMPERATURE, Temperatures
-from gtp_engine.training.distillation.generate_settings import GenerateSettings
+from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.shards import BoardSides
 
 TEMPERATURES: Final = Temperatures(

@@ -18,8 +18,8 @@ from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
+from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.game_variety import TEMPERATURES, parse_sizes
-from gtp_engine.training.distillation.generate_settings import GenerateSettings
 from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
 from gtp_engine.training.distillation.sgf_labels import blocks_of_records
 from gtp_engine.training.distillation.shards import BoardSides

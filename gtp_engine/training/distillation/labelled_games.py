@@ -18,8 +18,8 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.selfplay.move_policy import MovePolicy
 from gtp_engine.selfplay.policy_games import Planner, PolicyGames, Temperatures
 from gtp_engine.selfplay.varied_plans import varied_plan
+from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS
 from gtp_engine.training.distillation.game_variety import TEMPERATURES
-from gtp_engine.training.distillation.generate_settings import MOST_WORKERS
 from gtp_engine.training.distillation.labels import Labeller
 from gtp_engine.training.distillation.shards import PLAYER_GAME, BoardSides, Samples, join
 

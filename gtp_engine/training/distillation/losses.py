@@ -12,8 +12,8 @@ from torch import Tensor
 
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.distillation.batches import Batch
+from gtp_engine.training.distillation.distillation_settings import LossWeights
 from gtp_engine.training.distillation.shards import ALWAYS_KNOWN
-from gtp_engine.training.distillation.train_config import LossWeights
 from gtp_engine.training.nets.network_module import Outputs
 
 _ILLEGAL_PLANES: Final = (1, 2, 6)

@@ -10,11 +10,11 @@ from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingError
 from gtp_engine.training.core.reporting import run_and_report
 from gtp_engine.training.distillation.batches import count_positions
+from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, ShardError, shard_paths
 from gtp_engine.training.distillation.start import KIND, module_of_checkpoint, module_of_file, untrained_module
 from gtp_engine.training.distillation.task import new_loop, panels
-from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.distillation.validation import Agreement, HeldOut, ValidationSet
 from gtp_engine.training.nets.shape import Shape
 

@@ -10,8 +10,8 @@ from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.nn.katago_globals import ADVANTAGE
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint
+from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, UNKNOWN, first_shards, read_shard
-from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.nets.architecture import empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, OutputSet, new_network

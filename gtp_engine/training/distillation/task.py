@@ -21,6 +21,7 @@ from gtp_engine.training.distillation.batches import (
     ShardGroups,
     count_positions,
 )
+from gtp_engine.training.distillation.distillation_settings import LossWeights, TrainConfig
 from gtp_engine.training.distillation.losses import Losses, losses_of
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN
 from gtp_engine.training.distillation.start import (
@@ -30,7 +31,6 @@ from gtp_engine.training.distillation.start import (
     has_folded_norms,
     module_of_checkpoint,
 )
-from gtp_engine.training.distillation.train_config import LossWeights, TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms

@@ -19,12 +19,12 @@ from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLo
 from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients
 from gtp_engine.training.core.reporting import RunLog
 from gtp_engine.training.distillation.batches import Batch, Batches, unpack
+from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.export import export_network
 from gtp_engine.training.distillation.run import config_of
 from gtp_engine.training.distillation.shards import TRAIN, ShardError
 from gtp_engine.training.distillation.start import module_of_checkpoint
 from gtp_engine.training.distillation.task import DistillationTask, new_loop
-from gtp_engine.training.distillation.train_config import TrainConfig
 from gtp_engine.training.distillation.validation import HeldOut, ValidationSet
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.shape import Shape

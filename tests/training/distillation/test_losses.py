@@ -8,8 +8,8 @@ from training.toy import count_stones
 
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.distillation.batches import Batch, unpack
+from gtp_engine.training.distillation.distillation_settings import LossWeights
 from gtp_engine.training.distillation.losses import Losses, losses_of, predictions_of
-from gtp_engine.training.distillation.train_config import LossWeights
 from gtp_engine.training.nets.network_module import Outputs
 
 SCALES = Scales(score_mean=20.0, score_stdev=30.0, lead=10.0)

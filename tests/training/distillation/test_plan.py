@@ -21,16 +21,27 @@ from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.runs import never
+from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, PlannedNetwork, PlanSettings
 from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.generate_settings import MOST_SEEDS
-from gtp_engine.training.distillation.plan.clock import RESERVE, PlanClock, most_samples
-from gtp_engine.training.distillation.plan.generation import Generated
-from gtp_engine.training.distillation.plan.learning import train
-from gtp_engine.training.distillation.plan.results import write_results
-from gtp_engine.training.distillation.plan.run_part import _Part, run_part
-from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
-from gtp_engine.training.distillation.plan.speeds import TrainingSpeed, choose_training, main_boards
-from gtp_engine.training.distillation.plan.state import NetworkState, PlanState, read_state
+from gtp_engine.training.distillation.plan.plan_state import (
+    RESERVE,
+    NetworkState,
+    PlanClock,
+    PlanPart,
+    PlanState,
+    begin_part,
+    most_samples,
+    read_state,
+)
+from gtp_engine.training.distillation.plan.run_part import (
+    Generated,
+    PartWork,
+    PlanFiles,
+    run_part,
+    train,
+    write_results,
+)
+from gtp_engine.training.distillation.plan.speeds import SpeedTrials, TrainingSpeed, main_boards
 from gtp_engine.training.distillation.shards import ShardError, bytes_of, is_of_player, read_shard, shard_paths
 from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.nets.new import WITH_ERRORS
@@ -52,10 +63,6 @@ MINIATURE = PlanSettings(
 )
 
 
-def ignore() -> None:
-    """Record no state."""
-
-
 class Log(ProgressBar):
     """Keeps the lines of the log."""
 
@@ -70,6 +77,23 @@ class Log(ProgressBar):
         return any(text in line for line in self.lines)
 
 
+def run_plan(
+    folder: Path, log: Log, teacher: Path, player: Path | None = None, *, init: Path | None = None,
+    is_stopped: Callable[[], bool] = never,
+) -> PlanState:  # fmt: skip
+    """Run the next part of MINIATURE in a folder."""
+    return run_part(begin_part(MINIATURE, folder, log, is_stopped), PlanFiles(teacher, player, init))
+
+
+def work_of(
+    folder: Path, log: Log, times: PlanClock, *, settings: PlanSettings = MINIATURE, state: PlanState | None = None,
+    is_stopped: Callable[[], bool] = never,
+) -> PartWork:  # fmt: skip
+    """Return the work of a part with a clock of its own."""
+    state = read_state(folder, settings) if state is None else state
+    return PartWork(PlanPart(settings, folder, state, times, log, is_stopped), PlanFiles(folder))
+
+
 def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupted after the games, it goes on, survives a lack of memory, and leaves the files to take home."""
     teacher, folder = tmp_path / "teacher.onnx", tmp_path / "plan"
@@ -78,7 +102,7 @@ def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     begun = untrained_module(first.shape, name="init", seed=2, outputs=WITH_ERRORS).eval()
     export_network(begun, init, name="init", origin="", terms="")
     with Log() as log:
-        state = run_part(MINIATURE, folder, teacher, teacher, log, lambda: log.has("new positions in"), init=init)
+        state = run_plan(folder, log, teacher, teacher, init=init, is_stopped=lambda: log.has("new positions in"))
     assert state.generated and state.positions > 0 and not state.networks["b1c6"].samples
     games = [read_shard(path)[0].game for path in shard_paths(folder / "data" / "train")]
     assert {bool(flag) for each in games for flag in is_of_player(each)} == {False, True}
@@ -93,14 +117,13 @@ def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(TrainingLoop, "_step", failing_step)
     with Log() as log:
-        state = run_part(MINIATURE, folder, teacher, teacher, log, never, init=init)
+        state = run_plan(folder, log, teacher, teacher, init=init)
     assert [network.done for network in state.networks.values()] == [True, True] and state.parts == 2
     assert state.networks["b1c6"].batch == 8 and "batches of 8" in state.notes[0]
     assert [network.samples for network in state.networks.values()] == [96, 64]
     assert read_checkpoint(folder / "b1c6").samples == state.networks["b1c6"].samples
     results = {path.name for path in (folder / "results").iterdir()}
     assert {"report.md", "tengen-b1c6.onnx", "tengen-b2c6.onnx", "tengen-b1c6.log.jsonl"} <= results
-    assert len(results) <= 8
     trained = [read_info(folder / "results" / f"tengen-{title}.onnx") for title in ("b1c6", "b2c6")]
     assert {info.license for info in trained} == {"MIT"}
     assert [info.model_version for info in trained] == [8, 8], "the teacher has no labels for the errors of `init`"
@@ -117,7 +140,7 @@ def test_a_plan_begins_with_a_network_of_a_planned_size(tmp_path: Path) -> None:
         Log() as log,
         pytest.raises(ConfigError, match=r"init.onnx' is a b3c6: expected .* sizes, b1c6"),
     ):
-        run_part(MINIATURE, tmp_path, init, None, log, never, init=init)
+        run_plan(tmp_path, log, init, init=init)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +156,7 @@ def test_an_interrupted_plan_tells_a_script_so(
 ) -> None:
     """What follows in the script would otherwise begin with an unfinished network."""
 
-    def run_part(settings: PlanSettings, *_: object, **__: object) -> PlanState:
+    def run_part(*_: object) -> PlanState:
         if is_interrupted:
             signal.raise_signal(signal.SIGTERM)
         return PlanState({}, used=60 * 4.0, networks={"b1c6": NetworkState(done=is_done)})
@@ -159,7 +182,7 @@ def test_a_run_that_cannot_be_exported_is_taken_home_as_it_is(tmp_path: Path, mo
     for name in ("checkpoint.pt", "log.jsonl"):
         (tmp_path / "b1c6" / name).touch()
     with Log() as log:
-        _Part(MINIATURE, tmp_path, read_state(tmp_path, MINIATURE), clock(100.0), log, never).finish()
+        work_of(tmp_path, log, clock(100.0)).finish()
     results = {path.name for path in (tmp_path / "results").iterdir()}
     assert results == {"report.md", "tengen-b1c6.log.jsonl", "tengen-b1c6.pt"}
     assert log.has("b1c6 could not be exported: b1c6 differs")
@@ -201,16 +224,16 @@ class Beginning:
         self._folder = tmp_path
         write_data(tmp_path / "data", (5, 5))
 
-        def choose(shape: Shape, *_: object, compiled: str, **__: object) -> TrainingSpeed:
+        def choose(trials: SpeedTrials, shape: Shape, *, batch: int, compiled: str) -> TrainingSpeed:
             self._now += choosing
             self.chosen.append((shape.title, compiled))
             return TrainingSpeed(16, compiled == "on", 100.0)
 
-        def train(planned: PlannedNetwork, *_: object, **__: object) -> list[str]:
+        def train(part: PlanPart, planned: PlannedNetwork, **_: object) -> list[str]:
             self.trained.append(planned.shape.title)
             return []
 
-        monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.choose_training", choose)
+        monkeypatch.setattr(SpeedTrials, "choose_training", choose)
         monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.train", train)
 
     def __call__(self, elapsed: float, *, used: float = 0.0, only_trains: bool = False) -> None:
@@ -220,9 +243,9 @@ class Beginning:
         self._now = 100.0 + elapsed
         times = PlanClock(100.0, 540.0, 1620.0, used, 30.0, now=lambda: self._now)
         with Log() as log:
-            part = _Part(settings, self._folder, state, times, log, never)
+            work = work_of(self._folder, log, times, settings=settings, state=state)
             state.generated = True
-            part.run(self._folder, None)
+            work.run()
 
 
 def test_nothing_begins_in_a_part_that_it_would_not_end_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +271,7 @@ def test_a_part_that_is_interrupted_measures_nothing_more(tmp_path: Path, monkey
         assert is_enough(Counter({(5, 5): 100}))
         return Generated(100, 1.0)
 
-    def choose(shape: Shape, *_: object, **__: object) -> TrainingSpeed:
+    def choose(trials: SpeedTrials, shape: Shape, **_: object) -> TrainingSpeed:
         measured.append(shape.title)
         return TrainingSpeed(16, False, 100.0)
 
@@ -256,16 +279,16 @@ def test_a_part_that_is_interrupted_measures_nothing_more(tmp_path: Path, monkey
         ("TorchModel", lambda path, device: None),
         ("open_folder", lambda *_: None),
         ("generate", generate),
-        ("compile_teacher", lambda *_, **__: measured.append("teacher")),
-        ("choose_training", choose),
+        ("SpeedTrials.compile_teacher", lambda *_, **__: measured.append("teacher")),
+        ("SpeedTrials.choose_training", choose),
     ):
         monkeypatch.setattr(f"{module}.{name}", function)
     for count, expected in enumerate(([], ["teacher"], ["teacher", "b1c6"])):
         measured.clear()
         state = read_state(tmp_path, MINIATURE)
         with Log() as log:
-            part = _Part(MINIATURE, tmp_path, state, clock(100.0), log, lambda count=count: len(measured) == count)
-            part._generate(tmp_path, None)
+            is_stopped = lambda count=count: len(measured) == count  # noqa: E731
+            work_of(tmp_path, log, clock(100.0), state=state, is_stopped=is_stopped)._generate()
         assert measured == expected and not state.generated
 
 
@@ -273,13 +296,10 @@ def test_a_part_that_is_over_does_not_train(tmp_path: Path, monkeypatch: pytest.
     begin = Beginning(tmp_path, monkeypatch, choosing=400.0)
     begin(200.0)
     assert begin.chosen and not begin.trained
-    monkeypatch.setattr("gtp_engine.training.distillation.plan.learning.new_loop", None)
-    planned, times = MINIATURE.planned_networks()[0], clock(700.0)
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.new_loop", None)
     with Log() as log:
-        assert not train(
-            planned, NetworkState(), MINIATURE, tmp_path, tmp_path,
-            init=None, seconds=100.0, clock=times, is_stopped=never, record=ignore, bar=log,
-        )  # fmt: skip
+        part = PlanPart(MINIATURE, tmp_path, PlanState({}), clock(700.0), log, never)
+        assert not train(part, MINIATURE.planned_networks()[0], seconds=100.0)
 
 
 def test_the_longest_run_says_how_many_samples_are_needed() -> None:
@@ -330,7 +350,7 @@ def test_a_plan_goes_on_with_its_teacher_and_its_first_network(tmp_path: Path) -
     export_network(tiny_module(), teacher, name="second", origin="", terms="")
     write_data(tmp_path / "data", (5, 5))
     with Log() as log, pytest.raises(ConfigError, match="teacher second: expected counter of stones, by which"):
-        run_part(MINIATURE, tmp_path, teacher, None, log, never)
+        run_plan(tmp_path, log, teacher)
     for begun, now, message in (
         (teacher, None, "no --init: expected the file that the plan began with; give the same command"),
         (None, teacher, r"--init '.*teacher.onnx': expected none, as the plan began without"),
@@ -344,17 +364,17 @@ def test_a_plan_goes_on_with_its_teacher_and_its_first_network(tmp_path: Path) -
 
 
 def test_batches_are_halved_until_memory_suffices(monkeypatch: pytest.MonkeyPatch) -> None:
-    def speed(shape: Shape, *_: object, batch: int, compiled: bool, seconds: float) -> float:
+    def speed(trials: SpeedTrials, shape: Shape, *, batch: int, compiled: bool) -> float:
         if compiled:
             raise RuntimeError("no compiler\nand a long story")
         if batch > 300:
             raise torch.OutOfMemoryError
         return 7.0
 
-    monkeypatch.setattr("gtp_engine.training.distillation.plan.speeds.training_speed", speed)
+    monkeypatch.setattr(SpeedTrials, "training", speed)
     lines: list[str] = []
-    machine = choose_machine("cpu", "float32")
-    found = choose_training(Shape(), {(9, 9): 1.0}, machine, batch=1024, compiled="on", seconds=0.0, log=lines.append)
+    trials = SpeedTrials(choose_machine("cpu", "float32"), {(9, 9): 1.0}, seconds=0.0, log=lines.append)
+    found = trials.choose_training(Shape(), batch=1024, compiled="on")
     assert found == (256, False, 7.0)
     assert "b6c96 is not compiled: RuntimeError: no compiler" in lines
 
@@ -379,7 +399,7 @@ def test_games_end_where_there_is_no_room_for_more(tmp_path: Path, monkeypatch: 
         state = read_state(tmp_path, settings)
         state.network("b1c6").speed = 1e6
         with Log() as log:
-            _Part(settings, tmp_path, state, clock(100.0), log, never)._generate(tmp_path, None)
+            work_of(tmp_path, log, clock(100.0), settings=settings, state=state)._generate()
         assert state.generated == answers[-1][-1]
         return state.notes
 
@@ -412,12 +432,12 @@ def test_games_begin_again_after_a_failure_unless_there_are_enough(
     monkeypatch.setattr(f"{module}.open_folder", lambda *_: None)
     monkeypatch.setattr(f"{module}.generate", generate)
     monkeypatch.setattr(f"{module}.count_positions", lambda folder: Counter({(5, 5): positions}))
-    monkeypatch.setattr(_Part, "_has_enough", lambda self, found, repeats=1.0: found * repeats >= 100)
-    monkeypatch.setattr(_Part, "_train", lambda self, planned: trained.append(planned.shape.title))
+    monkeypatch.setattr(PartWork, "_has_enough", lambda self, found, repeats=1.0: found * repeats >= 100)
+    monkeypatch.setattr(PartWork, "_train", lambda self, planned: trained.append(planned.shape.title))
     settings = replace(MINIATURE, networks="b1c6")
     state = read_state(tmp_path, settings)
     with Log() as log:
-        _Part(settings, tmp_path, state, clock(100.0), log, never).run(tmp_path, None)
+        work_of(tmp_path, log, clock(100.0), settings=settings, state=state).run()
     assert (len(called), len(state.notes), state.generated) == (calls, failures, failures < 2)
     assert trained == ["b1c6"], "with what there is"
 
@@ -426,12 +446,12 @@ def test_games_are_played_again_when_their_positions_are_gone(tmp_path: Path, mo
     """Training found no shards, in this part and in all after it."""
     called, trained = [], []
 
-    def generate(self: _Part, teacher: Path, player: Path | None) -> None:
+    def generate(self: PartWork) -> None:
         called.append(self._state.positions)
         self._state.generated = True
 
-    monkeypatch.setattr(_Part, "_generate", generate)
-    monkeypatch.setattr(_Part, "_train", lambda self, planned: trained.append(planned.shape.title))
+    monkeypatch.setattr(PartWork, "_generate", generate)
+    monkeypatch.setattr(PartWork, "_train", lambda self, planned: trained.append(planned.shape.title))
     settings = replace(MINIATURE, networks="b1c6")
     for shards, done in ((0, False), (1, False), (0, True)):
         state = read_state(tmp_path, settings)
@@ -439,7 +459,7 @@ def test_games_are_played_again_when_their_positions_are_gone(tmp_path: Path, mo
         if shards:
             write_data(tmp_path / "data", (5, 5))
         with Log() as log:
-            _Part(settings, tmp_path, state, clock(100.0), log, never).run(tmp_path, None)
+            work_of(tmp_path, log, clock(100.0), settings=settings, state=state).run()
         assert log.has("the positions of earlier parts are gone: games are played again") == (not shards and not done)
         for path in shard_paths(tmp_path / "data" / "train") if shards else ():
             path.unlink()
@@ -448,13 +468,13 @@ def test_games_are_played_again_when_their_positions_are_gone(tmp_path: Path, mo
 
 def test_a_part_that_is_killed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each one that was ended by kill -9, or with its machine, gave a plan as many minutes more."""
-    monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part._RECORD_SECONDS", 0.0, raising=False)
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.plan_state._RECORD_SECONDS", 0.0)
     settings = replace(MINIATURE, networks="b1c6=64", sizes="5=1")
     write_data(tmp_path / "data", (5, 5))
     state = read_state(tmp_path, settings)
     state.generated, state.used = True, 60.0
     with Log() as log:
-        _Part(settings, tmp_path, state, clock(170.0, used=60.0), log, never).run(tmp_path, None)  # finish is missing
+        work_of(tmp_path, log, clock(170.0, used=60.0), settings=settings, state=state).run()  # finish is missing
     found = read_state(tmp_path, settings)
     assert (found.used, found.parts) == (130.0, 1)
     assert found.network("b1c6").samples == 48 and found.network("b1c6").batch == 16, "those before its last step"
@@ -470,7 +490,7 @@ def test_a_damaged_shard_of_an_earlier_part_does_not_end_the_games(tmp_path: Pat
     content[len(content) // 2] ^= 255
     path.write_bytes(content)
     with Log() as log, pytest.raises(ShardError, match=r"'5x5-1-00000.npz' is damaged .*; delete it"):
-        run_part(MINIATURE, tmp_path / "plan", teacher, None, log, never)
+        run_plan(tmp_path / "plan", log, teacher)
     assert not read_state(tmp_path / "plan", MINIATURE).generated
 
 
@@ -480,14 +500,13 @@ def test_positions_that_do_not_fit_into_memory_are_read_from_their_shards(
     """Smaller batches would not help.  A run that began with all of them in memory goes on."""
     settings = replace(MINIATURE, networks="b1c6", sizes="5=1")
     (planned,), state = settings.planned_networks(), NetworkState(batch=16)
-    data = write_data(tmp_path / "data", (5, 5))
+    write_data(tmp_path / "data", (5, 5))
 
     def train_to(samples: int) -> list[str]:
         with Log() as log:
-            return train(
-                planned._replace(samples=samples), state, settings, data, tmp_path / "run",
-                init=None, seconds=600.0, clock=clock(100.0), is_stopped=never, record=ignore, bar=log,
-            )  # fmt: skip
+            plan = PlanState({}, networks={"b1c6": state})
+            part = PlanPart(settings, tmp_path, plan, clock(100.0), log, never)
+            return train(part, planned._replace(samples=samples), seconds=600.0)
 
     def load(*_: object) -> None:
         raise torch.OutOfMemoryError
@@ -506,32 +525,30 @@ def test_a_full_disk_costs_no_more_than_what_does_not_fit(tmp_path: Path, monkey
     (tmp_path / "b1c6").mkdir()
     (tmp_path / "b1c6" / "log.jsonl").touch()
     (tmp_path / "b1c6" / "checkpoint.pt").write_text("damaged")
-    monkeypatch.setattr("gtp_engine.training.distillation.plan.results.shutil.copyfile", full)
+    monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.shutil.copyfile", full)
     monkeypatch.setattr("gtp_engine.files.os.replace", full)
     with Log() as log:
-        part = _Part(MINIATURE, tmp_path, read_state(tmp_path, MINIATURE), clock(100.0), log, never)
+        work = work_of(tmp_path, log, clock(100.0))
         with pytest.raises(ConfigError, match=r"cannot write plan .*: No space left on device; make room there"):
-            part.finish()
+            work.finish()
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["report.md"]
     report = (tmp_path / "results" / "report.md").read_text(encoding="utf-8")
     assert "cannot write plan" in report and "tengen-b1c6.pt (No space left on device)" in report
 
 
-def test_what_is_too_large_or_too_much_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.training.distillation.plan.results.MOST_BYTES", 100)
-    runs = []
+def test_the_files_of_all_runs_are_kept(tmp_path: Path) -> None:
+    runs = {}
     for i in range(4):
-        folder = tmp_path / f"n{i}"
+        runs[f"n{i}"] = folder = tmp_path / f"n{i}"
         folder.mkdir()
-        for name, size in ((f"n{i}.onnx", 10), ("log.jsonl", 20), ("checkpoint.pt", 100 + (i == 0))):
-            (folder / name).write_bytes(bytes(size))
-        runs.append((f"n{i}", folder))
-    results = tmp_path / "results"
-    left_out = write_results(results, "What was done.\n", runs[:1], tmp_path / "none")
-    assert left_out == ["n0.pt (101 bytes)"]
-    assert "Left out of these files: n0.pt" in (results / "report.md").read_text(encoding="utf-8")
-    left_out = write_results(results, "", runs, tmp_path / "none")
-    assert {path.name for path in results.iterdir()} == {
-        "report.md", *(f"n{i}.onnx" for i in range(4)), *(f"n{i}.log.jsonl" for i in range(3))
+        for name in (f"n{i}.onnx", "log.jsonl", *(["checkpoint.pt"] if i else [])):
+            (folder / name).touch()
+    write_data(tmp_path / "data", (9, 9), (5, 5))
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "of an earlier part").touch()
+    assert write_results(tmp_path / "results", "What was done.\n", runs, tmp_path / "data" / "held-out") == []
+    assert {path.name for path in (tmp_path / "results").iterdir()} == {
+        "report.md", "9x9-1-00000.npz",
+        *(f"n{i}.{ending}" for i in range(4) for ending in ("onnx", "log.jsonl", "pt") if i or ending != "pt"),
     }  # fmt: skip
-    assert left_out[0] == "n3.log.jsonl (20 bytes)"
+    assert (tmp_path / "results" / "report.md").read_text(encoding="utf-8") == "What was done.\n"

@@ -1,47 +1,67 @@
-"""One part of a plan: measure, generate, train, finish; whatever happens, it ends with the files to keep."""
+"""One part of a plan: measure, generate, train, finish; whatever happens, it ends with the files to keep.
+
+    report.md                what was done, the tables of agreement, what to do next
+    <network>.onnx           the averaged network
+    <network>.log.jsonl      the log of its run
+    <network>.pt             its checkpoint
+    19x19-….npz, …           a shard of held-out positions of each main board, for the calibration of 8 bits
+
+`run_part` runs a part.  `generate` has many workers play games whose positions one device evaluates, `train` trains a
+network in a run that continues in the next part and ends by the clock.
+"""
 
 import math
 import shutil
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 
 from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown_path
-from gtp_engine.machine import describe_machine
-from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.checkpoint import has_checkpoint
+from gtp_engine.files import writing
+from gtp_engine.machine import available_cores, describe_machine
+from gtp_engine.selfplay.move_policy import SEARCH_BATCH
+from gtp_engine.selfplay.varied_plans import planner_for
+from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
-from gtp_engine.training.distillation.batches import count_positions
+from gtp_engine.training.core.loop import TrainingError, TrainingLoop
+from gtp_engine.training.core.reporting import LOG_FILE, run_and_report
+from gtp_engine.training.distillation.batches import Batch, DeviceMemoryError, count_positions
+from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
+from gtp_engine.training.distillation.distillation_settings import (
+    DistillationLearning,
+    PlannedNetwork,
+    PlanSettings,
+    TrainConfig,
+)
+from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
 from gtp_engine.training.distillation.game_variety import parse_sizes
-from gtp_engine.training.distillation.plan.clock import PlanClock, most_samples
-from gtp_engine.training.distillation.plan.generation import generate, open_folder
-from gtp_engine.training.distillation.plan.learning import train
-from gtp_engine.training.distillation.plan.results import write_results
-from gtp_engine.training.distillation.plan.settings import PlannedNetwork, PlanSettings
-from gtp_engine.training.distillation.plan.speeds import choose_training, compile_teacher
-from gtp_engine.training.distillation.plan.state import PlanState, read_state
-from gtp_engine.training.distillation.run import export_run, validate_file
-from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, BoardSides, bytes_of, shard_paths
+from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
+from gtp_engine.training.distillation.labelled_games import SelfPlaySettings
+from gtp_engine.training.distillation.plan.plan_state import PlanPart, PlanState, most_samples
+from gtp_engine.training.distillation.plan.speeds import SpeedTrials
+from gtp_engine.training.distillation.run import config_of, export_run, validate_file
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, BoardSides, bytes_of, first_shards, shard_paths
 from gtp_engine.training.distillation.start import size_of_file
+from gtp_engine.training.distillation.task import new_loop, panels
+from gtp_engine.training.distillation.teacher import Player, TeacherInfo
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
+from gtp_engine.training.distillation.workers import Makers, blocks_of_processes
+from gtp_engine.training.nets.network_module import NetworkModule
 
 _DATA: Final = "data"
 _RESULTS: Final = "results"
-_FINISH_SHARE: Final = 0.08
-_MOST_FINISH: Final = 30.0
-"""Share of a part, and the most seconds, that export, tables and files get: a few seconds on an idle machine."""
+_REPORT: Final = "report.md"
+"""Two folders in that of the plan, and a file in the second."""
+_MAIN_BOARDS: Final = ((19, 19), (13, 13), (9, 9))
+
 _MEASURING_SHARE: Final = 0.002
 _MOST_MEASURING: Final = 1.0
-"""The same for each measurement of a speed on one board."""
-_STARTUP_SHARE: Final = 0.1
-"""Share of a part that its start is expected to take until that has been measured."""
+"""Share of a part, and the most seconds, of each measurement of a speed on one board."""
 _SHORTEST_RUN: Final = 0.15
 """Share of a part that is too short for another network; the one before gets that time too."""
 _DATA_SHARE: Final = 0.7
@@ -54,104 +74,90 @@ _MOST_REPEATS: Final = 2.0
 """Times as often as planned that training may see each position before another part begins with games."""
 _ATTEMPTS: Final = 2
 """Times that a part begins with games: a worker may have been killed by accident, a second failure is none."""
-_RECORD_SECONDS: Final = 10.0
-"""Seconds after which the state is written again, so that a part that is killed counts."""
 _TABLE_POSITIONS: Final = 2048
 _TEACHER_ROWS: Final = 2048
 """Positions in the calls in which a teacher's speed is measured: what a server thread finds waiting on 16 cores."""
 
+_WORKERS_OF_A_CORE: Final = 2
+"""One waits for the device while the other encodes."""
+_TEACHER, _PLAYER = 0, 1
+"""The numbers of the networks at the server."""
 
-def run_part(
-    settings: PlanSettings,
-    folder: Path,
-    teacher: Path,
-    player: Path | None,
-    bar: ProgressBar,
-    is_stopped: Callable[[], bool],
-    *,
-    init: Path | None = None,
-    began: float | None = None,
-) -> PlanState:
-    """Run one part of the plan in `folder`, which began at `began` (`time.monotonic`), and return the plan's state.
+_CHECKPOINT_MINUTES: Final = 2.0
+_VALIDATIONS: Final = 6
+_VALIDATION_POSITIONS: Final = 512
+"""Of each set: with the default boards and both kinds of games 13,000, a few seconds."""
+_LOG_STEPS: Final = 100
+_SMALLEST_BATCH: Final = 2
+_SHORTEST_SECONDS: Final = 1.0
 
-    The planned network of the size of that in the file `init` begins with its weights.  Raises TengenError for files
-    and settings that cannot be used; errors in the work leave what has been reached.
+
+class PlanFiles(NamedTuple):
+    """The files of the networks that a plan begins with."""
+
+    teacher: Path
+    player: Path | None = None
+    """Plays a share of the games."""
+    init: Path | None = None
+    """Gives its weights to the planned network of its size."""
+
+
+def run_part(part: PlanPart, files: PlanFiles) -> PlanState:
+    """Run one part of a plan and return the plan's state.
+
+    Raises TengenError for files and settings that cannot be used; errors in the work leave what has been reached.
     """
-    began = time.monotonic() if began is None else began
-    state = read_state(folder, settings)
-    part = 60 * settings.part
-    finish = min(_MOST_FINISH, _FINISH_SHARE * part)
-    clock = PlanClock(began, part, 60 * settings.minutes, state.used, finish)
-    work = _Part(settings, folder, state, clock, bar, is_stopped, init=init)
+    work = PartWork(part, files)
     try:
-        work.run(teacher, player)
+        work.run()
     finally:
         work.finish()
-    return state
+    return part.state
 
 
-class _Part:
-    """The work of one part."""
+class PartWork:
+    """The work of one part: `run` it, then `finish` it."""
 
-    def __init__(
-        self,
-        settings: PlanSettings,
-        folder: Path,
-        state: PlanState,
-        clock: PlanClock,
-        bar: ProgressBar,
-        is_stopped: Callable[[], bool],
-        *,
-        init: Path | None = None,
-    ) -> None:
-        self._settings: Final = settings
-        self._folder: Final = folder
-        self._state: Final = state
-        self._clock: Final = clock
-        self._bar: Final = bar
-        self._is_stopped: Final = is_stopped
-        self._machine: Final = choose_machine(settings.device, "auto")
-        self._shares: Final[Mapping[BoardSides, float]] = parse_sizes(settings.sizes)
-        self._networks: Final = settings.planned_networks()
-        self._init: Final = init
-        self._size_of_init: Final = "" if init is None else size_of_file(init)
-        if init is not None and self._size_of_init not in (each.shape.title for each in self._networks):
+    def __init__(self, part: PlanPart, files: PlanFiles) -> None:
+        self._part: Final = part
+        self._state: Final = part.state
+        self._settings: Final = part.settings
+        self._files: Final = files
+        self._machine: Final = choose_machine(part.settings.device, "auto")
+        self._networks: Final = part.settings.planned_networks()
+        self._size_of_init: Final = "" if files.init is None else size_of_file(files.init)
+        if files.init is not None and self._size_of_init not in (each.shape.title for each in self._networks):
             raise ConfigError(
                 problem(
-                    f"network {shown_path(init)} is a {self._size_of_init}",
-                    expected=f"one of the planned sizes, {settings.networks}",
+                    f"network {shown_path(files.init)} is a {self._size_of_init}",
+                    expected=f"one of the planned sizes, {part.settings.networks}",
                 )
             )
-        state.check_init(init)
-        self._used_before: Final = state.used
-        self._recorded: float | None = None  # seconds of the part, None before the first record
-        self._only_trains = state.generated  # until training begins, whose time is then that of a start
+        part.state.check_init(files.init)
+        self._only_trains = part.state.generated  # until training begins, whose time is then that of a start
+        length = part.clock.part
+        self._shortest_run: Final = _SHORTEST_RUN * length
+        self._trials: Final = SpeedTrials(
+            self._machine, parse_sizes(part.settings.sizes), min(_MOST_MEASURING, _MEASURING_SHARE * length), part.log
+        )
 
-    @property
-    def _is_over(self) -> bool:
-        return self._clock.is_over or self._is_stopped()
-
-    @property
-    def _startup(self) -> float:
-        """Seconds that the next part is expected to need before it trains."""
-        return self._state.startup or _STARTUP_SHARE * self._clock.part
-
-    def run(self, teacher: Path, player: Path | None) -> None:
+    def run(self) -> None:
         """Do what is next until the part is over."""
-        self._log(f"{self._machine.title} {_device_name(self._machine)}; {self._clock.length:.0f} s for this part")
-        self._state.parts += 1
-        self._record()
-        if self._state.generated and self._lacks_positions():
-            self._state.generated = self._only_trains = False
-            self._state.positions = 0
-            self._note("the positions of earlier parts are gone: games are played again")
+        part, state = self._part, self._state
+        part.log(f"{self._machine.title} {_device_name(self._machine)}; {part.clock.length:.0f} s for this part")
+        state.parts += 1
+        part.record()
+        if state.generated and self._lacks_positions():
+            state.generated = self._only_trains = False
+            state.positions = 0
+            part.note("the positions of earlier parts are gone: games are played again")
         for _ in range(_ATTEMPTS):
-            if not self._state.generated and not self._is_over:
-                self._generate(teacher, player)
+            if not state.generated and not part.is_over:
+                self._generate()
         for planned in self._networks:
-            if self._state.network(planned.shape.title).done:
+            if state.network(planned.shape.title).done:
                 continue
-            if self._is_over or self._is_for_the_next_part(planned):
+            if part.is_over or self._is_for_the_next_part(planned):
                 break
             self._train(planned)
 
@@ -160,83 +166,62 @@ class _Part:
 
         Raises ConfigError if the state cannot be written, after everything else.
         """
-        state = self._state
+        part = self._part
         lines: list[str] = []
-        state.used = self._used_before + self._clock.elapsed
         try:
-            state.write(self._folder)
+            part.write_state()
         except TengenError as error:
-            self._note(str(error))
-        runs = []
+            part.note(str(error))
+        runs = {}
         for planned in self._networks:
-            run = self._folder / planned.shape.title
+            run = part.folder / planned.shape.title
             if not has_checkpoint(run):
                 continue
-            runs.append((planned.name, run))
+            runs[planned.name] = run
             try:
                 lines += [f"\n## {planned.name}\n", *self._table(export_run(run, terms=self._settings.license))]
             except TengenError as error:
-                self._note(f"{planned.shape.title} could not be exported: {error}")
-        results = self._folder / _RESULTS
+                part.note(f"{planned.shape.title} could not be exported: {error}")
+        results = part.folder / _RESULTS
         try:
-            left_out = write_results(results, self._report(lines), runs, self._folder / _DATA / HELD_OUT)
+            for name in write_results(results, self._report(lines), runs, part.folder / _DATA / HELD_OUT):
+                part.log(f"left out of the results: {name}")
         except TengenError as error:
-            self._note(str(error))
-        else:
-            for name in left_out:
-                self._log(f"left out of the results: {name}")
-        self._log(f"part {state.parts} took {self._clock.elapsed:.0f} s; results are in {results}")
-        state.used = self._used_before + self._clock.elapsed
-        state.write(self._folder)
-
-    def _record(self) -> None:
-        """Write the plan's state, unless that was done a moment ago."""
-        elapsed = self._clock.elapsed
-        if self._recorded is not None and elapsed - self._recorded < _RECORD_SECONDS:
-            return
-        self._recorded, self._state.used = elapsed, self._used_before + elapsed
-        with suppress(ConfigError):  # `finish` writes it once more, and complains
-            self._state.write(self._folder)
+            part.note(str(error))
+        part.log(f"part {self._state.parts} took {part.clock.elapsed:.0f} s; results are in {results}")
+        part.write_state()
 
     def _lacks_positions(self) -> bool:
         """Return whether a network is still to be trained, and there is nothing to train it on."""
-        shards = self._folder / _DATA / TRAIN
+        shards = self._part.folder / _DATA / TRAIN
         is_done = all(self._state.network(planned.shape.title).done for planned in self._networks)
         return not is_done and not (shards.is_dir() and shard_paths(shards))
 
-    def _generate(self, teacher: Path, player: Path | None) -> None:
+    def _generate(self) -> None:
         """Generate positions until training could use no more, or the part is over."""
-        state, settings = self._state, self._settings
-        device, memory = settings.device, _DATA_SHARE * _free_bytes(self._machine)
-        models = [TorchModel(path, device=device) for path in (teacher, player) if path is not None]
+        part, state, (teacher, player, _) = self._part, self._state, self._files
+        memory = _DATA_SHARE * _free_bytes(self._machine)
+        models = [TorchModel(path, device=self._settings.device) for path in (teacher, player) if path is not None]
 
         def is_enough(positions: Counter[BoardSides]) -> bool:
-            self._record()  # before it says that all is generated: the last shards are still to be written
+            part.record()  # before it says that all is generated: the last shards are still to be written
             state.generated = self._has_enough(positions.total()) or self._is_full(positions, memory)
-            return state.generated or self._is_over
+            return state.generated or part.is_over
 
-        data = open_folder(settings, self._folder / _DATA, models[0])  # nothing has been reached if that fails
+        data = open_folder(self._settings, part.folder / _DATA, models[0])  # nothing has been reached if that fails
         try:
-            found = generate(
-                settings,
-                data,
-                models[0],
-                models[1] if player is not None else None,
-                is_enough=is_enough,
-                meanwhile=lambda: self._measure(models[0]),
-                bar=self._bar,
-            )
+            found = generate(part, data, models, is_enough=is_enough, meanwhile=lambda: self._measure(models[0]))
         except TengenError as error:
-            state.positions = count_positions(self._folder / _DATA / TRAIN).total()
+            state.positions = count_positions(part.folder / _DATA / TRAIN).total()
             if not state.positions:
                 raise
             state.generated = self._has_enough(state.positions, repeats=_MOST_REPEATS)
-            self._note(f"generating ended early: {error}")
+            part.note(f"generating ended early: {error}")
         else:
             state.positions, state.positions_per_second = found
             if not state.generated and self._has_enough(state.positions, repeats=_MOST_REPEATS):
                 state.generated = True
-                self._note(f"{state.positions:,} positions, fewer than planned, because their part was over")
+                part.note(f"{state.positions:,} positions, fewer than planned, because their part was over")
         finally:
             models.clear()
             _release_memory(self._machine)
@@ -246,7 +231,7 @@ class _Part:
         runs = [(planned.samples, self._state.network(planned.shape.title).speed) for planned in self._networks]
         if not all(speed for _, speed in runs):  # the part was over before they were measured
             return False
-        samples = most_samples(runs, self._clock.training_left(self._startup))
+        samples = most_samples(runs, self._part.training_left)
         return positions > 0 and positions * repeats * self._settings.epochs >= samples
 
     def _is_full(self, positions: Counter[BoardSides], memory: float) -> bool:
@@ -254,10 +239,12 @@ class _Part:
         if not positions.total():
             return False
         if bytes_of(positions) >= memory:
-            self._note(f"{positions.total():,} positions, fewer than planned, because they fill the device's memory")
+            self._part.note(
+                f"{positions.total():,} positions, fewer than planned, because they fill the device's memory"
+            )
             return True
-        if shutil.disk_usage(self._folder).free < _LEAST_ROOM:
-            self._note(f"{positions.total():,} positions, fewer than planned, because they fill the disk")
+        if shutil.disk_usage(self._part.folder).free < _LEAST_ROOM:
+            self._part.note(f"{positions.total():,} positions, fewer than planned, because they fill the disk")
             return True
         return False
 
@@ -266,28 +253,18 @@ class _Part:
 
         What a part that is over has not measured, the next one does.
         """
-        if self._is_over:
+        if self._part.is_over:
             return
-        compile_teacher(
-            teacher,
-            self._shares,
-            compiled=self._compiled(self._settings.compiled_teacher),
-            rows=min(_TEACHER_ROWS, self._settings.games),
-            seconds=self._measuring_seconds,
-            log=self._log,
-        )
+        rows = min(_TEACHER_ROWS, self._settings.games)
+        self._trials.compile_teacher(teacher, rows=rows, compiled=self._compiled(self._settings.compiled_teacher))
         for planned in self._networks:
-            if not self._state.network(planned.shape.title).speed and not self._is_over:
+            if not self._state.network(planned.shape.title).speed and not self._part.is_over:
                 self._choose_training(planned, compiled="off")
-
-    @property
-    def _shortest_run(self) -> float:
-        return _SHORTEST_RUN * self._clock.part
 
     @property
     def _can_compile(self) -> bool:
         """Whether the part has the time to compile a network and to use it."""
-        return self._clock.left >= _COMPILING + self._shortest_run
+        return self._part.clock.left >= _COMPILING + self._shortest_run
 
     def _compiled(self, setting: str) -> str:
         """Return whether torch compiles a network that begins now: as the setting says, if there is time for it."""
@@ -299,72 +276,49 @@ class _Part:
         may_compile = setting == "on" or (setting == "auto" and self._machine.device.type == "cuda")
         compiles = network.compiled if network.samples else may_compile
         needed = self._shortest_run + (_COMPILING if compiles else 0.0)
-        left = self._clock.left
-        if left >= needed or self._only_trains or self._clock.next_left(self._startup) < needed:
+        part = self._part
+        left = part.clock.left
+        if left >= needed or self._only_trains or part.clock.next_left(part.startup) < needed:
             return False
-        self._log(f"{planned.shape.title} is for the next part: {left:.0f} s are left, {needed:.0f} s are needed")
+        part.log(f"{planned.shape.title} is for the next part: {left:.0f} s are left, {needed:.0f} s are needed")
         return True
 
     def _train(self, planned: PlannedNetwork) -> None:
         """Train a network until it has its samples, or the part is over."""
-        state = self._state
-        network = state.network(planned.shape.title)
+        part, title = self._part, planned.shape.title
+        network = self._state.network(title)
         if network.samples:
             network.compiled = network.compiled and self._can_compile
-        elif self._clock.left >= self._shortest_run or not network.speed:
+        elif part.clock.left >= self._shortest_run or not network.speed:
             self._choose_training(planned, compiled=self._compiled(self._settings.compiled_training))
-            if self._is_over:
+            if part.is_over:
                 return
-        seconds = self._clock.training_left(self._startup)
-        shortest = self._shortest_run
+        seconds, shortest = part.training_left, self._shortest_run
         if not network.samples and seconds < shortest and planned is not self._networks[0]:
-            self._note(f"{planned.shape.title} is left out: {seconds:.0f} s are left")
+            part.note(f"{title} is left out: {seconds:.0f} s are left")
             network.done = True
             return
         if 0 < seconds - (planned.samples - network.samples) / network.speed < shortest:
             planned = planned._replace(samples=0)
         if self._only_trains:
-            state.startup, self._only_trains = self._clock.elapsed, False
+            self._state.startup, self._only_trains = part.clock.elapsed, False
         wanted = f", {planned.samples:,} are wanted" if planned.samples else ""
-        self._log(f"{seconds:.0f} s for {planned.shape.title}: about {seconds * network.speed:,.0f} samples{wanted}")
-        data, folder = self._folder / _DATA, self._folder / planned.shape.title
-        state.notes += train(
-            planned,
-            network,
-            self._settings,
-            data,
-            folder,
-            init=self._init if planned.shape.title == self._size_of_init else None,
-            seconds=seconds,
-            clock=self._clock,
-            is_stopped=self._is_stopped,
-            record=self._record,
-            bar=self._bar,
-        )
+        part.log(f"{seconds:.0f} s for {title}: about {seconds * network.speed:,.0f} samples{wanted}")
+        init = self._files.init if title == self._size_of_init else None
+        self._state.notes += train(part, planned, seconds=seconds, init=init)
 
     def _choose_training(self, planned: PlannedNetwork, *, compiled: str) -> None:
         """Measure how a network trains fastest."""
         network = self._state.network(planned.shape.title)
-        network.batch, network.compiled, network.speed = choose_training(
-            planned.shape,
-            self._shares,
-            self._machine,
-            batch=self._settings.batch,
-            compiled=compiled,
-            seconds=self._measuring_seconds,
-            log=self._log,
+        network.batch, network.compiled, network.speed = self._trials.choose_training(
+            planned.shape, batch=self._settings.batch, compiled=compiled
         )
-
-    @property
-    def _measuring_seconds(self) -> float:
-        return min(_MOST_MEASURING, _MEASURING_SHARE * self._clock.part)
 
     def _table(self, network: Path) -> list[str]:
         """Return the agreement of a network with the teacher as lines of Markdown."""
         try:
-            found = validate_file(
-                network, self._folder / _DATA, positions=_TABLE_POSITIONS, device=self._settings.device
-            )
+            data, device = self._part.folder / _DATA, self._settings.device
+            found = validate_file(network, data, positions=_TABLE_POSITIONS, device=device)
         except TengenError as error:
             return [f"No table: {error}"]
         return [AGREEMENT_HEAD, *(agreement_row(place, agreement) for place, agreement in found.items())]
@@ -391,14 +345,6 @@ class _Part:
             ]
         )
 
-    def _note(self, text: str) -> None:
-        """Log what did not go as planned, and keep it for the report."""
-        self._state.notes.append(text)
-        self._log(text)
-
-    def _log(self, text: str) -> None:
-        self._bar.log(f"{self._clock.elapsed:6.1f} s  {text}")
-
 
 def _device_name(machine: Machine) -> str:
     if machine.device.type != "cuda":
@@ -415,3 +361,216 @@ def _release_memory(machine: Machine) -> None:
     """Give memory that torch keeps for reuse back to the device."""
     if machine.device.type == "cuda":
         torch.cuda.empty_cache()
+
+
+# Games
+
+
+class Generated(NamedTuple):
+    """What a part has generated."""
+
+    positions: int
+    """All in the folder, those of earlier parts included."""
+    positions_per_second: float
+
+
+def open_folder(settings: PlanSettings, folder: Path, teacher: TorchModel) -> DataFolder:
+    """Return the folder that positions go to, uncompressed.
+
+    Raises ShardError where it cannot be read or written, and ConfigError if another teacher labelled its positions.
+    """
+    info = teacher.info
+    data = DataFolder(
+        folder,
+        TeacherInfo(info.name, info.source_sha256, info.license, info.advantages),
+        least_seed=settings.seed,
+        settings=FolderSettings(held_out=settings.held_out, compressed=False),
+    )
+    others = [name for digest, name in data.teachers.items() if digest != info.source_sha256]
+    if others:
+        raise ConfigError(
+            problem(
+                f"teacher {info.name}",
+                expected=f"{others[0]}, by which the positions in {shown_path(folder)} were labelled",
+                advice="give that file, or another folder",
+            )
+        )
+    return data
+
+
+def generate(
+    part: PlanPart,
+    data: DataFolder,
+    models: Sequence[TorchModel],
+    *,
+    is_enough: Callable[[Counter[BoardSides]], bool],
+    meanwhile: Callable[[], None],
+) -> Generated:
+    """Generate positions into `data` until `is_enough`, which is asked every second about those of each board.
+
+    `models` are the teacher and, if there is one, the player.  `meanwhile` is called once, while the first worker
+    compiles the kernels.  Raises WorkerError, and ShardError where a shard cannot be written; the positions so far are
+    then in the folder.
+    """
+    settings, server = part.settings, EvaluationServer(models)
+    count = settings.workers or _WORKERS_OF_A_CORE * available_cores()
+    workers = [_makers(server, settings, has_player=len(models) > 1) for _ in range(count)]
+    games = SelfPlaySettings(
+        parse_sizes(settings.sizes),
+        data.seed,
+        settings.games,
+        planner=planner_for(knows_advantage=models[0].info.advantages),
+        player_share=settings.player_share,
+    )
+
+    def progress(data: DataFolder, tally: Tally) -> None:
+        part.bar.update(0.0, f"{data.positions:,} positions, {tally.rate:,.0f}/s")
+
+    with server, blocks_of_processes(workers, games) as blocks:
+        meanwhile()
+        tally = fill(data, blocks, Goal(), progress=progress, is_stopped=lambda: is_enough(data.kept))
+    part.bar.log(format_tally(data, tally))
+    return Generated(data.positions, tally.rate)
+
+
+def _makers(server: EvaluationServer, settings: PlanSettings, *, has_player: bool) -> Makers:
+    """Return the networks of a worker, which all ask the server."""
+    area = max(width * height for width, height in parse_sizes(settings.sizes))
+    rows = max(settings.games, SEARCH_BATCH)
+    teacher = RemoteTeacher(server.port(_TEACHER, rows=rows, area=area), settings.looks)
+    if not has_player:
+        return Makers(teacher)
+    asked = RemoteTeacher(server.port(_PLAYER, rows=rows, area=area))
+    return Makers(teacher, Player(asked, settings.visits, settings.seed))
+
+
+# Training
+
+
+def train(part: PlanPart, planned: PlannedNetwork, *, seconds: float, init: Path | None = None) -> list[str]:
+    """Train a network to its samples, or `seconds` more, in this part or later; return notes of what went wrong.
+
+    It begins with the network in the file `init`, if one is given.  Its state, which says in which batches, is kept up
+    to date.  Where memory is too small, the run goes on from its checkpoint with batches of half the size; if it cannot
+    hold the positions, they are read from their shards.
+    """
+    title, bar = planned.shape.title, part.bar
+    state, folder = part.state.network(title), part.folder / title
+    notes: list[str] = []
+    end = part.clock.now() + seconds
+
+    def run_once() -> TrainingLoop[NetworkModule, Batch]:
+        """Train from the checkpoint on; what it holds is freed when it fails."""
+        checkpoint = read_checkpoint(folder) if has_checkpoint(folder) else None
+        config = _config(part, planned, seconds=max(_SHORTEST_SECONDS, end - part.clock.now()))
+        config = replace(config, init=init) if checkpoint is None else _continued(config, checkpoint)
+        loop = new_loop(config, checkpoint, log=bar.log)
+
+        def is_over() -> bool:
+            """Return whether the part ends here, after bringing the state up to date."""
+            state.samples, state.seconds = loop.samples, loop.seconds
+            part.record()
+            return part.is_over
+
+        state.done = run_and_report(loop, bar, is_over, panels=panels)
+        return loop
+
+    while not part.is_over:
+        try:
+            loop = run_once()
+        except torch.OutOfMemoryError:
+            if state.batch < 2 * _SMALLEST_BATCH:
+                raise
+            state.batch //= 2
+            notes.append(f"{title}: memory was too small, batches of {state.batch} from then on")
+            bar.log(notes[-1])
+        except DeviceMemoryError:
+            state.in_memory = False
+            notes.append(f"{title}: memory was too small for the positions, which are read from shards")
+            bar.log(notes[-1])
+        except TrainingError as error:
+            notes.append(f"{title}: {error}")
+            state.done = True
+            return notes
+        else:
+            state.samples, state.seconds = loop.samples, loop.seconds
+            return notes
+        torch.cuda.empty_cache()
+    return notes
+
+
+def _config(part: PlanPart, planned: PlannedNetwork, *, seconds: float) -> TrainConfig:
+    """Return a run of so many seconds."""
+    settings, title = part.settings, planned.shape.title
+    state = part.state.network(title)
+    learning = DistillationLearning(
+        samples=planned.samples,
+        minutes=seconds / 60,
+        batch=state.batch,
+        learning_rate=settings.learning_rate,
+        seed=settings.seed,
+        device=settings.device,
+        compiled=state.compiled,
+        checkpoint_minutes=_CHECKPOINT_MINUTES,
+        validations=_VALIDATIONS,
+        validation_positions=_VALIDATION_POSITIONS,
+        log_steps=_LOG_STEPS,
+    )
+    shares = tuple((*board, share) for board, share in parse_sizes(settings.sizes).items())
+    return TrainConfig(
+        part.folder / _DATA,
+        part.folder / title,
+        learning,
+        planned.name,
+        planned.shape,
+        board_shares=shares,
+        in_memory=state.in_memory,
+    )
+
+
+def _continued(config: TrainConfig, checkpoint: Checkpoint) -> TrainConfig:
+    """Return the run of a checkpoint, and what it began with, with the length and the batches of `config`."""
+    before = config_of(checkpoint)
+    if before.shape != config.shape:
+        raise TrainingError(problem(f"a checkpoint of {before.shape.title}", expected=config.shape.title))
+    minutes = checkpoint.seconds / 60 + config.learning.minutes
+    return replace(config, init=before.init, learning=replace(config.learning, minutes=minutes))
+
+
+# Results
+
+
+def write_results(results: Path, report: str, runs: Mapping[str, Path], held_out: Path) -> list[str]:
+    """Write the report and the files of `runs`, folders by name, to `results`; return what the disk left out.
+
+    Files of an earlier part are replaced.  Raises ConfigError if not even the report can be written.
+    """
+    with writing(results, ConfigError, "results to"):
+        results.mkdir(parents=True, exist_ok=True)
+        for old in results.iterdir():
+            if old.is_file():
+                old.unlink()
+        (results / _REPORT).write_text(report, encoding="utf-8")
+    left_out = []
+    for source, name in _files_to_keep(runs, held_out):
+        try:
+            shutil.copyfile(source, results / name)
+        except OSError as error:
+            (results / name).unlink(missing_ok=True)
+            left_out.append(f"{name} ({error.strerror or error})")
+    if left_out:
+        with writing(results, ConfigError, "results to"), (results / _REPORT).open("a", encoding="utf-8") as file:
+            file.write(f"\nLeft out of these files: {', '.join(left_out)}.\n")
+    return left_out
+
+
+def _files_to_keep(runs: Mapping[str, Path], held_out: Path) -> list[tuple[Path, str]]:
+    """Return the files that exist and their new names: those of runs, the first held-out shard of each main board."""
+    first = first_shards(held_out) if held_out.is_dir() else {}
+    wanted = [
+        *((folder / f"{name}.onnx", f"{name}.onnx") for name, folder in runs.items()),
+        *((folder / LOG_FILE, f"{name}.log.jsonl") for name, folder in runs.items()),
+        *((first[board], first[board].name) for board in _MAIN_BOARDS if board in first),
+        *((folder / CHECKPOINT_FILE, f"{name}.pt") for name, folder in runs.items()),
+    ]
+    return [(source, name) for source, name in wanted if source.exists()]
