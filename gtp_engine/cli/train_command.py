@@ -134,8 +134,8 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     from 0 to 1, of leads in points, of ownership from -1 to 1.
     """
     check_torch()
+    from gtp_engine.training.distillation.losses import AGREEMENT_HEAD, agreement_row
     from gtp_engine.training.distillation.run import validate_file
-    from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
 
     device = given_settings(DistillationLearning, flags).get("device", DistillationLearning.device)
     agreements = validate_file(network, data, positions=positions, device=device)

@@ -15,7 +15,7 @@ from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.networks.katago_format.description import GlobalPoolingBlock, Network
 from gtp_engine.networks.katago_format.parser import load_network, parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
-from gtp_engine.training.distillation.export import random_positions
+from gtp_engine.training.distillation.module_files import random_positions
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import new_network

@@ -10,9 +10,8 @@ from training.needs_torch import torch
 from training.toy import run, tiny_config, tiny_module
 
 from gtp_engine.networks.katago_format.parser import parse_network
-from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.start import facts_of, first_module
-from gtp_engine.training.distillation.task import new_loop
+from gtp_engine.training.distillation.module_files import export_network
+from gtp_engine.training.distillation.run import facts_of, first_module, new_loop
 from gtp_engine.training.nets.architecture import read_onnx
 from gtp_engine.training.nets.layers import NormLayer
 from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms

@@ -8,7 +8,7 @@ import numpy as np
 from training.needs_torch import torch
 
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, TrainConfig
-from gtp_engine.training.distillation.export import random_positions
+from gtp_engine.training.distillation.module_files import random_positions
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     OWNERSHIP_UNIT,

@@ -10,7 +10,7 @@ from gtp_engine.training.core.checkpoint import has_checkpoint
 from gtp_engine.training.core.runs import ENGINE, Step, engine_command
 
 
-class Plan(NamedTuple):
+class ChainSize(NamedTuple):
     """The size of everything in a chain."""
 
     command: str
@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     """Options of `models quantize`."""
 
 
-FULL: Final = Plan(
+FULL: Final = ChainSize(
     command="gtp-engine train chain",
     positions=1_000_000,
     sizes="9=5,13=4,19=4,7=.2,8=.1,10=.2,11=.2,12=.1,15=.2,17=.1,9x13=.1,13x9=.1,19x13=.1",
@@ -38,7 +38,7 @@ FULL: Final = Plan(
     visits=200,
     held_out=0.02,
 )
-TINY: Final = Plan(
+TINY: Final = ChainSize(
     command="gtp-engine train chain --tiny",
     positions=40_000,
     sizes="9=1",
@@ -50,27 +50,27 @@ TINY: Final = Plan(
 )
 
 
-def steps_of(plan: Plan, folder: Path, teacher: Path) -> list[Step]:
+def steps_of(size: ChainSize, folder: Path, teacher: Path) -> list[Step]:
     """Return the commands of a chain in their order; the match comes last."""
     data, run = folder / "data", folder / "run"
     untrained, trained, small = (folder / f"{name}.onnx" for name in ("untrained", "trained", "trained-int8"))
     cores = available_cores()
 
     def player(network: Path) -> str:
-        return engine_command("--model", network, "--visits", plan.visits, "--network-threads", 1)
+        return engine_command("--model", network, "--visits", size.visits, "--network-threads", 1)
 
-    amount = ("--positions", plan.positions, "--sizes", plan.sizes, "--held-out", plan.held_out, "--workers", cores)
-    begin = ("run", "--data", data, "--out", run, *plan.shape, "--minutes", plan.minutes)
+    amount = ("--positions", size.positions, "--sizes", size.sizes, "--held-out", size.held_out, "--workers", cores)
+    begin = ("run", "--data", data, "--out", run, *size.shape, "--minutes", size.minutes)
     training = ("resume", run) if has_checkpoint(run) else begin
     players = ("--first", player(small), "--first-name", "trained", "--second", player(untrained))
-    games = ("--second-name", "untrained", "--size", 9, "--games", plan.games, "--parallel", cores)
+    games = ("--second-name", "untrained", "--size", 9, "--games", size.games, "--parallel", cores)
     return [
         Step("Games with labels", (*ENGINE, "generate", teacher, data, *amount)),
         Step("Training", (*ENGINE, "train", *training)),
         Step("Export", (*ENGINE, "train", "export", run, "-o", trained), trained),
         Step("Agreement with the teacher", (*ENGINE, "train", "validate", trained, data)),
-        Step("Quantization", (*ENGINE, "models", "quantize", trained, "-o", small, *plan.quantization), small),
-        Step("An untrained network", (*ENGINE, "train", "new", *plan.shape, "-o", untrained), untrained),
+        Step("Quantization", (*ENGINE, "models", "quantize", trained, "-o", small, *size.quantization), small),
+        Step("An untrained network", (*ENGINE, "train", "new", *size.shape, "-o", untrained), untrained),
         Step("Match", (*ENGINE, "match", *players, *games, "--random-plies", 4, "--out", folder / "match")),
     ]
 

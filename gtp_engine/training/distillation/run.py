@@ -1,22 +1,73 @@
-"""A whole distillation run: training with log and curves, the network file at its end, and its validation."""
+"""A distillation run: a network learns a teacher's labels, and is validated on games that were held out.
 
-from collections.abc import Callable
+run_training         the whole run with log and curves, and the network file at its end
+new_loop             the run as a loop: its task for `core.loop`, its batches, and the module that it begins with
+export_run           the network file of a run's checkpoint
+validate_file        the agreement of a network with the teacher
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import repeat
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import torch
+from torch import Tensor
 
 from gtp_engine.errors import problem, shown_path
+from gtp_engine.nn.katago_globals import ADVANTAGE
 from gtp_engine.progress import ProgressBar
+from gtp_engine.streams import write_log
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
-from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.loop import TrainingError
-from gtp_engine.training.core.reporting import run_and_report
-from gtp_engine.training.distillation.batches import count_positions
-from gtp_engine.training.distillation.distillation_settings import TrainConfig
-from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, ShardError, shard_paths
-from gtp_engine.training.distillation.start import KIND, module_of_checkpoint, module_of_file, untrained_module
-from gtp_engine.training.distillation.task import new_loop, panels
-from gtp_engine.training.distillation.validation import Agreement, HeldOut, ValidationSet
+from gtp_engine.training.core.devices import Machine, choose_machine, compiled
+from gtp_engine.training.core.loop import Stream, TrainingError, TrainingLoop, Validation
+from gtp_engine.training.core.reporting import LogLines, Panel, figure_panels, loss_panel, run_and_report
+from gtp_engine.training.distillation.batches import (
+    Batch,
+    Batches,
+    ResidentShards,
+    SampleSource,
+    ShardGroups,
+    count_positions,
+)
+from gtp_engine.training.distillation.distillation_settings import LossWeights, TrainConfig
+from gtp_engine.training.distillation.losses import Agreement, HeldOut, Losses, ValidationSet, losses_of
+from gtp_engine.training.distillation.module_files import (
+    CHECKPOINT_SUFFIX,
+    KIND,
+    export_network,
+    module_of_checkpoint,
+    module_of_file,
+    untrained_module,
+)
+from gtp_engine.training.distillation.shards import (
+    ALWAYS_KNOWN,
+    HELD_OUT,
+    TRAIN,
+    UNKNOWN,
+    ShardError,
+    first_shards,
+    read_shard,
+    shard_paths,
+)
+from gtp_engine.training.nets.architecture import architecture_of
+from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 from gtp_engine.training.nets.shape import Shape
+
+_TITLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "policy_kl": "policy, KL from the teacher, nats",
+        "same_first_move": "same first move as the teacher, share",
+        "winrate_error": "winrate, mean error",
+        "lead_error": "lead, mean error in points",
+        "ownership_error": "ownership, mean error",
+    }
+)
+"""Figures of a validation that are drawn."""
+_STATISTICS_BATCHES: Final = 16
+"""Batches that give a network from a file the statistics which its norms begin with."""
 
 
 def run_training(
@@ -74,7 +125,7 @@ def _origin(checkpoint: Checkpoint, config: TrainConfig) -> str:
 
 
 def validate_file(network: Path, data: Path, *, positions: int, device: str) -> dict[ValidationSet, Agreement]:
-    """Return the agreement of the network in a file (`start.module_of_file`), in float32, on each validation set.
+    """Return the agreement of the network in a file (`module_of_file`), in float32, on each validation set.
 
     `data` is a folder of data, `positions` the most of each set.  Raises ShardError if none are held out there.
     """
@@ -91,3 +142,180 @@ def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
     module = untrained_module(shape, name=name, seed=seed).eval()
     export_network(module, target, name=name, origin="random weights", terms="")
     return target
+
+
+# The task
+
+
+def figures_of(module: NetworkModule, batch: Batch, machine: Machine, weights: LossWeights) -> Tensor:
+    """Return the weighted loss of a network for a batch, then the loss of each head."""
+    outputs = machine.run(module, batch.planes, batch.globals)
+    losses = losses_of(outputs, batch, module.network.scales, module.network.version)
+    return torch.stack([losses.total(weights), *losses])
+
+
+class DistillationTask:
+    """What a run learns; norms take the statistics of batches if the network's do, but at the end of the run."""
+
+    names: Final = ("loss", *Losses._fields)
+
+    def __init__(self, config: TrainConfig, machine: Machine, stream: Stream[Batch], *, has_statistics: bool) -> None:
+        learning = config.learning
+        self.stream: Final = stream
+        self._config: Final = config
+        self._machine: Final = machine
+        self._has_statistics: Final = has_statistics
+        self._figures: Final = compiled(figures_of) if learning.compiled else figures_of
+        self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
+
+    def figures(self, module: NetworkModule, batch: Batch) -> Tensor:
+        """Return the weighted loss, then the loss of each head."""
+        figures: Tensor = self._figures(module, batch, self._machine, self._config.loss)
+        return figures
+
+    def counts_statistics(self, fraction: float) -> bool:
+        """Return whether norms take their statistics from batches after `fraction` of the run."""
+        return self._has_statistics and fraction < 1 - self._config.learning.fixed_norms
+
+    def validate(self, module: NetworkModule) -> Validation:
+        """Return the figures of each set, such as "9x9" or "9x9 player"."""
+        agreements = self._held_out.validate(module, self._machine)
+        return {str(place): vars(each) for place, each in agreements.items()}
+
+
+def _stream(config: TrainConfig, machine: Machine) -> Stream[Batch]:
+    """Return the batches of a run."""
+    shares = {(width, height): share for width, height, share in config.board_shares}
+    folder, seed = config.data / TRAIN, config.learning.seed
+    source: SampleSource = (
+        ResidentShards(folder, machine.device, seed=seed, shares=shares)
+        if config.in_memory
+        else ShardGroups(folder, seed=seed, shares=shares)
+    )
+    return Batches(source, config.learning.batch, machine.device)
+
+
+def _name_missing_boards(config: TrainConfig, log: Callable[[str], None]) -> None:
+    """Log the boards that have a share of the batches, but no positions."""
+    found = count_positions(config.data / TRAIN)
+    missing = [f"{width}x{height}" for width, height, _ in config.board_shares if not found[width, height]]
+    if missing:
+        log(f"no positions on {', '.join(missing)} in {config.data}: the other boards have their shares")
+
+
+def _unfold_norms(module: NetworkModule, stream: Stream[Batch], machine: Machine) -> None:
+    """Have the norms of a network from a file count statistics, beginning with those of the first batches."""
+
+    def run() -> None:
+        batch = next(batches).to(machine.device)
+        machine.run(module, batch.planes, batch.globals)
+
+    place, batches = stream.state(), iter(stream)
+    unfold_norms(module, repeat(run, _STATISTICS_BATCHES))
+    stream.go_to(place)
+
+
+def new_loop(
+    config: TrainConfig, checkpoint: Checkpoint | None = None, *, log: Callable[[str], None] = write_log
+) -> TrainingLoop[NetworkModule, Batch]:
+    """Return a run at its beginning or, with a checkpoint, where that was written."""
+    learning = config.learning
+    machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
+    facts = facts_of(config.data / TRAIN)
+    module = machine.place(first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint))
+    stream = _stream(config, machine)
+    _name_missing_boards(config, log)
+    if checkpoint is None and has_folded_norms(config):
+        _unfold_norms(module, stream, machine)
+    network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
+    loop = TrainingLoop(
+        module,
+        DistillationTask(config, machine, stream, has_statistics=module.counts_statistics),
+        learning,
+        machine,
+        config.out,
+        kind=KIND,
+        network=network,
+        settings={"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages},
+    )
+    if checkpoint is not None:
+        loop.resume(checkpoint)
+    return loop
+
+
+def panels(log: LogLines) -> list[Panel]:
+    """Return the curves of a run."""
+    return [loss_panel(log), *figure_panels(log, titles=_TITLES)]
+
+
+# Where a run begins
+
+
+class DataFacts(NamedTuple):
+    """What is known of the positions to train on."""
+
+    teacher: str
+    """The names of the networks that labelled them."""
+    has_advantages: bool
+    """Whether games were played with playout doubling advantages."""
+    has_optimistic_policy: bool
+    """Whether there are labels for an optimistic policy."""
+    has_errors: bool
+    """Whether there are labels for the time left and the expected errors."""
+
+    @property
+    def has_all_labels(self) -> bool:
+        """Whether there are labels for the outputs of `new.WITH_ERRORS`."""
+        return self.has_optimistic_policy and self.has_errors
+
+
+def facts_of(folder: Path) -> DataFacts:
+    """Return what the first shard of each board in a folder tells of its positions; a shard is of many games."""
+    found = [read_shard(path) for path in first_shards(folder).values()]
+    shards = [samples for samples, _ in found]
+    return DataFacts(
+        teacher=", ".join(sorted({meta.teacher for _, meta in found})),
+        has_advantages=any(each.globals[:, ADVANTAGE].any() for each in shards),
+        has_optimistic_policy=bool(shards) and all(each.optimistic.any() for each in shards),
+        has_errors=bool(shards) and all((each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
+    )
+
+
+def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], None]) -> NetworkModule:
+    """Return the module that a run begins with; raises ModelError if its file cannot be used.
+
+    Outputs of the file that the data do not label are left out, which is logged: the search would go on to use them,
+    while the trunk before them changes.
+
+    Norms of a new network take the statistics of each batch, and those of a checkpoint do as they did in its run; in a
+    network file they are folded into the weights (`new_loop` gives them statistics again).
+    """
+    if config.init is not None:
+        module = module_of_file(config.init)
+        module.follow_rules()
+        for output in _drop_unlabelled(module, facts):
+            log(f"{config.init.name} begins without its {output}, for which {config.data} has no labels")
+        return module
+    outputs = WITH_ERRORS if facts.has_all_labels else PLAIN
+    name, seed = config.name or config.shape.title, config.learning.seed
+    module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
+    module.count_statistics(True)
+    return module
+
+
+def _drop_unlabelled(module: NetworkModule, facts: DataFacts) -> list[str]:
+    """Drop the outputs that the data do not label; return their names."""
+    dropped = []
+    if module.has_optimistic_policy and not facts.has_optimistic_policy:
+        module.drop_optimistic_policy()
+        dropped.append("optimistic policy")
+    if module.has_errors and not facts.has_errors:
+        module.drop_errors()
+        dropped.append("expected errors")
+    return dropped
+
+
+def has_folded_norms(config: TrainConfig) -> bool:
+    """Return whether a run begins with a file whose norms are folded into its weights, and shall train them."""
+    is_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
+    return is_file and config.learning.fixed_norms < 1

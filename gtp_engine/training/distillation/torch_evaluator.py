@@ -24,7 +24,7 @@ from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
-from gtp_engine.training.distillation.start import module_of_file
+from gtp_engine.training.distillation.module_files import module_of_file
 from gtp_engine.training.distillation.teacher import TeacherInfo
 from gtp_engine.training.nets.network_module import NetworkModule
 
@@ -33,7 +33,7 @@ MOST_ROWS: Final = 4096
 
 
 class TorchModel:
-    """The network of a file (`start.module_of_file`) on a device; several threads may use it.
+    """The network of a file (`module_files.module_of_file`) on a device; several threads may use it.
 
     Raises ModelError if the file cannot be used, ConfigError for a device that does not exist.
     """

@@ -20,12 +20,10 @@ from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradi
 from gtp_engine.training.core.reporting import RunLog
 from gtp_engine.training.distillation.batches import Batch, Batches, unpack
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
-from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.run import config_of
+from gtp_engine.training.distillation.losses import HeldOut, ValidationSet
+from gtp_engine.training.distillation.module_files import export_network, module_of_checkpoint
+from gtp_engine.training.distillation.run import DistillationTask, config_of, new_loop
 from gtp_engine.training.distillation.shards import TRAIN, ShardError
-from gtp_engine.training.distillation.start import module_of_checkpoint
-from gtp_engine.training.distillation.task import DistillationTask, new_loop
-from gtp_engine.training.distillation.validation import HeldOut, ValidationSet
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.shape import Shape
 

@@ -23,12 +23,17 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.batches import unpack
-from gtp_engine.training.distillation.export import check_file, export_network, model_of, random_positions
 from gtp_engine.training.distillation.labels import Labeller
-from gtp_engine.training.distillation.losses import predictions_of
+from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of
+from gtp_engine.training.distillation.module_files import (
+    check_file,
+    export_network,
+    model_of,
+    module_of_file,
+    random_positions,
+)
+from gtp_engine.training.distillation.run import facts_of, first_module
 from gtp_engine.training.distillation.shards import HELD_OUT, UNKNOWN, ShardMeta, ShardName, join, write_shard
-from gtp_engine.training.distillation.start import facts_of, first_module, module_of_file
-from gtp_engine.training.distillation.validation import HeldOut, ValidationSet
 from gtp_engine.training.nets.architecture import PROPERTY, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, OutputSet

@@ -22,7 +22,7 @@ from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.loop import TrainingLoop
 from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, PlannedNetwork, PlanSettings
-from gtp_engine.training.distillation.export import export_network
+from gtp_engine.training.distillation.module_files import export_network, untrained_module
 from gtp_engine.training.distillation.plan.plan_state import (
     RESERVE,
     NetworkState,
@@ -43,7 +43,6 @@ from gtp_engine.training.distillation.plan.run_part import (
 )
 from gtp_engine.training.distillation.plan.speeds import SpeedTrials, TrainingSpeed, main_boards
 from gtp_engine.training.distillation.shards import ShardError, bytes_of, is_of_player, read_shard, shard_paths
-from gtp_engine.training.distillation.start import untrained_module
 from gtp_engine.training.nets.new import WITH_ERRORS
 from gtp_engine.training.nets.shape import Shape
 

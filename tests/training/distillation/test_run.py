@@ -23,12 +23,10 @@ from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, wri
 from gtp_engine.training.core.loop import RunProgress, TrainingError
 from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels
 from gtp_engine.training.core.runs import never
-from gtp_engine.training.distillation.export import export_network
-from gtp_engine.training.distillation.plan.learning import _continued
-from gtp_engine.training.distillation.run import export_run, run_training
+from gtp_engine.training.distillation.module_files import KIND, export_network, module_of_file
+from gtp_engine.training.distillation.plan.run_part import _continued
+from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop, panels, run_training
 from gtp_engine.training.distillation.shards import ShardError, read_shard, shard_paths, write_shard
-from gtp_engine.training.distillation.start import KIND, facts_of, first_module, module_of_file
-from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 

@@ -41,15 +41,14 @@ from gtp_engine.training.distillation.evaluation_server import EvaluationServer,
 from gtp_engine.training.distillation.game_variety import parse_sizes
 from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings
+from gtp_engine.training.distillation.losses import AGREEMENT_HEAD, agreement_row
+from gtp_engine.training.distillation.module_files import size_of_file
 from gtp_engine.training.distillation.plan.plan_state import PlanPart, PlanState, most_samples
 from gtp_engine.training.distillation.plan.speeds import SpeedTrials
-from gtp_engine.training.distillation.run import config_of, export_run, validate_file
+from gtp_engine.training.distillation.run import config_of, export_run, new_loop, panels, validate_file
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, BoardSides, bytes_of, first_shards, shard_paths
-from gtp_engine.training.distillation.start import size_of_file
-from gtp_engine.training.distillation.task import new_loop, panels
 from gtp_engine.training.distillation.teacher import Player, TeacherInfo
 from gtp_engine.training.distillation.torch_evaluator import TorchModel
-from gtp_engine.training.distillation.validation import AGREEMENT_HEAD, agreement_row
 from gtp_engine.training.distillation.workers import Makers, blocks_of_processes
 from gtp_engine.training.nets.network_module import NetworkModule
 

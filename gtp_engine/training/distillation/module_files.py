@@ -1,4 +1,9 @@
-"""From a trained module to a network file: the graph of an imported network, compared with the module."""
+"""Files of networks in training: a module from a file, and a module's network file.
+
+module_of_file        the network in a checkpoint, in a file that was exported here, or in one of KataGo's
+module_of_checkpoint  the averaged network of a run
+export_network        writes a module as a network file: the graph of an imported network, compared with the module
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,27 +11,79 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.networks.katago_format.description import Network
+from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.training.core.checkpoint import check_output, write_checked
-from gtp_engine.training.nets.architecture import PROPERTY, architecture_of
+from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint, write_checked
+from gtp_engine.training.nets.architecture import PROPERTY, architecture_of, empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
+from gtp_engine.training.nets.new import PLAIN, OutputSet, new_network
+from gtp_engine.training.nets.shape import Shape
+
+KIND: Final = "distillation"
+"""The kind of the checkpoints."""
+CHECKPOINT_SUFFIX: Final = ".pt"
 
 _CHECKED_BOARDS: Final = ((9, 9), (7, 5))
 _CHECKED_POSITIONS: Final = 4
 _SEED: Final = 1
 
-Floats = NDArray[np.float32]
+
+def untrained_module(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> NetworkModule:
+    """Return a network with random weights; the same seed gives the same ones."""
+    return NetworkModule(new_network(shape, name=name, seed=seed, outputs=outputs))
+
+
+def module_of_checkpoint(checkpoint: Checkpoint) -> NetworkModule:
+    """Return the network with averaged weights, on the CPU and in evaluation; raises ModelError for another kind."""
+    checkpoint.check_kind(KIND)
+    module = NetworkModule(empty_network(checkpoint.network["architecture"]))
+    module.load_state_dict(checkpoint.weights)
+    module.count_statistics(checkpoint.network["counts_statistics"])
+    return module.eval()
+
+
+def module_of_file(path: Path) -> NetworkModule:
+    """Return the network in a checkpoint, an ONNX file that was exported here, or a file of KataGo's."""
+    if path.suffix == CHECKPOINT_SUFFIX:
+        return module_of_checkpoint(read_checkpoint(path))
+    if path.suffix == ".onnx":
+        return NetworkModule(read_onnx(path))
+    if is_katago_file(path):
+        return NetworkModule(_without_profile(load_network(path), path))
+    raise ModelError(
+        problem(
+            f"network {shown(path.name)}", expected="a checkpoint (.pt), an .onnx file or one of KataGo's (.bin.gz)"
+        )
+    )
+
+
+def _without_profile(network: Network, path: Path) -> Network:
+    """Return a network; raises ModelError if it imitates people, whose profile is no input of a module."""
+    if network.trunk.from_profile is not None:
+        raise ModelError(problem(f"network {shown(path.name)} imitates people", expected="one without their profile"))
+    return network
+
+
+def size_of_file(path: Path) -> str:
+    """Return the size of the network in a file (`module_of_file`), as `Shape.title` has it."""
+    trunk = module_of_file(path).describe().trunk
+    return f"b{len(trunk.blocks)}c{len(trunk.conv.weights)}"
+
+
+# Export
 
 
 def export_network(
@@ -65,7 +122,7 @@ def check_file(path: Path, module: NetworkModule) -> None:
     model.close()
 
 
-def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[Floats, Floats]:
+def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[FloatArray, FloatArray]:
     """Return inputs for `count` positions of games of random moves: [count, 22, H, W] and [count, 19]."""
     rng = np.random.default_rng(seed)
     encoder = KatagoV7Encoder(width, height)
