@@ -58,9 +58,9 @@ Log = Callable[[str], None]
 class Engine:
     """A game and everything needed to play it; `log` receives lines for the user.
 
-    With an evaluator, which `close` closes too, the engine searches with its network unless the configuration says
-    otherwise; `human` is a human-like network beside it.  `load_calibrated` loads the network that plays at levels if
-    neither has any of its own.
+    With an evaluator the engine searches with its network unless the configuration says otherwise; `human` is a
+    human-like network beside it.  `load_calibrated` loads the network that plays at levels if neither has any of its
+    own.  `close`, or the end of a `with` block, closes the networks too.
 
     Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
     there is none, ModelError if the network for its level cannot be loaded.
@@ -476,6 +476,12 @@ class Engine:
         self._background.end()
         for searches in self._all_searches:
             searches.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # --- helpers ---
 

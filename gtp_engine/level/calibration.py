@@ -108,7 +108,7 @@ class GamesFileError(TengenError):
 
 
 @dataclass(frozen=True)
-class Pairing:
+class SkillPairing:
     """A game to be played; the openings of equal `opening` are equal."""
 
     black_skill: float
@@ -120,7 +120,7 @@ class Pairing:
 class Outcome:
     """A game that has ended; `black_points` is 1, ½ or 0."""
 
-    pairing: Pairing
+    pairing: SkillPairing
     black_points: float
     lead_black: float
     moves: int
@@ -131,7 +131,7 @@ class Outcome:
 class _Seat:
     """A game under way."""
 
-    pairing: Pairing
+    pairing: SkillPairing
     game: Game
     opening: np.random.Generator
     settings: Mapping[int, LevelSettings]
@@ -158,7 +158,7 @@ class LevelGames:
         self._search: Final = PuctSearch(Config(), evaluator)
         self._random: Final = np.random.default_rng(seed)
 
-    def play(self, pairings: Sequence[Pairing]) -> Iterator[Outcome]:
+    def play(self, pairings: Sequence[SkillPairing]) -> Iterator[Outcome]:
         """Yield the outcome of each game, in the order in which they end."""
         waiting = list(reversed(pairings))
         batch = len(self._positions.key)
@@ -186,7 +186,7 @@ class LevelGames:
             game.set_handicap(free_handicap_points(self._handicap, self._size, self._size))
         return game
 
-    def _begin(self, pairing: Pairing) -> _Seat:
+    def _begin(self, pairing: SkillPairing) -> _Seat:
         skills = {BLACK: pairing.black_skill, WHITE: pairing.white_skill}
         settings = {color: settings_of(skill, self._size, self._size) for color, skill in skills.items()}
         return _Seat(pairing, self._new_game(), np.random.default_rng(pairing.opening), settings)
@@ -305,12 +305,12 @@ def read_games(path: Path) -> list[GameRow]:
     return games
 
 
-def pairings_of(skills: Sequence[float], games: int) -> list[Pairing]:
+def pairings_of(skills: Sequence[float], games: int) -> list[SkillPairing]:
     """Return `games` games, an even number, between each skill and the next one, with both colours in turn."""
     found = []
     for low, high in pairwise(skills):
         for opening in range(games // 2):
-            found += [Pairing(low, high, opening), Pairing(high, low, opening)]
+            found += [SkillPairing(low, high, opening), SkillPairing(high, low, opening)]
     return found
 
 
@@ -337,7 +337,7 @@ class Measurement:
         """Return the even games and those with a handicap."""
         return self.games() + self.games(HANDICAP_STONES)
 
-    def play(self, pairings: Iterable[Pairing], *, handicap: int = 0) -> None:
+    def play(self, pairings: Iterable[SkillPairing], *, handicap: int = 0) -> None:
         """Play those games that are not in the file yet."""
         played = {(row.black, row.white, row.opening) for row in self.games(handicap)}
         missing = [game for game in pairings if (game.black_skill, game.white_skill, game.opening) not in played]
@@ -472,10 +472,10 @@ def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Seq
     return found
 
 
-def handicap_pairings(skills: Mapping[str, float], games: int) -> dict[tuple[str, str], list[Pairing]]:
+def handicap_pairings(skills: Mapping[str, float], games: int) -> dict[tuple[str, str], list[SkillPairing]]:
     """Return the games of each of HANDICAP_PAIRS, the weaker rank with Black and `HANDICAP_STONES` stones."""
     return {
-        (weaker, level): [Pairing(skills[weaker], skills[level], opening) for opening in range(games)]
+        (weaker, level): [SkillPairing(skills[weaker], skills[level], opening) for opening in range(games)]
         for weaker, level in HANDICAP_PAIRS
     }
 

@@ -138,17 +138,16 @@ def test_superko_is_tolerated_from_the_controller_unless_strict(strict: bool) ->
     game, banned = game_with_superko("tromp-taylor")
     warnings: list[str] = []
     config = Config().with_values({"game.strict": str(strict), "game.rules": "tromp-taylor"})
-    engine = Engine(config, log=warnings.append)
-    engine.set_board_size(3)
-    engine.play_sequence(game.moves)
-    if strict:
-        with pytest.raises(IllegalMoveError, match="repeats an earlier position"):
+    with Engine(config, log=warnings.append) as engine:
+        engine.set_board_size(3)
+        engine.play_sequence(game.moves)
+        if strict:
+            with pytest.raises(IllegalMoveError, match="repeats an earlier position"):
+                engine.play(game.to_play, banned[0])
+        else:
             engine.play(game.to_play, banned[0])
-    else:
-        engine.play(game.to_play, banned[0])
-        assert "repeats an earlier position" in warnings[-1]
-    assert len(engine.game.moves) == len(game.moves) + (not strict)
-    engine.close()
+            assert "repeats an earlier position" in warnings[-1]
+        assert len(engine.game.moves) == len(game.moves) + (not strict)
 
 
 def test_a_sequence_with_an_illegal_move_is_not_played_at_all(engine: Engine) -> None:
@@ -161,20 +160,19 @@ def test_a_sequence_with_an_illegal_move_is_not_played_at_all(engine: Engine) ->
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor", "aga-button", "new-zealand"])
 @pytest.mark.parametrize("size", [(5, 5), (7, 4), (9, 9)], ids=str)
 def test_it_plays_whole_games_by_the_rules(rules: str, size: tuple[int, int]) -> None:
-    engine = make(search__visits=60, play__resign=False)
-    engine.set_rules(Rules.parse(rules))
-    engine.set_board_size(*size)
-    for _ in range(3 * size[0] * size[1]):
-        color = engine.game.to_play
-        before = engine.game.copy()
-        choice = engine.genmove(color)
-        assert before.illegal_reason(choice.point, color) is None
-        if engine.game.is_over:
-            break
-    assert engine.game.is_over
-    dead = [stone for group in engine.groups_by_status("dead") for stone in group]
-    assert engine.score().margin_black == engine.game.score(dead).margin_black
-    engine.close()
+    with make(search__visits=60, play__resign=False) as engine:
+        engine.set_rules(Rules.parse(rules))
+        engine.set_board_size(*size)
+        for _ in range(3 * size[0] * size[1]):
+            color = engine.game.to_play
+            before = engine.game.copy()
+            choice = engine.genmove(color)
+            assert before.illegal_reason(choice.point, color) is None
+            if engine.game.is_over:
+                break
+        assert engine.game.is_over
+        dead = [stone for group in engine.groups_by_status("dead") for stone in group]
+        assert engine.score().margin_black == engine.game.score(dead).margin_black
 
 
 def test_either_colour_may_be_asked_for_any_number_of_moves(engine: Engine) -> None:
@@ -227,18 +225,17 @@ def test_under_rules_that_count_what_is_left_dead_stones_are_captured() -> None:
         O O O X O O .
         O . O X O O O
     """
-    engine = make(search__visits=800, game__rules="tromp-taylor")
-    set_up(engine, text, BLACK)
-    engine.set_komi(0)
-    engine.set_komi(engine.game.score().margin_black + 0.5)  # Black loses unless the stone is taken
-    taken = point(engine, "B7")
-    for _ in range(12):
-        if engine.game.color_at(taken) != WHITE:
-            break
-        engine.genmove(BLACK)
-        engine.play(WHITE, PASS)
-    assert engine.game.color_at(taken) != WHITE
-    engine.close()
+    with make(search__visits=800, game__rules="tromp-taylor") as engine:
+        set_up(engine, text, BLACK)
+        engine.set_komi(0)
+        engine.set_komi(engine.game.score().margin_black + 0.5)  # Black loses unless the stone is taken
+        taken = point(engine, "B7")
+        for _ in range(12):
+            if engine.game.color_at(taken) != WHITE:
+                break
+            engine.genmove(BLACK)
+            engine.play(WHITE, PASS)
+        assert engine.game.color_at(taken) != WHITE
 
 
 def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
@@ -281,10 +278,9 @@ def test_it_resigns_only_after_several_lost_moves(engine: Engine) -> None:
 
 
 def test_it_does_not_resign_if_configured_not_to() -> None:
-    engine = make(play__resign=False)
-    lost_game(engine)
-    assert not any(engine.genmove(BLACK).resign for _ in range(6))
-    engine.close()
+    with make(play__resign=False) as engine:
+        lost_game(engine)
+        assert not any(engine.genmove(BLACK).resign for _ in range(6))
 
 
 def test_white_does_not_resign_at_once_in_a_handicap_game(engine: Engine) -> None:
@@ -367,24 +363,22 @@ def test_a_game_survives_writing_and_loading(engine: Engine) -> None:
         engine.play(engine.game.to_play, point(engine, vertex))
     text = engine.to_sgf()
     before = engine.game
-    other = make()
-    other.load_sgf(text.encode())
-    assert other.game.moves == before.moves
-    assert other.game.hash == before.hash
-    assert (other.komi, other.rules, other.game.handicap) == (5.25, before.rules, 3)
-    with pytest.raises(SgfError):
-        other.load_sgf(b"not a record")
-    assert other.game.moves == before.moves
-    other.close()
+    with make() as other:
+        other.load_sgf(text.encode())
+        assert other.game.moves == before.moves
+        assert other.game.hash == before.hash
+        assert (other.komi, other.rules, other.game.handicap) == (5.25, before.rules, 3)
+        with pytest.raises(SgfError):
+            other.load_sgf(b"not a record")
+        assert other.game.moves == before.moves
 
 
 # --- time ---
 
 
 def test_a_move_takes_no_longer_than_the_time_for_it() -> None:
-    engine = make(search__visits=0, time__time_per_move=0.3)
-    require_once(lambda: seconds_for_a_move(engine), below=1.0)  # budgets to the millisecond: on a fake clock
-    engine.close()
+    with make(search__visits=0, time__time_per_move=0.3) as engine:
+        require_once(lambda: seconds_for_a_move(engine), below=1.0)  # budgets to the millisecond: on a fake clock
 
 
 def seconds_for_a_move(engine: Engine) -> float:
@@ -394,21 +388,20 @@ def seconds_for_a_move(engine: Engine) -> float:
 
 
 def test_a_clock_without_time_left_is_kept_by_the_engine_itself() -> None:
-    engine = make(search__visits=0)
-    engine.set_board_size(9)
-    engine.warm_up()
+    with make(search__visits=0) as engine:
+        engine.set_board_size(9)
+        engine.warm_up()
 
-    def seconds_for_sixty_moves() -> float:
-        engine.clear_board()
-        engine.set_time_settings(TimeSettings.absolute(3.0))
-        start = time.perf_counter()
-        for _ in range(30):
-            engine.genmove(BLACK)
-            engine.genmove(WHITE)
-        return time.perf_counter() - start
+        def seconds_for_sixty_moves() -> float:
+            engine.clear_board()
+            engine.set_time_settings(TimeSettings.absolute(3.0))
+            start = time.perf_counter()
+            for _ in range(30):
+                engine.genmove(BLACK)
+                engine.genmove(WHITE)
+            return time.perf_counter() - start
 
-    require_once(seconds_for_sixty_moves, below=10.0)
-    engine.close()
+        require_once(seconds_for_sixty_moves, below=10.0)
 
 
 @pytest.mark.parametrize(
@@ -479,24 +472,22 @@ def test_a_seed_may_be_set_as_an_option(engine: Engine) -> None:
 
 def test_values_of_a_record_that_are_ignored_or_guessed_are_logged() -> None:
     lines: list[str] = []
-    engine = Engine(Config(), lines.append)
-    engine.load_sgf("(;SZ[9]KM[six]RU[House]HA[2];W[ee])")
-    assert lines == [
-        "the record: rules 'House' are unknown and were ignored",
-        "the record: handicap 2 without stones: the fixed places were assumed",
-        "the record: komi 'six' is not a number and was ignored",
-    ]
-    engine.close()
+    with Engine(Config(), lines.append) as engine:
+        engine.load_sgf("(;SZ[9]KM[six]RU[House]HA[2];W[ee])")
+        assert lines == [
+            "the record: rules 'House' are unknown and were ignored",
+            "the record: handicap 2 without stones: the fixed places were assumed",
+            "the record: komi 'six' is not a number and was ignored",
+        ]
 
 
 @pytest.mark.parametrize(("given", "komi"), [(None, 6.5), (5.5, 5.5)])
 def test_a_record_with_rules_and_no_komi_has_their_komi_unless_one_was_set(given: float | None, komi: float) -> None:
-    engine = make()
-    if given is not None:
-        engine.set_komi(given)
-    engine.load_sgf("(;SZ[9]RU[Japanese];B[ee];W[cc])")
-    assert engine.komi == komi
-    engine.close()
+    with make() as engine:
+        if given is not None:
+            engine.set_komi(given)
+        engine.load_sgf("(;SZ[9]RU[Japanese];B[ee];W[cc])")
+        assert engine.komi == komi
 
 
 def test_the_drift_of_running_clocks_can_be_set(engine: Engine) -> None:

@@ -39,10 +39,9 @@ def same_for_both(report: SearchReport) -> Confirm:
 
 @pytest.fixture(params=["rave", "uct"])
 def seki(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    engine = make("chinese", 0.5, **{"search.search": request.param})
-    set_up(engine, SEKI_DIAGRAM, BLACK)
-    yield engine
-    engine.close()
+    with make("chinese", 0.5, **{"search.search": request.param}) as engine:
+        set_up(engine, SEKI_DIAGRAM, BLACK)
+        yield engine
 
 
 @pytest.mark.parametrize("komi", [-2.5, 0.5, 2.5])
@@ -66,30 +65,27 @@ def test_stones_in_seki_are_reported_as_such(seki: Engine) -> None:
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
 @pytest.mark.parametrize("balance", [-0.5, 0.0, 0.5])
 def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str, color: int, balance: float) -> None:
-    engine = make(rules, 0.0)
-    set_up(engine, FINISHED, color)
-    engine.set_komi(engine.game.score().margin_black + balance)
-    assert abs(engine.game.score().margin_black) == abs(balance)
-    for to_play in (color, opponent(color), color):
-        assert engine.genmove(to_play).point == PASS
-    assert engine.game.is_over
-    engine.close()
+    with make(rules, 0.0) as engine:
+        set_up(engine, FINISHED, color)
+        engine.set_komi(engine.game.score().margin_black + balance)
+        assert abs(engine.game.score().margin_black) == abs(balance)
+        for to_play in (color, opponent(color), color):
+            assert engine.genmove(to_play).point == PASS
+        assert engine.game.is_over
 
 
 @pytest.mark.parametrize("komi", [-60.0, 60.0])
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
 def test_no_pass_on_an_empty_board_even_with_a_lopsided_komi(rules: str, komi: float) -> None:
-    engine = make(rules, komi, **{"game.board_size": "9"})
-    assert engine.genmove(BLACK).point != PASS
-    engine.close()
+    with make(rules, komi, **{"game.board_size": "9"}) as engine:
+        assert engine.genmove(BLACK).point != PASS
 
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
 def test_white_does_not_pass_at_the_start_of_a_handicap_game(rules: str) -> None:
-    engine = make(rules, 0.5, **{"game.board_size": "9"})
-    engine.free_handicap(9)
-    assert engine.genmove(WHITE).point != PASS
-    engine.close()
+    with make(rules, 0.5, **{"game.board_size": "9"}) as engine:
+        engine.free_handicap(9)
+        assert engine.genmove(WHITE).point != PASS
 
 
 TWO_WALLS = """
@@ -139,53 +135,47 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
 
 def test_asking_twice_gives_a_move_twice() -> None:
     """The second search finds all its visits in the tree already and must not rely on the one playout it adds."""
-    engine = make("japanese", -30.5, **{"game.board_size": "9", "search.visits": "400"})
-    for vertex in ("E5", "C3", "G7", "C7", "G3", "E3"):
-        engine.play(engine.game.to_play, parse_vertex(vertex, width=9, height=9))
-    assert PASS not in [engine.genmove(BLACK, play=False).point for _ in range(4)]
-    engine.close()
+    with make("japanese", -30.5, **{"game.board_size": "9", "search.visits": "400"}) as engine:
+        for vertex in ("E5", "C3", "G7", "C7", "G3", "E3"):
+            engine.play(engine.game.to_play, parse_vertex(vertex, width=9, height=9))
+        assert PASS not in [engine.genmove(BLACK, play=False).point for _ in range(4)]
 
 
 def test_territory_games_are_searched_with_the_stones_placed_in_mind() -> None:
     """Area counts every stone on the board; by territory Black's extra stones are worth nothing."""
     for rules, winner in (("chinese", BLACK), ("japanese", WHITE)):
-        engine = make(rules, 0.0)
-        set_up(engine, FINISHED, BLACK)
-        engine.set_komi(4.5)
-        assert (engine.game.score().winner == winner) is True
-        report = engine.genmove(BLACK, play=False).report
-        assert (report.winrate > 0.9) is (winner == BLACK)
-        assert (report.winrate < 0.1) is (winner == WHITE)
-        engine.close()
+        with make(rules, 0.0) as engine:
+            set_up(engine, FINISHED, BLACK)
+            engine.set_komi(4.5)
+            assert (engine.game.score().winner == winner) is True
+            report = engine.genmove(BLACK, play=False).report
+            assert (report.winrate > 0.9) is (winner == BLACK)
+            assert (report.winrate < 0.1) is (winner == WHITE)
 
 
 def test_a_resignation_is_the_result_in_the_record() -> None:
-    engine = make("chinese", 7.5, **{"game.board_size": "5", "play.resign_turns": "1"})
-    for vertex in ("A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"):
-        engine.play(WHITE, parse_vertex(vertex, width=5, height=5))
-    assert "RE[" not in engine.to_sgf()
-    assert engine.genmove(BLACK).resign
-    assert "RE[W+R]" in engine.to_sgf()
-    engine.undo()
-    assert "RE[" not in engine.to_sgf()
-    assert engine.genmove(BLACK).resign
-    moves = [Move(WHITE, PASS), Move(BLACK, parse_vertex("A2", width=5, height=5))]
-    with pytest.raises(IllegalMoveError):
-        engine.play_sequence(moves)
-    assert "RE[W+R]" in engine.to_sgf()
-    engine.genmove(WHITE)  # a controller that plays on all the same
-    assert "RE[" not in engine.to_sgf()
-    engine.close()
+    with make("chinese", 7.5, **{"game.board_size": "5", "play.resign_turns": "1"}) as engine:
+        for vertex in ("A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"):
+            engine.play(WHITE, parse_vertex(vertex, width=5, height=5))
+        assert "RE[" not in engine.to_sgf()
+        assert engine.genmove(BLACK).resign
+        assert "RE[W+R]" in engine.to_sgf()
+        engine.undo()
+        assert "RE[" not in engine.to_sgf()
+        assert engine.genmove(BLACK).resign
+        moves = [Move(WHITE, PASS), Move(BLACK, parse_vertex("A2", width=5, height=5))]
+        with pytest.raises(IllegalMoveError):
+            engine.play_sequence(moves)
+        assert "RE[W+R]" in engine.to_sgf()
+        engine.genmove(WHITE)  # a controller that plays on all the same
+        assert "RE[" not in engine.to_sgf()
 
 
 def test_the_komi_of_a_record_survives_a_change_of_rules() -> None:
-    engine = make("chinese", 7.5)
-    plain = Engine(Config())
-    plain.load_sgf("(;FF[4]GM[1]SZ[9]KM[5.5])")
-    plain.set_rules(Rules.parse("japanese"))
-    assert plain.komi == 5.5
-    plain.close()
-    engine.close()
+    with Engine(Config()) as plain:
+        plain.load_sgf("(;FF[4]GM[1]SZ[9]KM[5.5])")
+        plain.set_rules(Rules.parse("japanese"))
+        assert plain.komi == 5.5
 
 
 NEUTRAL = """
@@ -228,10 +218,9 @@ PASSED_TOO_EARLY = (
 
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_it_does_not_pass_with_a_ko_open(seed: str) -> None:
-    engine = make("chinese", 7.0, **{"search.seed": seed, "search.visits": "4000"})
-    engine.load_sgf(PASSED_TOO_EARLY)
-    assert engine.genmove(BLACK, play=False).point == parse_vertex("B9", width=9, height=9)
-    engine.close()
+    with make("chinese", 7.0, **{"search.seed": seed, "search.visits": "4000"}) as engine:
+        engine.load_sgf(PASSED_TOO_EARLY)
+        assert engine.genmove(BLACK, play=False).point == parse_vertex("B9", width=9, height=9)
 
 
 THREATENED = """

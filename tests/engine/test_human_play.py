@@ -69,10 +69,9 @@ def new_engine(evaluator: Any, human: Any, log: list[str] | None = None, **value
 
 @pytest.fixture
 def engine(load: Callable[[str], Any]) -> Any:
-    engine = new_engine(load("plain"), load("human"), profile="rank_9d_20k")
-    engine.set_position([Move(BLACK, xy_to_point(1, 1, width=5)), Move(WHITE, xy_to_point(3, 2, width=5))])
-    yield engine
-    engine.close()
+    with new_engine(load("plain"), load("human"), profile="rank_9d_20k") as engine:
+        engine.set_position([Move(BLACK, xy_to_point(1, 1, width=5)), Move(WHITE, xy_to_point(3, 2, width=5))])
+        yield engine
 
 
 def test_the_profile_changes_the_evaluation(engine: Engine) -> None:
@@ -152,22 +151,20 @@ def test_int8_is_meant_for_the_network_that_plays(
 class TestSettings:
     def test_without_a_network_that_uses_it_a_profile_is_ignored(self, load: Callable[[str], Any]) -> None:
         log: list[str] = []
-        engine = new_engine(load("plain"), None, log, profile="rank_5k")
-        assert log == [f"No network uses the profile rank_5k, which is ignored: {LOAD}."]
-        assert engine.config.human.human_profile == ""
-        with pytest.raises(ConfigError, match=f"humanSLProfile rank_3d without a network that uses it; {LOAD}"):
-            engine.configure({"human.human_profile": "rank_3d"})
-        assert engine.config.human.human_profile == ""
-        engine.close()
+        with new_engine(load("plain"), None, log, profile="rank_5k") as engine:
+            assert log == [f"No network uses the profile rank_5k, which is ignored: {LOAD}."]
+            assert engine.config.human.human_profile == ""
+            with pytest.raises(ConfigError, match=f"humanSLProfile rank_3d without a network that uses it; {LOAD}"):
+                engine.configure({"human.human_profile": "rank_3d"})
+            assert engine.config.human.human_profile == ""
 
     def test_a_network_that_needs_a_profile(self, load: Callable[[str], Any]) -> None:
         with pytest.raises(ConfigError, match="network 'tiny-network' imitates people: expected a profile"):
             new_engine(load("human"), None)
-        engine = new_engine(load("human"), None, profile="rank_5k")
-        assert engine.genmove(BLACK).point != PASS
-        with pytest.raises(ConfigError, match="imitates people"):
-            engine.configure({"human.human_profile": ""})
-        engine.close()
+        with new_engine(load("human"), None, profile="rank_5k") as engine:
+            assert engine.genmove(BLACK).point != PASS
+            with pytest.raises(ConfigError, match="imitates people"):
+                engine.configure({"human.human_profile": ""})
 
     def test_a_choice_by_people_needs_their_network(self, load: Callable[[str], Any]) -> None:
         with pytest.raises(ConfigError, match=f"option human.human_move_share without a human-like network; {LOAD}"):
@@ -179,10 +176,9 @@ class TestSettings:
 
     def test_a_human_network_without_a_profile_is_not_used(self, load: Callable[[str], Any]) -> None:
         log: list[str] = []
-        engine = new_engine(load("plain"), load("human"), log)
-        assert log[0].startswith("The human-like network is not used without a profile: set human.human_profile")
-        assert engine.genmove(BLACK, play=False).report.human is None
-        engine.close()
+        with new_engine(load("plain"), load("human"), log) as engine:
+            assert log[0].startswith("The human-like network is not used without a profile: set human.human_profile")
+            assert engine.genmove(BLACK, play=False).report.human is None
 
 
 class TestGtp:
@@ -198,14 +194,13 @@ class TestGtp:
         assert server.handle_line("kata-raw-human-nn 0 0.5").startswith("? syntax error: too many arguments")
 
     def test_what_is_missing(self, load: Callable[[str], Any]) -> None:
-        engine = new_engine(load("plain"), None)
-        server = GtpServer(engine.config, lambda: engine, lambda line: None)
-        assert "? cannot run kata-raw-human-nn, -human-model was not provided" in server.handle_line(
-            "kata-raw-human-nn 0"
-        )
-        reply = server.handle_line("kata-set-param humanSLProfile rank_0k")
-        assert reply.startswith("? Unknown human SL network profile: rank_0k: expected rank_20k to rank_9d")
-        engine.close()
+        with new_engine(load("plain"), None) as engine:
+            server = GtpServer(engine.config, lambda: engine, lambda line: None)
+            assert "? cannot run kata-raw-human-nn, -human-model was not provided" in server.handle_line(
+                "kata-raw-human-nn 0"
+            )
+            reply = server.handle_line("kata-set-param humanSLProfile rank_0k")
+            assert reply.startswith("? Unknown human SL network profile: rank_0k: expected rank_20k to rank_9d")
 
     def test_parameters(self, engine: Engine) -> None:
         server = GtpServer(engine.config, lambda: engine, lambda line: None)

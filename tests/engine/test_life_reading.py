@@ -370,9 +370,8 @@ def test_what_follows_a_pass_of_the_defender_is_not_read_twice(
 @pytest.fixture(scope="module")
 def shipped() -> Iterator[Engine]:
     config = Config().with_values({"search.seed": "1", "network.network_threads": "1"})
-    engine = Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(9, 9)))
-    yield engine
-    engine.close()
+    with Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(9, 9))) as engine:
+        yield engine
 
 
 @pytest.mark.parametrize(
@@ -395,14 +394,13 @@ def test_groups_that_the_network_gets_wrong_are_dead(
 
 def test_a_cancelled_score_is_not_kept() -> None:
     evaluator = KnowingEvaluator()
-    engine = Engine(Config().with_values({"game.board_size": "5", "search.seed": "1"}), evaluator=evaluator)
-    cancelled = CancelToken()
-    cancelled.cancel()
-    engine.score(cancelled)
-    rows = evaluator.rows
-    engine.score()
-    assert evaluator.rows > rows
-    rows = evaluator.rows
-    engine.score()
-    assert evaluator.rows == rows, "one that was not cancelled is"
-    engine.close()
+    with Engine(Config().with_values({"game.board_size": "5", "search.seed": "1"}), evaluator=evaluator) as engine:
+        cancelled = CancelToken()
+        cancelled.cancel()
+        engine.score(cancelled)
+        rows = evaluator.rows
+        engine.score()
+        assert evaluator.rows > rows
+        rows = evaluator.rows
+        engine.score()
+        assert evaluator.rows == rows, "one that was not cancelled is"

@@ -114,9 +114,8 @@ def test_games_start_on_the_board_that_all_networks_play(
     resources = Resources(evaluator)
     assert resources.first_board(config) == resources.usual_board() == board
     assert resources.playable_board(*board) == board
-    engine = Engine(config, evaluator=evaluator)
-    assert (engine.game.width, engine.game.height) == board
-    engine.close()
+    with Engine(config, evaluator=evaluator) as engine:
+        assert (engine.game.width, engine.game.height) == board
 
 
 def test_without_a_network_that_minds_games_start_on_19x19(tmp_path: Path) -> None:
@@ -138,16 +137,15 @@ def test_what_is_configured_comes_first(tmp_path: Path) -> None:
 def test_boardsize_of_gtp_works_after_any_first_board(asked: dict[str, str], tmp_path: Path) -> None:
     log: list[str] = []
     config = config_of(network_for(tmp_path, policy="9x9", value="9x9"), **asked)
-    engine = Engine(config, log=log.append, evaluator=evaluator_for(config))
-    engine.warm_up()
-    server = GtpServer(config, lambda: engine)
-    assert server.handle_line("query_boardsize") == ("= 19\n\n" if asked else "= 9\n\n")
-    assert any("does not play 19x19; preparing it for 9x9" in line for line in log) == bool(asked)
-    if asked:
-        assert "on a board of 19x19: expected boards of 9x9" in server.handle_line("genmove b")
-    assert server.handle_line("boardsize 9") == "= \n\n"
-    assert server.handle_line("genmove b").startswith("= ")
-    refused = server.handle_line("boardsize 13")
-    assert refused.startswith("? ") and "on a board of 13x13: expected boards of 9x9" in refused
-    assert server.handle_line("query_boardsize") == "= 9\n\n" and server.handle_line("genmove w").startswith("= ")
-    engine.close()
+    with Engine(config, log=log.append, evaluator=evaluator_for(config)) as engine:
+        engine.warm_up()
+        server = GtpServer(config, lambda: engine)
+        assert server.handle_line("query_boardsize") == ("= 19\n\n" if asked else "= 9\n\n")
+        assert any("does not play 19x19; preparing it for 9x9" in line for line in log) == bool(asked)
+        if asked:
+            assert "on a board of 19x19: expected boards of 9x9" in server.handle_line("genmove b")
+        assert server.handle_line("boardsize 9") == "= \n\n"
+        assert server.handle_line("genmove b").startswith("= ")
+        refused = server.handle_line("boardsize 13")
+        assert refused.startswith("? ") and "on a board of 13x13: expected boards of 9x9" in refused
+        assert server.handle_line("query_boardsize") == "= 9\n\n" and server.handle_line("genmove w").startswith("= ")

@@ -200,27 +200,25 @@ def test_pondering_begins_when_the_move_has_been_sent(command: str) -> None:
             pondered_after.append("".join(sent))
 
     config = Config().with_values({"game.board_size": "7", "search.visits": "8", "time.ponder": "true"})
-    engine = PonderingEngine(config, evaluator=FakeEvaluator())
-    server = GtpServer(engine.config, lambda: engine, print)
-    server.answer_line(command, sent.append)
-    assert pondered_after == ["".join(sent)]
-    assert sent[-1].endswith("\n\n")
-    for other in ("name", "kata-search b", "play w A1", "genmove x"):
-        server.answer_line(other, sent.append)
-    assert len(pondered_after) == 1, "only after a move of ours that was played"
-    server.answer_line("play b B1", sent.append)
-    assert len(pondered_after) == 2, "the controller has played the move that kata-search chose"
-    engine.close()
+    with PonderingEngine(config, evaluator=FakeEvaluator()) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        server.answer_line(command, sent.append)
+        assert pondered_after == ["".join(sent)]
+        assert sent[-1].endswith("\n\n")
+        for other in ("name", "kata-search b", "play w A1", "genmove x"):
+            server.answer_line(other, sent.append)
+        assert len(pondered_after) == 1, "only after a move of ours that was played"
+        server.answer_line("play b B1", sent.append)
+        assert len(pondered_after) == 2, "the controller has played the move that kata-search chose"
 
 
 def test_the_end_of_the_input_ends_an_analysis() -> None:
     stdout = io.BytesIO()
-    engine = make(FakeEvaluator())
-    run_session(GtpServer(engine.config, lambda: engine, print), io.BytesIO(b"1 kata-analyze 1\n"), stdout)
-    first, *lines = stdout.getvalue().split(b"\n")
-    assert first == b"=1"
-    assert lines[-2:] == [b"", b""]
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        run_session(GtpServer(engine.config, lambda: engine, print), io.BytesIO(b"1 kata-analyze 1\n"), stdout)
+        first, *lines = stdout.getvalue().split(b"\n")
+        assert first == b"=1"
+        assert lines[-2:] == [b"", b""]
 
 
 @pytest.fixture
@@ -232,52 +230,50 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("patient")
 def test_an_analysis_without_pipes() -> None:
     """`handle_line` ends an analysis after its first report."""
-    engine = make(FakeEvaluator())
-    reply = GtpServer(engine.config, lambda: engine, print).handle_line("3 lz-analyze 10")
-    assert reply.startswith("=3\ninfo move ")
-    assert reply.endswith("\n\n")
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        reply = GtpServer(engine.config, lambda: engine, print).handle_line("3 lz-analyze 10")
+        assert reply.startswith("=3\ninfo move ")
+        assert reply.endswith("\n\n")
 
 
 @pytest.mark.usefixtures("patient")
 def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
-    engine = Engine(Config().with_values({"game.board_size": "5", "search.visits": "200"}))
-    server = GtpServer(engine.config, lambda: engine, print)
-    for command in ("kata-analyze", "lz-genmove_analyze", "kata-search_analyze"):
-        reply = server.handle_line(f"{command} b 10 allow b B2,pass 3")
-        moves = set(re.findall(r"info move (\S+)", reply))
-        assert moves
-        assert moves <= {"B2", "pass"}
-        server.handle_line("clear_board")
-    assert server.handle_line("kata-raw-nn 0") == "? no network is loaded; name one with --model FILE\n\n"
-    assert server.handle_line("kata-get-models") == "= []\n\n"
-    engine.close()
+    with Engine(Config().with_values({"game.board_size": "5", "search.visits": "200"})) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        for command in ("kata-analyze", "lz-genmove_analyze", "kata-search_analyze"):
+            reply = server.handle_line(f"{command} b 10 allow b B2,pass 3")
+            moves = set(re.findall(r"info move (\S+)", reply))
+            assert moves
+            assert moves <= {"B2", "pass"}
+            server.handle_line("clear_board")
+        assert server.handle_line("kata-raw-nn 0") == "? no network is loaded; name one with --model FILE\n\n"
+        assert server.handle_line("kata-get-models") == "= []\n\n"
 
 
 def test_ownership_of_every_move_and_its_deviation_on_request() -> None:
-    engine = make(FakeEvaluator())
-    server = GtpServer(engine.config, lambda: engine, print)
-    reply = server.handle_line("kata-search_analyze b movesOwnership true movesOwnershipStdev true ownershipStdev true")
-    *moves, last = reply.split("info move ")[1:]
-    for words in (move.split() for move in (*moves, last.split(" ownershipStdev ")[0])):
-        owned, deviation = words.index("movesOwnership"), words.index("movesOwnershipStdev")
-        assert deviation - owned == len(words) - deviation == 1 + 81
-        assert all(0 <= float(value) <= 1 for value in words[deviation + 1 :])
-    assert len(last.split(" ownershipStdev ")[1].split("\n")[0].split()) == 81
-    assert "wnership" not in server.handle_line("kata-search_analyze b")
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        reply = server.handle_line(
+            "kata-search_analyze b movesOwnership true movesOwnershipStdev true ownershipStdev true"
+        )
+        *moves, last = reply.split("info move ")[1:]
+        for words in (move.split() for move in (*moves, last.split(" ownershipStdev ")[0])):
+            owned, deviation = words.index("movesOwnership"), words.index("movesOwnershipStdev")
+            assert deviation - owned == len(words) - deviation == 1 + 81
+            assert all(0 <= float(value) <= 1 for value in words[deviation + 1 :])
+        assert len(last.split(" ownershipStdev ")[1].split("\n")[0].split()) == 81
+        assert "wnership" not in server.handle_line("kata-search_analyze b")
 
 
 def test_settings_by_katagos_names_reach_the_network() -> None:
-    engine = make(FakeEvaluator())
-    server = GtpServer(engine.config, lambda: engine, print)
-    assert server.handle_line("kata-set-param playoutDoublingAdvantage 1.5") == "= \n\n"
-    assert server.handle_line("kata-set-param playoutDoublingAdvantagePla W") == "= \n\n"
-    assert server.handle_line("kata-get-param playoutDoublingAdvantagePla") == "= WHITE\n\n"
-    assert (engine.config.puct.playout_doubling_advantage, server.handle_line("genmove b")[:2]) == (1.5, "= ")
-    refused = server.handle_line("kata-set-param playoutDoublingAdvantage 3.5")
-    assert refused.startswith("? option puct.playout_doubling_advantage = 3.5: expected a number from -3 to 3")
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        assert server.handle_line("kata-set-param playoutDoublingAdvantage 1.5") == "= \n\n"
+        assert server.handle_line("kata-set-param playoutDoublingAdvantagePla W") == "= \n\n"
+        assert server.handle_line("kata-get-param playoutDoublingAdvantagePla") == "= WHITE\n\n"
+        assert (engine.config.puct.playout_doubling_advantage, server.handle_line("genmove b")[:2]) == (1.5, "= ")
+        refused = server.handle_line("kata-set-param playoutDoublingAdvantage 3.5")
+        assert refused.startswith("? option puct.playout_doubling_advantage = 3.5: expected a number from -3 to 3")
 
 
 def first_and_last(engine: GtpProcess) -> tuple[float, float]:

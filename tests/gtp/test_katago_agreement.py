@@ -77,9 +77,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
     config = Config().with_values(
         {"network.model": str(path), "network.precision": "float32", "network.provider": "cpu"}
     )
-    engine = Engine(config, evaluator=load_evaluator(config.network, log=print))
-    yield GtpServer(config, lambda: engine, print)
-    engine.close()
+    with Engine(config, evaluator=load_evaluator(config.network, log=print)) as engine:
+        yield GtpServer(config, lambda: engine, print)
 
 
 def test_evaluations_agree_with_katagos(server: GtpServer) -> None:

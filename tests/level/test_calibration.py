@@ -23,7 +23,7 @@ from gtp_engine.level.calibration import (
     GamesFileError,
     LevelGames,
     Measurement,
-    Pairing,
+    SkillPairing,
     _outcome,
     _Seat,
     checked_board,
@@ -199,7 +199,7 @@ def test_a_game_without_result_ends_in_a_draw():
     games = LevelGames(FakeEvaluator(), 9, batch=1, seed=1)
     game = triple_ko("chinese", moves=11)
     seat = _Seat(
-        Pairing(0.0, 0.0, 0), game, np.random.default_rng(1), {color: settings_of(0.0, 9, 9) for color in (1, 2)}
+        SkillPairing(0.0, 0.0, 0), game, np.random.default_rng(1), {color: settings_of(0.0, 9, 9) for color in (1, 2)}
     )
     assert not games._has_ended(0, seat)
     game.play(LAP[-1])

@@ -305,11 +305,10 @@ class TestHelp:
         hints, played = set(), set()
         for seed in range(8):
             config = Config().with_values({"search.visits": 100, "search.seed": seed, **random})
-            engine = Engine(config, evaluator=ShapedEvaluator())
-            session = start(engine)
-            hints.add(hints_of(session.game, session.hint(600.0), 1)[0].vertex)
-            played.add(engine.genmove(BLACK, play=False).point)
-            engine.close()
+            with Engine(config, evaluator=ShapedEvaluator()) as engine:
+                session = start(engine)
+                hints.add(hints_of(session.game, session.hint(600.0), 1)[0].vertex)
+                played.add(engine.genmove(BLACK, play=False).point)
         assert (len(hints), len(played) > 2) == (1, True)
 
     def test_estimates_have_the_owner_of_each_point(self, engine: Engine) -> None:
