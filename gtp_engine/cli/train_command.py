@@ -62,7 +62,7 @@ def train_command() -> None:  # noqa: D103
 def run_command(boards: str | None, **flags: Any) -> None:
     """Begin a training run."""
     check_torch()
-    from gtp_engine.training.distillation.game_variety import parse_sizes
+    from gtp_engine.training.distillation.labelled_games import parse_sizes
 
     learning = settings_of(DistillationLearning, flags)
     shape = settings_of(Shape, flags)

@@ -38,8 +38,6 @@ from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_files import is_katago_file
 
-Log = Callable[[str], None]
-
 _UNFINISHED: Final = "unfinished-"
 """Beginning of the names of folders for downloads.  A folder is left behind if the process is killed."""
 _ABANDONED: Final = 3600.0
@@ -151,7 +149,7 @@ def unknown_network(name: str) -> ModelError:
 # Getting one
 
 
-def get_network(wanted: str, *, log: Log) -> list[Path]:
+def get_network(wanted: str, *, log: Callable[[str], None]) -> list[Path]:
     """Get the networks that `wanted` stands for into the user's folder and return their files, at least one.
 
     `wanted` is the name of a published network, or a path: a wheel, a folder or a KataGo network file.  `log` receives
@@ -168,7 +166,7 @@ def get_network(wanted: str, *, log: Log) -> list[Path]:
     return _convert(path, None, log)
 
 
-def _get_published(network: PublishedNetwork, log: Log) -> Path:
+def _get_published(network: PublishedNetwork, log: Callable[[str], None]) -> Path:
     target = user_folder() / f"{network.name}.onnx"
     if _has(target, network):
         log(f"{network.name} is already in {target}.")
@@ -208,7 +206,7 @@ def _installed_with(network: PublishedNetwork) -> Path | None:
     return katrain if any(sha256_of(file) == network.file_sha256 for file in files) else None
 
 
-def _convert(package: Path, only: PublishedNetwork | None, log: Log) -> list[Path]:
+def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], None]) -> list[Path]:
     """Convert the networks of a package, or only one of them, into the user's folder and return their files."""
     written = []
     with open_package(package) as opened:

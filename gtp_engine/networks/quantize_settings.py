@@ -10,7 +10,7 @@ GOOD_ENOUGH: Final = 0.0005
 positions the KL is nearly twice that, which is no more than b6c96 and b15c192 lose (`quantization.quantize`)."""
 
 GOOD_ENOUGH_WINRATE: Final = 0.003
-"""The same limit for the winrate error, which may be large where the policy KL is small (`calibration_inputs`)."""
+"""The same limit for the winrate error, which may be large where the policy KL is small (`calibration`)."""
 
 
 @dataclass(frozen=True)

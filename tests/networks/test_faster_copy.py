@@ -9,7 +9,7 @@ from nn import tiny_networks
 
 from gtp_engine.networks.quantization import Quantized
 from gtp_engine.networks.quantization import faster_copy as faster_copy_module
-from gtp_engine.networks.quantization.calibration_inputs import Examples
+from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.sensitivity import Difference
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.quantized_copy import quantized_path
@@ -91,7 +91,7 @@ def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch:
     path = tiny_networks.v7_network(tmp_path / "tiny.onnx", blocks=2, sizes=f"{SIZE}x{SIZE}")
     monkeypatch.setattr("gtp_engine.networks.quantization.sensitivity.ROUND_SECONDS", 0.01)
 
-    def pretended(models: Mapping[str, OnnxModel], examples: Examples) -> dict[str, float]:
+    def pretended(models: Mapping[str, OnnxModel], examples: CalibrationInputs) -> dict[str, float]:
         assert len(examples) == faster_copy_module.BATCH and (examples.width, examples.height) == (SIZE, SIZE)
         for model in models.values():
             assert np.isfinite(model.run(examples.spatial, examples.globals_).policy).all()

@@ -24,8 +24,15 @@ from gtp_engine.machine import describe_machine
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.networks.quantization import quantize_file
-from gtp_engine.networks.quantization.calibration_games import Sample, sample_games
-from gtp_engine.networks.quantization.calibration_inputs import Examples, boards_of, encode_sample, play_examples
+from gtp_engine.networks.quantization.calibration import (
+    PER_GAME,
+    CalibrationInputs,
+    Sample,
+    boards_of,
+    encode_sample,
+    play_examples,
+    sample_games,
+)
 from gtp_engine.networks.quantization.quantize import compare_copy
 from gtp_engine.networks.quantization.quantized_graph import (
     CONVOLUTION,
@@ -64,11 +71,11 @@ def nothing(*_: object) -> None:
     pass
 
 
-def random_examples(count: int = 8, *, size: int = SIZE, seed: int = 1) -> Examples:
+def random_examples(count: int = 8, *, size: int = SIZE, seed: int = 1) -> CalibrationInputs:
     random = np.random.default_rng(seed)
     spatial = (random.random((count, tiny_networks.PLANES, size, size)) < 0.3).astype(np.float32)
     globals_ = random.standard_normal((count, tiny_networks.GLOBALS)).astype(np.float32)
-    return Examples(size, size, spatial, globals_)
+    return CalibrationInputs(size, size, spatial, globals_)
 
 
 def join_rows(rows: list[Positions]) -> Positions:
@@ -78,7 +85,7 @@ def join_rows(rows: list[Positions]) -> Positions:
     return Positions(zobrist=rows[0].zobrist, **joined)
 
 
-def run(model: onnx.ModelProto, part: Examples, **more: Any) -> list[Any]:
+def run(model: onnx.ModelProto, part: CalibrationInputs, **more: Any) -> list[Any]:
     session = new_session(model.SerializeToString(), CPU, {"height": part.height, "width": part.width})
     feeds = {"spatial": part.spatial, "globals": part.globals_, **more}
     return list(session.run(["policy", "value", "ownership"], feeds))
@@ -222,7 +229,7 @@ def test_weights_that_are_all_zero_stay_so() -> None:
 # --- Graphs
 
 
-def prepared(model: onnx.ModelProto) -> tuple[list[Layer], dict[str, Range], Examples]:
+def prepared(model: onnx.ModelProto) -> tuple[list[Layer], dict[str, Range], CalibrationInputs]:
     part, layers = random_examples(), NetworkGraph(model).layers()
     return layers, measure_ranges(model, layers, [part], CPU, nothing), part
 
@@ -313,7 +320,7 @@ def test_a_real_network_hardly_changes() -> None:
     games = [game_of(record) for record in reference_records() if record["size"] == [19, 19]]
     sample = Sample(19, 19, join_rows([row_of(game) for game in games]), np.arange(len(games)))
     part = encode_sample(sample, info, np.random.default_rng(1))
-    halves = [Examples(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
+    halves = [CalibrationInputs(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
     layers = NetworkGraph(original).layers()
     quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU, nothing))
     policy_and_value = [RawOutputs(*run(model, halves[1])[:2], None, None) for model in (original, quantized)]
@@ -388,7 +395,7 @@ def test_speeds_are_measured_of_all(path: Path, monkeypatch: pytest.MonkeyPatch)
     assert all(value > 0 for value in found.values())
 
 
-# --- Examples
+# --- CalibrationInputs
 
 
 def test_games_are_played_on_the_boards_that_the_network_knows() -> None:
@@ -410,9 +417,9 @@ def test_no_game_serves_both_calibration_and_validation(path: Path) -> None:
 
 def test_examples_are_what_the_encoder_writes(path: Path) -> None:
     rng = np.random.default_rng(1)
-    sample = sample_games(UniformEvaluator(), SIZE, SIZE, games=2, per_game=3, batch=2, rng=rng)
+    sample = sample_games(UniformEvaluator(), (SIZE, SIZE), games=2, rng=rng)
     examples = encode_sample(sample, info_of(read_properties(path)), rng)
-    assert examples.spatial.shape == (6, tiny_networks.PLANES, SIZE, SIZE)
+    assert examples.spatial.shape == (2 * PER_GAME, tiny_networks.PLANES, SIZE, SIZE)
     assert (examples.spatial[:, 0] == 1).all(), "the first plane of KataGo's inputs is the board"
     assert (examples.globals_[:, 5] != 0).any(), "komi"
 
@@ -434,9 +441,9 @@ def test_a_file_becomes_a_quantized_file(
 ) -> None:
     monkeypatch.setattr("gtp_engine.networks.quantization.quantize.describe_machine", lambda: {"simd": simd})
     target = tmp_path / "small.onnx"
-    played: list[list[Examples]] = []
+    played: list[list[CalibrationInputs]] = []
 
-    def recorded(*arguments: Any, **options: Any) -> tuple[list[Examples], list[Examples]]:
+    def recorded(*arguments: Any, **options: Any) -> tuple[list[CalibrationInputs], list[CalibrationInputs]]:
         calibration, held_out = play_examples(*arguments, **options)
         played.append(calibration)
         return calibration, held_out

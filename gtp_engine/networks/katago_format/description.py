@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.nn.metadata import Scales
-
-Floats: TypeAlias = npt.NDArray[np.float32]
 
 MIDDLE_WIDTH: Final = 14.0
 """KataGo's reference for board widths, in points: pooling uses the difference of √(points) from it."""
@@ -32,7 +28,7 @@ class Activation(Enum):
 class Conv:
     """A convolution with zero padding that keeps the board's size, stride 1, without bias."""
 
-    weights: Floats
+    weights: FloatArray
     """[O, I, F, F]."""
     dilation: tuple[int, int]
     """Steps between the filter's rows and columns, in points."""
@@ -42,9 +38,9 @@ class Conv:
 class BatchNorm:
     """`x * scale + bias` for each channel, with the running statistics of the file folded in."""
 
-    scale: Floats
+    scale: FloatArray
     """[C]."""
-    bias: Floats
+    bias: FloatArray
     """[C]."""
 
 
@@ -54,9 +50,9 @@ class RmsNorm:
 
     epsilon: float
     spatial: bool
-    scale: Floats
+    scale: FloatArray
     """[C]."""
-    bias: Floats | None
+    bias: FloatArray | None
     """[C], or None inside transformer blocks."""
 
 
@@ -64,7 +60,7 @@ class RmsNorm:
 class MatMul:
     """`x @ weights`."""
 
-    weights: Floats
+    weights: FloatArray
     """[I, O]."""
 
 
@@ -133,7 +129,7 @@ class AttentionBlock:
     """Channels of a query or key of one head."""
     value_channels: int
     """Channels of a value of one head."""
-    frequencies: Floats | None
+    frequencies: FloatArray | None
     """[kv_heads or 1, P, 2], in radians per point, or None without rotation."""
 
 
@@ -158,10 +154,10 @@ class ProfileEncoder:
     """
 
     mul1: MatMul
-    bias1: Floats
+    bias1: FloatArray
     act1: Activation
     mul2: MatMul
-    bias2: Floats
+    bias2: FloatArray
     act2: Activation
     mul3: MatMul
 
@@ -194,7 +190,7 @@ class PolicyHead:
     activation: Activation
     to_logits: Conv
     pool_to_pass: MatMul
-    pass_bias: Floats | None
+    pass_bias: FloatArray | None
     pass_activation: Activation
     pass_to_logits: MatMul | None
 
@@ -218,13 +214,13 @@ class ValueHead:
 
     pool: PoolBranch
     pool_to_hidden: MatMul
-    hidden_bias: Floats
+    hidden_bias: FloatArray
     hidden_activation: Activation
     to_value: MatMul
-    value_bias: Floats
+    value_bias: FloatArray
     """[3]: win, loss, no result."""
     to_misc: MatMul
-    misc_bias: Floats
+    misc_bias: FloatArray
     """[4] or [6]: score mean and deviation, lead, time left, short-term errors of value and score."""
     to_ownership: Conv
 

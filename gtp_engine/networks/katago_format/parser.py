@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.katago_format import description as desc
-from gtp_engine.networks.katago_format.description import Floats
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 
 OLDEST_VERSION: Final = 8
@@ -116,7 +116,7 @@ class _Tokens:
             if (word := self.word(what)) != "0":
                 raise ModelError(problem(f"{what} {shown(word)}", expected="0", advice="a newer Tengen may support it"))
 
-    def floats(self, what: str, shape: tuple[int, ...]) -> Floats:
+    def floats(self, what: str, shape: tuple[int, ...]) -> FloatArray:
         """Return the next array, of `shape`."""
         count = int(np.prod(shape, dtype=np.int64))
         mark = _BINARY_MARK.match(self._data, self._position)
@@ -125,14 +125,14 @@ class _Tokens:
             raise ModelError(problem(f"{what} holds a weight that is not a finite number", advice="download it again"))
         return array.reshape(shape)
 
-    def _binary_floats(self, what: str, count: int, start: int) -> Floats:
+    def _binary_floats(self, what: str, count: int, start: int) -> FloatArray:
         end = start + 4 * count
         if end > len(self._data):
             raise ModelError(problem(f"the file ends within {what}", advice="download it again"))
         self._position = end
         return np.frombuffer(self._data, "<f4", count, start).astype(np.float32)
 
-    def _text_floats(self, what: str, count: int) -> Floats:
+    def _text_floats(self, what: str, count: int) -> FloatArray:
         size = _BYTES_PER_TEXT_FLOAT * (count + 1)
         while True:
             chunk = self._data[self._position : self._position + size]
@@ -211,11 +211,11 @@ class _Parser(_Tokens):
 
     # Layers
 
-    def _floats(self, what: str, *shape: int) -> Floats:
+    def _floats(self, what: str, *shape: int) -> FloatArray:
         self._parameters += math.prod(shape)
         return self.floats(what, shape)
 
-    def _statistics(self, what: str, *shape: int) -> Floats:
+    def _statistics(self, what: str, *shape: int) -> FloatArray:
         """Return an array of running statistics, which do not count as parameters."""
         return self.floats(what, shape)
 
@@ -283,7 +283,7 @@ class _Parser(_Tokens):
         _expect(f"outputs of {what}", given_outputs, outputs)
         return desc.MatMul(self._floats(what, given_inputs, given_outputs))
 
-    def _bias(self, channels: int) -> Floats:
+    def _bias(self, channels: int) -> FloatArray:
         what = f"bias {shown(self.word('a bias'))}"
         _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
         return self._floats(what, channels)
@@ -387,13 +387,13 @@ class _Parser(_Tokens):
             norm, query, key, value, out, heads, kv_heads, query_channels, value_channels, frequencies
         )
 
-    def _learned_frequencies(self, kv_heads: int, pairs: int) -> Floats:
+    def _learned_frequencies(self, kv_heads: int, pairs: int) -> FloatArray:
         what = f"rotation {shown(self.word('a rotation'))}"
         for part, wanted in (("heads", kv_heads), ("pairs", pairs), ("directions", 2)):
             _expect(f"{part} of {what}", self.integer(f"{part} of {what}"), wanted)
         return self._floats(what, kv_heads, pairs, 2)
 
-    def _fixed_frequencies(self, pairs: int) -> Floats:
+    def _fixed_frequencies(self, pairs: int) -> FloatArray:
         """Return frequencies θ^(−2i/pairs): the first half of the pairs turns with y, the other with x."""
         what = f"rotation {shown(self.word('a rotation'))}"
         theta = self.positive(f"base of {what}")

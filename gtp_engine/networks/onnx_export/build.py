@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.katago_format.description import (
     Activation,
     AttentionBlock,
@@ -26,7 +27,6 @@ from gtp_engine.networks.katago_format.description import (
     BottleneckBlock,
     Conv,
     FeedForwardBlock,
-    Floats,
     GlobalPoolingBlock,
     MatMul,
     Network,
@@ -174,7 +174,7 @@ class _LayerGraph(Graph):
         product = self.add("MatMul", pooled, self._size.trunk_matrix(weights))
         return product if norm is None else self._with_bias(product, norm.bias)
 
-    def _with_bias(self, x: Tensor, bias: Floats | None) -> Tensor:
+    def _with_bias(self, x: Tensor, bias: FloatArray | None) -> Tensor:
         """Return `x + bias`, channels last; None adds nothing."""
         return x if bias is None else self.add("Add", x, self.constant(bias))
 
@@ -306,13 +306,13 @@ class _LayerGraph(Graph):
         mixed = self.add("Reshape", mixed, self.integers(0, 0, block.heads * block.value_channels))
         return self.add("Add", x, self._product(mixed, block.out))
 
-    def _heads(self, x: Tensor, weights: Floats, heads: int) -> Tensor:
+    def _heads(self, x: Tensor, weights: FloatArray, heads: int) -> Tensor:
         """Return the product with `weights` [C, N·D] by head: [B, N, S, D]."""
         shape = self.integers(0, 0, heads, weights.shape[1] // heads)
         columns = self.add("Reshape", self.add("MatMul", x, self.constant(weights)), shape)
         return self.add("Transpose", columns, perm=[0, 2, 1, 3])
 
-    def _rotated_heads(self, x: Tensor, weights: Floats, heads: int, block: AttentionBlock) -> Tensor:
+    def _rotated_heads(self, x: Tensor, weights: FloatArray, heads: int, block: AttentionBlock) -> Tensor:
         """Return queries or keys by head [B, N, S, D], rotated by the block's frequencies.
 
         The channels of a head are reordered, all first ones of pairs before all second ones: products of queries and
@@ -374,7 +374,7 @@ def _layout_of(block: Block) -> Layout:
     return Layout.BOARD
 
 
-def _by_channel(frequencies: Floats, heads: int) -> Floats:
+def _by_channel(frequencies: FloatArray, heads: int) -> FloatArray:
     """Return `frequencies` [heads or key/value heads or 1, pairs, 2] as [N or 1, D, 2], equal for both of a pair."""
     groups = len(frequencies)
     by_head = frequencies if groups == 1 else np.repeat(frequencies, heads // groups, axis=0)

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gtp_engine.errors import ModelError, problem
-from gtp_engine.networks.katago_format.description import MIDDLE_WIDTH, Floats
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.networks.katago_format.description import MIDDLE_WIDTH
 
 Tensor: TypeAlias = str
 """The name of a node's result, of a constant or of an input."""
@@ -137,7 +138,7 @@ class BoardSize:
         square = self._graph.add("Mul", self._spread, self._spread)
         return self._graph.add("Sub", square, self._graph.floats(0.1))
 
-    def trunk_matrix(self, weights: Floats) -> Tensor:
+    def trunk_matrix(self, weights: FloatArray) -> Tensor:
         """Return the matrix [2C, O] for (mean, max) equivalent to `weights` [3C, O] for (mean, mean · spread, max).
 
         The second of KataGo's pooled values is the first times a number that depends only on the board's size, so
@@ -147,12 +148,12 @@ class BoardSize:
         combined = self._combined(means, (spreads, self._spread))
         return self._graph.add("Concat", combined, self._graph.constant(maxima), axis=0)
 
-    def value_matrix(self, weights: Floats) -> Tensor:
+    def value_matrix(self, weights: FloatArray) -> Tensor:
         """Return the matrix [C, O] for the mean equivalent to `weights` [3C, O] for (mean, · spread, · square)."""
         means, spreads, squares = np.split(weights, 3)
         return self._combined(means, (spreads, self._spread), (squares, self._square))
 
-    def _combined(self, matrix: Floats, *others: tuple[Floats, Tensor]) -> Tensor:
+    def _combined(self, matrix: FloatArray, *others: tuple[FloatArray, Tensor]) -> Tensor:
         """Return `matrix` plus the others times their factors."""
         graph = self._graph
         total = graph.constant(matrix)
@@ -160,7 +161,7 @@ class BoardSize:
             total = graph.add("Add", total, graph.add("Mul", graph.constant(other), factor))
         return total
 
-    def turns(self, frequencies: Floats) -> tuple[Tensor, Tensor]:
+    def turns(self, frequencies: FloatArray) -> tuple[Tensor, Tensor]:
         """Return cosine and sine of the angle x · fx + y · fy at every point, row by row: two of [1, N, H·W, C].
 
         `frequencies` is [N, C, 2], (fx, fy) in radians per point.
@@ -170,7 +171,7 @@ class BoardSize:
             self._turns[key] = self._new_turns(frequencies)
         return self._turns[key]
 
-    def _new_turns(self, frequencies: Floats) -> tuple[Tensor, Tensor]:
+    def _new_turns(self, frequencies: FloatArray) -> tuple[Tensor, Tensor]:
         graph = self._graph
         groups, channels, _ = frequencies.shape
         rows, columns = (

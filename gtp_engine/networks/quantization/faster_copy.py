@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 import onnx
 
 from gtp_engine.machine import describe_machine
-from gtp_engine.networks.quantization.calibration_inputs import Examples
+from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.quantize import (
     BATCH,
-    Progress,
     Quantized,
+    StepProgress,
     models_by_precision,
     quantize_file,
     runtimes_by_precision,
@@ -34,8 +34,6 @@ from gtp_engine.nn.provider_trial import random_inputs
 from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, can_be_quantized, quantized_path
 
-Log = Callable[[str], None]
-
 
 def faster_copy_hint(path: Path) -> str:
     """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else "".
@@ -46,7 +44,7 @@ def faster_copy_hint(path: Path) -> str:
     return quantization_hint(find_networks(path)["policy"], provider, simd)
 
 
-def make_faster_copy(path: Path, *, progress: Progress, log: Log) -> None:
+def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str], None]) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
 
     A copy that turns out inaccurate or slow is kept: it records that, so the engine neither plays with it nor makes it
@@ -74,7 +72,7 @@ def largest_gain(path: Path, provider: str) -> float:
     layers = NetworkGraph(model).layers()
     if not layers:
         return 0.0
-    examples = Examples(*info.sizes.usual, *random_inputs(info, BATCH))
+    examples = CalibrationInputs(*info.sizes.usual, *random_inputs(info, BATCH))
     ranges = measure_ranges(model, layers, [examples], runtimes["float32"], lambda done, total: None)
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name

@@ -19,7 +19,7 @@ Results on 19×19 with OpenVINO on two busy Zen 4 cores, on positions of games n
     b18c384nbt      0.0021         96.9 %           0.0048              1.59
     bfloat16    0.0001–0.0002   98.8–99.4 %     0.0008–0.0020           1
 
-On 256 held-out positions of varied games (`calibration_inputs`), on 9×9, 13×13 and 19×19, which are harder:
+On 256 held-out positions of varied games (`calibration`), on 9×9, 13×13 and 19×19, which are harder:
 
     b6c96           0.0015         95.3 %           0.0034              1.85
     b15c192         0.0017         97.3 %           0.0025              1.89
@@ -66,7 +66,7 @@ from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.onnx_export.convert import check_target, not_written
-from gtp_engine.networks.quantization.calibration_inputs import Examples, play_examples
+from gtp_engine.networks.quantization.calibration import CalibrationInputs, play_examples
 from gtp_engine.networks.quantization.quantized_graph import (
     NetworkGraph,
     measure_ranges,
@@ -101,7 +101,7 @@ from gtp_engine.nn.quantized_copy import (
 )
 from gtp_engine.nn.shipped import shipped_folder
 
-Progress = Callable[[float, str], None]
+StepProgress = Callable[[float, str], None]
 """Called with the finished share of the whole work, and what is being done."""
 
 BATCH: Final = 8
@@ -138,7 +138,7 @@ class Quantized:
         return Comparison(loss.policy_kl, loss.winrate_error, self.speeds).objection(best)
 
 
-def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, progress: Progress) -> Quantized:
+def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, progress: StepProgress) -> Quantized:
     """Write a quantized copy of the network file `source` to `target`, and return the comparison.
 
     A file at `target` is replaced once the new one is complete.
@@ -173,7 +173,7 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
     return Quantized(target, title, differences, evaluations, tuple(result.sensitivities), frozenset(result.exact))
 
 
-def compare_copy(source: Path, settings: QuantizeSettings, *, progress: Progress) -> dict[str, Any]:
+def compare_copy(source: Path, settings: QuantizeSettings, *, progress: StepProgress) -> dict[str, Any]:
     """Compare the copy of a network file with the file on this processor, and record the result in the copy's note.
 
     This is for a copy that was made on a processor with VNNI and is to be used on one without, or the other way around.
@@ -214,7 +214,7 @@ def _in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, fl
 class _Steps:
     """Turns the progress of each step into that of the whole."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: StepProgress) -> None:
         self._progress = progress
 
     def of(self, step: str, text: str) -> Callable[[int, int], None]:
@@ -241,7 +241,7 @@ def _check(source: Path, info: NetworkInfo) -> None:
 
 def _play(
     info: NetworkInfo, settings: QuantizeSettings, steps: _Steps
-) -> tuple[dict[str, Runtime], list[Examples], list[Examples]]:
+) -> tuple[dict[str, Runtime], list[CalibrationInputs], list[CalibrationInputs]]:
     """Return the runtime for each precision, and inputs of games for calibration and validation.
 
     The network that ships plays them.
@@ -283,7 +283,7 @@ class _Result:
 
 def _quantize(
     source: Path,
-    calibration: Sequence[Examples],
+    calibration: Sequence[CalibrationInputs],
     runtimes: Mapping[str, Runtime],
     settings: QuantizeSettings,
     steps: _Steps,
@@ -328,7 +328,7 @@ def models_by_precision(
 
 
 def _compare(
-    models: Mapping[str, OnnxModel], held_out: Sequence[Examples], steps: _Steps
+    models: Mapping[str, OnnxModel], held_out: Sequence[CalibrationInputs], steps: _Steps
 ) -> tuple[dict[str, Difference], dict[str, float]]:
     """Return the difference of each precision from float32, and the speed of each; close the models."""
     progress = steps.of("comparison", "comparing the networks")

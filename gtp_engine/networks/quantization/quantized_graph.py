@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.networks.quantization.calibration_inputs import Examples
+from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.nn.onnx_model import new_session
 from gtp_engine.nn.providers import Runtime
 
@@ -181,7 +181,7 @@ class RoundedWeights:
 def measure_ranges(
     model: onnx.ModelProto,
     layers: Sequence[Layer],
-    examples: Sequence[Examples],
+    examples: Sequence[CalibrationInputs],
     runtime: Runtime,
     progress: Callable[[int, int], None],
 ) -> dict[str, Range]:

@@ -20,7 +20,7 @@ import onnx
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.networks.quantization.calibration_inputs import Examples
+from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.quantized_graph import SWITCHES, Layer
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import Runtime
@@ -64,7 +64,7 @@ class Difference:
         )
 
 
-def run_examples(model: OnnxModel, examples: Sequence[Examples]) -> list[RawOutputs]:
+def run_examples(model: OnnxModel, examples: Sequence[CalibrationInputs]) -> list[RawOutputs]:
     """Return a network's outputs for each group of examples; none may be empty."""
     outputs = []
     for part in examples:
@@ -116,7 +116,7 @@ def _log_softmax(logits: FloatArray) -> NDArray[np.float64]:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def speeds(models: Mapping[str, OnnxModel], examples: Examples) -> dict[str, float]:
+def speeds(models: Mapping[str, OnnxModel], examples: CalibrationInputs) -> dict[str, float]:
     """Return each network's evaluations per second, in full batches on the board of `examples`: the best of ROUNDS."""
     best = dict.fromkeys(models, 0.0)
     inputs = {name: _full_batch(examples, model.batch) for name, model in models.items()}
@@ -132,7 +132,7 @@ def speeds(models: Mapping[str, OnnxModel], examples: Examples) -> dict[str, flo
     return best
 
 
-def _full_batch(examples: Examples, batch: int) -> tuple[FloatArray, FloatArray]:
+def _full_batch(examples: CalibrationInputs, batch: int) -> tuple[FloatArray, FloatArray]:
     """Return `batch` positions, repeated where there are fewer."""
     rows = np.arange(batch) % len(examples)
     return examples.spatial[rows], examples.globals_[rows]
@@ -153,7 +153,7 @@ class Sensitivity:
 def measure_loss(
     model: onnx.ModelProto,
     quantized: onnx.ModelProto,
-    examples: Sequence[Examples],
+    examples: Sequence[CalibrationInputs],
     *,
     exact: Runtime,
     rounded: Runtime,
@@ -171,7 +171,7 @@ def measure_loss(
 def measure_sensitivities(
     switchable: onnx.ModelProto,
     layers: Sequence[Layer],
-    examples: Sequence[Examples],
+    examples: Sequence[CalibrationInputs],
     runtime: Runtime,
     progress: Callable[[int, int], None],
 ) -> list[Sensitivity]:
@@ -196,12 +196,12 @@ def measure_sensitivities(
     return measured
 
 
-def _session(content: bytes, runtime: Runtime, part: Examples) -> Any:
+def _session(content: bytes, runtime: Runtime, part: CalibrationInputs) -> Any:
     """Return a session of a model for these examples."""
     return new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
 
 
-def _run(session: Any, part: Examples, more: Mapping[str, Any] = MappingProxyType({})) -> RawOutputs:
+def _run(session: Any, part: CalibrationInputs, more: Mapping[str, Any] = MappingProxyType({})) -> RawOutputs:
     """Return policy and value of a model."""
     policy, value = session.run(["policy", "value"], {"spatial": part.spatial, "globals": part.globals_, **more})
     return RawOutputs(policy, value, None, None)

@@ -2,9 +2,9 @@
 
 Settings  distillation_settings           of generating, training and planning
 Data      generate                        a run of `gtp-engine generate`
-          teacher  torch_evaluator        the networks that label and play
-          game_variety  labelled_games  labels  sgf_labels      games and their labels
-          workers  cluster                processes, here or on a Ray cluster
+          labelled_games                  games and their labels, boards and their shares
+          workers                         the networks of workers, which run here or on a Ray cluster
+          torch_evaluator                 networks that torch runs
           evaluation_server               one process runs networks for many
           data_folder  shards             where the positions are stored
 Training  run                             a run of `gtp-engine train`, its task for `core.loop`, its first weights

@@ -1,6 +1,6 @@
 """Batches of samples for training, drawn from a folder of shards.
 
-    Batch            N positions of one board size, unpacked, as torch tensors
+    SampleBatch            N positions of one board size, unpacked, as torch tensors
     Batches          an endless stream of them, in an order that its seed and `state` fix
     ShardGroups      where they come from: shards on disk, in a folder that may still be growing
     ResidentShards   the same, all of them in the memory of the device, packed as on disk
@@ -52,7 +52,7 @@ Packed = Mapping[str, Tensor]
 """Samples as tensors by name, packed as in a shard."""
 
 
-class Batch(NamedTuple):
+class SampleBatch(NamedTuple):
     """N positions on boards of H rows and W columns, A = H·W; everything for the side to move."""
 
     planes: Tensor  # uint8 [N, 22, H, W]
@@ -68,14 +68,14 @@ class Batch(NamedTuple):
         """Width and height."""
         return self.planes.shape[3], self.planes.shape[2]
 
-    def split(self, shares: int) -> list["Batch"]:
+    def split(self, shares: int) -> list["SampleBatch"]:
         """Return the batch in up to `shares` shares of about the same size, none of them empty."""
         shares = min(shares, len(self.planes))
-        return [Batch(*share) for share in zip(*(tensor.tensor_split(shares) for tensor in self), strict=True)]
+        return [SampleBatch(*share) for share in zip(*(tensor.tensor_split(shares) for tensor in self), strict=True)]
 
-    def to(self, device: torch.device) -> "Batch":
+    def to(self, device: torch.device) -> "SampleBatch":
         """Return the batch on `device`."""
-        return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
+        return SampleBatch(*(tensor.to(device, non_blocking=True) for tensor in self))
 
 
 class SampleSource(Protocol):
@@ -129,10 +129,10 @@ class Batches:
         total = sum(weights[board] for board in sorted(weights))
         return {board: weights[board] / total for board in sorted(weights)}
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[SampleBatch]:
         return self
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> SampleBatch:
         """Return the next batch; raises ShardError as its source does."""
         rng = np.random.default_rng((self._source.seed, self._step))
         shares = self.shares
@@ -349,7 +349,7 @@ def tensors_of(samples: Samples) -> dict[str, Tensor]:
     return {name: torch.from_numpy(array) for name, array in samples._asdict().items()}
 
 
-def unpack(samples: Packed, board: BoardSides, symmetries: Sequence[int] = (0,)) -> Batch:
+def unpack(samples: Packed, board: BoardSides, symmetries: Sequence[int] = (0,)) -> SampleBatch:
     """Return packed samples as a batch; equal parts of them, in order, are shown in each of `symmetries`."""
     width, height = board
     planes = unpack_bits(samples["planes"], width, height).flatten(2)
@@ -360,7 +360,7 @@ def unpack(samples: Packed, board: BoardSides, symmetries: Sequence[int] = (0,))
         parts = array.tensor_split(len(symmetries))
         return torch.cat([part.index_select(-1, order) for part, order in zip(parts, cells, strict=True)])
 
-    return Batch(
+    return SampleBatch(
         planes=turned(planes, points).view(*planes.shape[:2], height, width),
         globals=samples["globals"],
         policy=turned(samples["policy"], with_pass).float(),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gtp_engine.files import writing
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
-from gtp_engine.training.distillation.labelled_games import Block
+from gtp_engine.training.distillation.labelled_games import LabelledBlock
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     TRAIN,
@@ -34,7 +34,7 @@ from gtp_engine.training.distillation.shards import (
     shard_paths,
     write_shard,
 )
-from gtp_engine.training.distillation.teacher import TeacherInfo
+from gtp_engine.training.distillation.workers import TeacherInfo
 
 SHARD_POSITIONS: Final = 8192
 """Positions of a shard: 3 to 6 MB on 19×19, so that a reader can hold several."""
@@ -122,7 +122,7 @@ class DataFolder:
         """The number of positions, those not yet written included."""
         return self.kept.total()
 
-    def add(self, block: Block) -> int:
+    def add(self, block: LabelledBlock) -> int:
         """Add samples, and write shards when there are enough; return how many were new."""
         samples = block.samples.take(self._seen.add(input_keys(block.samples)))
         self.duplicates += block.samples.count - samples.count

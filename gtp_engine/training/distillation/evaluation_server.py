@@ -49,7 +49,7 @@ class BitsModel(Protocol):
         ...
 
 
-class Request(NamedTuple):
+class PortRequest(NamedTuple):
     """What a worker sends."""
 
     width: int
@@ -57,7 +57,7 @@ class Request(NamedTuple):
     positions: int
 
 
-class Answer(NamedTuple):
+class PortAnswer(NamedTuple):
     """What it receives: the numbers of policies and of other values, or the text of an error."""
 
     policies: int
@@ -154,7 +154,7 @@ class EvaluationServer:
             for ready in wait(list(ports), _CHECK_INTERVAL):
                 pipe = cast("Connection", ready)
                 try:
-                    request: Request = pipe.recv()
+                    request: PortRequest = pipe.recv()
                 except (EOFError, OSError):  # its worker has ended
                     del ports[pipe]
                     continue
@@ -171,10 +171,10 @@ class EvaluationServer:
         try:
             found = self._networks[network].run_bits(bits, globals_, width, height)
         except Exception as error:  # the workers report it
-            answer = Answer(0, 0, f"{type(error).__name__}: {error}")
+            answer = PortAnswer(0, 0, f"{type(error).__name__}: {error}")
         else:
             assert found.policy is not None and found.misc is not None, "and these two"
-            answer = Answer(found.policy.shape[1], found.misc.shape[1])
+            answer = PortAnswer(found.policy.shape[1], found.misc.shape[1])
             begin = 0
             for _, port, count in requests:
                 places = port.outputs(count, area, answer.policies, answer.misc)
@@ -217,8 +217,8 @@ class RemoteModel:
         bits[:] = np.packbits(spatial.reshape(count, planes, area) > 0, axis=2)
         values[:] = globals_
         try:
-            port.pipe.send(Request(width, height, count))
-            answer: Answer = port.pipe.recv()
+            port.pipe.send(PortRequest(width, height, count))
+            answer: PortAnswer = port.pipe.recv()
         except (EOFError, OSError):
             raise ModelError("the process that runs the networks has ended") from None
         if answer.error:

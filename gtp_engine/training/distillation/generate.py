@@ -16,15 +16,26 @@ from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.varied_plans import planner_for
 from gtp_engine.training.core.runs import never
-from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
-from gtp_engine.training.distillation.game_variety import TEMPERATURES, parse_sizes
-from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings
-from gtp_engine.training.distillation.sgf_labels import blocks_of_records
+from gtp_engine.training.distillation.labelled_games import (
+    TEMPERATURES,
+    LabelledBlock,
+    SelfPlaySettings,
+    blocks_of_records,
+    parse_sizes,
+)
 from gtp_engine.training.distillation.shards import BoardSides
-from gtp_engine.training.distillation.teacher import OnnxTeacher, Player, Teacher
-from gtp_engine.training.distillation.workers import Makers, TeacherMaker, blocks_of_workers
+from gtp_engine.training.distillation.workers import (
+    Makers,
+    NetworkPlayer,
+    OnnxTeacher,
+    SentTeacher,
+    Teacher,
+    TeacherMaker,
+    blocks_of_cluster,
+    blocks_of_workers,
+)
 
 
 class Goal(NamedTuple):
@@ -60,7 +71,7 @@ class Tally:
         return self.kept / self.seconds if self.seconds else 0.0
 
 
-Progress = Callable[[DataFolder, Tally], None]
+BlockTaken = Callable[[DataFolder, Tally], None]
 """Called after each block."""
 
 
@@ -96,10 +107,10 @@ def generate(
 
 def fill(
     folder: DataFolder,
-    blocks: Iterable[Block | None],
+    blocks: Iterable[LabelledBlock | None],
     goal: Goal,
     *,
-    progress: Progress | None = None,
+    progress: BlockTaken | None = None,
     is_stopped: Callable[[], bool] = never,
 ) -> Tally:
     """Put blocks into the folder until the goal is reached, they end or `is_stopped`; return what was done.
@@ -165,7 +176,7 @@ def _blocks(
     seed: int,
     records: Path | None,
     log: Callable[[str], None],
-) -> Iterator[Iterator[Block | None]]:
+) -> Iterator[Iterator[LabelledBlock | None]]:
     """Yield the blocks of the records, of a Ray cluster, or of processes on this machine."""
     if records is not None:
         yield blocks_of_records(teacher(), records, batch=settings.batch, log=log)
@@ -184,10 +195,10 @@ def _blocks(
 
 
 def _makers(teacher: TeacherMaker, player: TeacherMaker | None, settings: GenerateSettings) -> Makers:
-    return Makers(teacher, None if player is None else Player(player, settings.visits, settings.seed))
+    return Makers(teacher, None if player is None else NetworkPlayer(player, settings.visits, settings.seed))
 
 
-def _take(folder: DataFolder, block: Block, tally: Tally) -> None:
+def _take(folder: DataFolder, block: LabelledBlock, tally: Tally) -> None:
     if tally.began is None:
         tally.began = time.monotonic()
     tally.labelled[block.board] += block.samples.count

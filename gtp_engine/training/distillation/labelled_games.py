@@ -1,27 +1,62 @@
-"""One worker: an endless stream of labelled samples, from games by sampling the policy of a teacher or a player.
+"""Labelled samples: of games by sampling the policy of a teacher or a player, and of recorded games.
+
+    play_blocks         one worker: an endless stream of samples of its own games
+    blocks_of_records   the samples of a folder of SGF files
+    Labeller            from evaluated positions to samples: Black's view becomes the side to move's, points actions
+    parse_sizes         the boards and their shares
 
 The teacher labels all positions.  Another player, the student that is to learn from them, may make the moves of some of
-the games, because it reaches positions that the teacher's policy avoids.
+the games, because it reaches positions that the teacher's policy avoids.  Each board size has a batch of games of its
+own, which wait while another size is played.  How far the moves are varied says `selfplay.varied_plans`.
 
-Each board size has a batch of games of its own, which wait while another size is played.
+Every position of the main line of a recorded game becomes a sample, labelled like those of the teacher's own games.
+Left out are positions before the last change of the board in the middle of a record (`sgf.playback`), those in which
+the record has the wrong side move, and those after the passes that end a game.
+
+B is the number of rows, K of them are taken, A = H·W.
 """
 
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.positions import Positions, new_positions, put_row
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.nn.encoder import new_inputs
+from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.symmetry import IDENTITY
+from gtp_engine.selfplay.game_rows import GameRows
 from gtp_engine.selfplay.move_policy import MovePolicy
-from gtp_engine.selfplay.policy_games import Planner, PolicyGames, Temperatures
+from gtp_engine.selfplay.policy_games import OPENING_TEMPERATURE, Planner, PolicyGames, Temperatures
 from gtp_engine.selfplay.varied_plans import varied_plan
-from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS
-from gtp_engine.training.distillation.game_variety import TEMPERATURES
-from gtp_engine.training.distillation.labels import Labeller
-from gtp_engine.training.distillation.shards import PLAYER_GAME, BoardSides, Samples, join
+from gtp_engine.training.core.game_data import number_of, sgf_games
+from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
+from gtp_engine.training.distillation.shards import OWNERSHIP_UNIT, PLAYER_GAME, BoardSides, Samples, join
+
+TEMPERATURES: Final = Temperatures(
+    rest=GenerateSettings.temperature, hot=OPENING_TEMPERATURE, hot_share=GenerateSettings.hot_share
+)
+
+SIZE_PRESETS: Final[Mapping[str, str]] = {
+    "mixed": "19=5,13=2,9=3,7=.2,8=.2,10=.2,11=.3,12=.2,14=.2,15=.2,16=.2,17=.2,18=.2,"
+    "9x7=.05,7x11=.05,13x9=.1,9x13=.1,15x11=.05,19x13=.1,13x19=.1",
+    "small": "9=5,7=1,8=.5,10=.3,9x7=.1,7x9=.1",
+}
+"""Named shares of the boards: `mixed` has every size from 7 to 19, `small` is for the beginning of a curriculum."""
+
+_SIZE: Final = re.compile(r"(\d{1,2})(?:x(\d{1,2}))?=(\d*\.?\d+)")
 
 BLOCK_MOVES: Final = 16
 """Moves of every game in a block: a few hundred samples, some seconds of work."""
@@ -32,9 +67,110 @@ not been played lately, and the work between should outweigh that tenfold."""
 _GAMES_OF_A_WORKER: Final = 1 << 32
 """The number of a game, an int64, combines seed, worker and the game's number there, whose highest bit is
 `shards.PLAYER_GAME`."""
+_RECORD_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
+"""The bits that the number of a recorded game may have."""
 
 
-class Block(NamedTuple):
+def parse_sizes(text: str) -> dict[BoardSides, float]:
+    """Return the shares of positions on each board, which sum to 1, for text such as "9=4,13=2,19x13=.5".
+
+    Weights may have any sum; the name of a preset stands for its text.  Raises ConfigError.
+    """
+    weights: dict[BoardSides, float] = {}
+    for entry in SIZE_PRESETS.get(text, text).split(","):
+        found = _SIZE.fullmatch(entry.strip())
+        if found is None:
+            raise _wrong_sizes(entry)
+        board = (int(found[1]), int(found[2] or found[1]))
+        if not all(MIN_SIZE <= side <= MAX_SIZE for side in board) or board in weights:
+            raise _wrong_sizes(entry)
+        weights[board] = float(found[3])
+    total = sum(weights.values())
+    if total <= 0:
+        raise _wrong_sizes(text)
+    return {board: weight / total for board, weight in weights.items() if weight > 0}
+
+
+def _wrong_sizes(text: str) -> ConfigError:
+    return ConfigError(
+        problem(
+            f"sizes {shown(text)}",
+            expected=f"sizes from {MIN_SIZE} to {MAX_SIZE} with weights, each once, such as 9=4,13=2,19x13=.5, "
+            f"or {' or '.join(SIZE_PRESETS)}",
+        )
+    )
+
+
+# Labels
+
+
+class Labeller:
+    """Builds samples of positions on boards of one size, at most `batch` at a time.
+
+    Planes follow the rules for areas (`NetworkInfo.suicide_area` False), even if the teacher's own inputs do not.
+    """
+
+    def __init__(self, batch: int, width: int, height: int) -> None:
+        points = board_points(width, height)
+        self._points: Final = np.array(points)
+        self._actions: Final = np.array([*points, PASS])
+        self._encoder: Final = KatagoV7Encoder(width, height)
+        self._inputs: Final = new_inputs(self._encoder, batch, width, height)
+        self._symmetries: Final = np.full(batch, IDENTITY, dtype=np.int32)
+
+    def label(
+        self,
+        positions: Positions,
+        evaluation: Evaluation,
+        games: Sequence[int],
+        optimistic: FloatArray,
+    ) -> Samples:
+        """Return a sample for each of the first K rows, which belong to the games with the numbers `games` [K].
+
+        `optimistic` [B, n] is the teacher's optimistic policy, zeros if it has none.
+        """
+        count = len(games)
+        self._encoder.encode(positions, range(count), self._symmetries, self._inputs)
+        planes = self._inputs.spatial[:count].reshape(count, self._encoder.planes, -1) > 0
+        is_black = positions.to_play[:count] == BLACK
+        sign = np.where(is_black, np.float32(1), np.float32(-1))
+        ownership = evaluation.ownership_black[:count, self._points] * sign[:, None]
+        return Samples(
+            planes=np.packbits(planes, axis=2),
+            globals=self._inputs.globals_[:count].copy(),
+            policy=evaluation.policy[:count, self._actions].astype(np.float16),
+            value=_value(evaluation, is_black),
+            score=np.stack(
+                [
+                    evaluation.score_black[:count] * sign,
+                    evaluation.score_stdev[:count],
+                    evaluation.lead_black[:count] * sign,
+                    evaluation.time_left[:count],
+                    evaluation.winloss_error[:count],
+                    evaluation.score_error[:count],
+                ],
+                axis=1,
+            ),
+            ownership=np.rint(ownership * OWNERSHIP_UNIT).astype(np.int8),
+            optimistic=optimistic[:count, self._actions].astype(np.float16),
+            game=np.array(games, dtype=np.int64),
+        )
+
+
+def _value(evaluation: Evaluation, is_black: NDArray[np.bool_]) -> NDArray[np.float16]:
+    """Return the probabilities of win, loss and no result for the side to move, float16[K, 3]."""
+    count = len(is_black)
+    win_black, loss_black = evaluation.win_black[:count], evaluation.loss_black[:count]
+    win = np.where(is_black, win_black, loss_black)
+    loss = np.where(is_black, loss_black, win_black)
+    no_result = np.maximum(0, 1 - win - loss)
+    return np.stack([win, loss, no_result], axis=1).astype(np.float16)
+
+
+# Games
+
+
+class LabelledBlock(NamedTuple):
     """Samples on boards of one size."""
 
     board: BoardSides
@@ -63,24 +199,36 @@ def first_game(seed: int, worker: int) -> int:
 
 def play_blocks(
     teacher: Evaluator, settings: SelfPlaySettings, worker: int = 0, player: MovePolicy | None = None
-) -> Iterator[Block]:
+) -> Iterator[LabelledBlock]:
     """Yield blocks without end; they depend on seed and worker only.
 
     In the long run the shares of positions are those of `settings.sizes`.
     """
     rng = np.random.default_rng([settings.seed, worker])
     numbers = count(first_game(settings.seed, worker))
-    tables: dict[BoardSides, _Table] = {}
+    tables: dict[BoardSides, tuple[PolicyGames, Labeller]] = {}
     labelled = dict.fromkeys(settings.sizes, 0)
     while True:
         board = _next_board(settings.sizes, labelled)
         if board not in tables:
-            tables[board] = _Table(teacher, player, board, settings, rng, numbers)
+            games = PolicyGames(
+                teacher,
+                *board,
+                games=None,
+                batch=settings.batch,
+                rng=rng,
+                planner=settings.planner,
+                temperatures=settings.temperatures,
+                numbers=numbers,
+                player=player,
+                player_share=settings.player_share,
+            )
+            tables[board] = (games, Labeller(settings.batch, *board))
         for _ in range(STINT_BLOCKS):
             began = time.perf_counter()
-            samples = tables[board].play_block()
+            samples = _play_block(*tables[board])
             labelled[board] += samples.count
-            yield Block(board, samples, time.perf_counter() - began)
+            yield LabelledBlock(board, samples, time.perf_counter() - began)
 
 
 def _next_board(shares: Mapping[BoardSides, float], labelled: Mapping[BoardSides, int]) -> BoardSides:
@@ -89,38 +237,80 @@ def _next_board(shares: Mapping[BoardSides, float], labelled: Mapping[BoardSides
     return max(shares, key=lambda board: shares[board] * (total + 1) - labelled[board])
 
 
-class _Table:
-    """The games on boards of one size."""
+def _play_block(games: PolicyGames, labeller: Labeller) -> Samples:
+    """Play BLOCK_MOVES moves in each game; return a sample of every position."""
+    parts = []
+    for _ in range(BLOCK_MOVES):
+        games.evaluate()
+        played = [game.number + PLAYER_GAME * game.by_player for game in games.playing]
+        parts.append(labeller.label(games.positions, games.evaluation, played, games.optimistic))
+        games.play()
+    return join(parts)
 
-    def __init__(
-        self,
-        teacher: Evaluator,
-        player: MovePolicy | None,
-        board: BoardSides,
-        settings: SelfPlaySettings,
-        rng: np.random.Generator,
-        numbers: Iterator[int],
-    ) -> None:
-        self._games: Final = PolicyGames(
-            teacher,
-            *board,
-            games=None,
-            batch=settings.batch,
-            rng=rng,
-            planner=settings.planner,
-            temperatures=settings.temperatures,
-            numbers=numbers,
-            player=player,
-            player_share=settings.player_share,
-        )
-        self._labeller: Final = Labeller(settings.batch, *board)
 
-    def play_block(self) -> Samples:
-        """Play BLOCK_MOVES moves in each game; return a sample of every position."""
-        games, parts = self._games, []
-        for _ in range(BLOCK_MOVES):
-            games.evaluate()
-            played = [game.number + PLAYER_GAME * game.by_player for game in games.playing]
-            parts.append(self._labeller.label(games.positions, games.evaluation, played, games.optimistic))
-            games.play()
-        return join(parts)
+# Recorded games
+
+
+def blocks_of_records(
+    teacher: Evaluator, folder: Path, *, batch: int, log: Callable[[str], None]
+) -> Iterator[LabelledBlock]:
+    """Yield the samples of all `.sgf` files in a folder and the folders in it, sorted by name.
+
+    A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The number of a game follows
+    from the name of its file, so a continued run holds out no game that was used for training.
+    Raises SgfError if there is no usable file.
+    """
+    queues: dict[BoardSides, _Queue] = {}
+    for name, game, _ in sgf_games(folder, log):
+        board = (game.width, game.height)
+        if board not in queues:
+            queues[board] = _Queue(teacher, board, batch)
+        yield from queues[board].add_game(game, number_of(name) & _RECORD_NUMBERS)
+    for queue in queues.values():
+        yield from queue.flush()
+
+
+class _Queue:
+    """Positions on boards of one size that wait until they fill a batch of the teacher."""
+
+    def __init__(self, teacher: Evaluator, board: BoardSides, batch: int) -> None:
+        self._teacher: Final = teacher
+        self._board: Final = board
+        self._latest: Final = new_positions(1, *board)
+        self._positions: Final = new_positions(batch, *board)
+        self._evaluation: Final = new_evaluation(batch, *board)
+        self._optimistic: Final = np.zeros_like(self._evaluation.policy)
+        self._labeller: Final = Labeller(batch, *board)
+        self._games: list[int] = []
+
+    def add_game(self, record: Game, number: int) -> Iterator[LabelledBlock]:
+        """Add the positions of a game; yield the blocks that become full."""
+        game = Game(record.width, record.height, record.rules, record.komi)
+        game.set_up(record.setup_stones, record.first_player)
+        rows = GameRows(self._latest)
+        for move in record.moves:
+            if move.color == game.to_play:
+                yield from self._add(rows, game, number)
+            game.play(move, allow_superko=True)
+            if game.is_over:
+                return
+        yield from self._add(rows, game, number)
+
+    def flush(self) -> Iterator[LabelledBlock]:
+        """Yield a block of the waiting positions, if there are any."""
+        if not self._games:
+            return
+        began = time.perf_counter()
+        request = Request(self._positions, len(self._games), self._evaluation, optimistic=self._optimistic)
+        self._teacher.evaluate(request)
+        samples = self._labeller.label(self._positions, self._evaluation, self._games, self._optimistic)
+        self._games = []
+        yield LabelledBlock(self._board, samples, time.perf_counter() - began)
+
+    def _add(self, rows: GameRows, game: Game, number: int) -> Iterator[LabelledBlock]:
+        """Add the position of a game; yield a block if that fills it."""
+        rows.fill(0, game)
+        put_row(self._positions, len(self._games), self._latest, 0)
+        self._games.append(number)
+        if len(self._games) == len(self._positions.key):
+            yield from self.flush()

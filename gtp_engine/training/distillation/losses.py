@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.distillation.batches import Batch, tensors_of, unpack
+from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import LossWeights
 from gtp_engine.training.distillation.shards import (
     ALWAYS_KNOWN,
@@ -98,7 +98,7 @@ class Predictions(NamedTuple):
     log_optimistic: Tensor | None  # [N, A + 1], or None of a network without an optimistic policy
 
 
-def losses_of(outputs: Outputs, batch: Batch, scales: Scales, version: int) -> Losses:
+def losses_of(outputs: Outputs, batch: SampleBatch, scales: Scales, version: int) -> Losses:
     """Return the losses for `batch` of the outputs of a network, given its scales and model version."""
     predictions = predictions_of(outputs, batch, scales, version)
     zero = predictions.log_value.new_zeros(())
@@ -123,7 +123,7 @@ def losses_of(outputs: Outputs, batch: Batch, scales: Scales, version: int) -> L
     )
 
 
-def predictions_of(outputs: Outputs, batch: Batch, scales: Scales, version: int) -> Predictions:
+def predictions_of(outputs: Outputs, batch: SampleBatch, scales: Scales, version: int) -> Predictions:
     """Return a network's outputs decoded as by `nn.decode`; moves that are certainly illegal are masked."""
     planes = batch.planes.flatten(2)
     is_illegal = planes[:, _ILLEGAL_PLANES].amax(dim=1).bool()
@@ -238,7 +238,7 @@ class HeldOut:
         if samples.count and missing > 0:
             self._samples[place] = join([*known, Samples._make(array[:missing] for array in samples)])
 
-    def _batches(self, place: ValidationSet) -> Iterator[Batch]:
+    def _batches(self, place: ValidationSet) -> Iterator[SampleBatch]:
         samples = self._samples[place]
         for begin in range(0, samples.count, _ROWS):
             part = Samples._make(array[begin : begin + _ROWS] for array in samples)
@@ -246,7 +246,7 @@ class HeldOut:
 
 
 @torch.no_grad()
-def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[Batch]) -> Agreement:
+def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[SampleBatch]) -> Agreement:
     rows = []
     for batch in batches:
         there = batch.to(machine.device)
@@ -256,7 +256,7 @@ def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[Batch]
     return Agreement(figures.shape[1], *figures.double().mean(dim=1).tolist())
 
 
-def _figures(predictions: Predictions, batch: Batch) -> Tensor:
+def _figures(predictions: Predictions, batch: SampleBatch) -> Tensor:
     """Return the figures of `Agreement` for each position of a batch, [7, N]."""
     policy_loss = -(batch.policy * predictions.log_policy).sum(dim=1)
     entropy = -(batch.policy * (batch.policy + _EPSILON).log()).sum(dim=1)

@@ -24,9 +24,9 @@ from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import Stream, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.reporting import LogLines, Panel, figure_panels, loss_panel, run_and_report
 from gtp_engine.training.distillation.batches import (
-    Batch,
     Batches,
     ResidentShards,
+    SampleBatch,
     SampleSource,
     ShardGroups,
     count_positions,
@@ -147,7 +147,7 @@ def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
 # The task
 
 
-def figures_of(module: NetworkModule, batch: Batch, machine: Machine, weights: LossWeights) -> Tensor:
+def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weights: LossWeights) -> Tensor:
     """Return the weighted loss of a network for a batch, then the loss of each head."""
     outputs = machine.run(module, batch.planes, batch.globals)
     losses = losses_of(outputs, batch, module.network.scales, module.network.version)
@@ -159,7 +159,9 @@ class DistillationTask:
 
     names: Final = ("loss", *Losses._fields)
 
-    def __init__(self, config: TrainConfig, machine: Machine, stream: Stream[Batch], *, has_statistics: bool) -> None:
+    def __init__(
+        self, config: TrainConfig, machine: Machine, stream: Stream[SampleBatch], *, has_statistics: bool
+    ) -> None:
         learning = config.learning
         self.stream: Final = stream
         self._config: Final = config
@@ -168,7 +170,7 @@ class DistillationTask:
         self._figures: Final = compiled(figures_of) if learning.compiled else figures_of
         self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
 
-    def figures(self, module: NetworkModule, batch: Batch) -> Tensor:
+    def figures(self, module: NetworkModule, batch: SampleBatch) -> Tensor:
         """Return the weighted loss, then the loss of each head."""
         figures: Tensor = self._figures(module, batch, self._machine, self._config.loss)
         return figures
@@ -183,7 +185,7 @@ class DistillationTask:
         return {str(place): vars(each) for place, each in agreements.items()}
 
 
-def _stream(config: TrainConfig, machine: Machine) -> Stream[Batch]:
+def _stream(config: TrainConfig, machine: Machine) -> Stream[SampleBatch]:
     """Return the batches of a run."""
     shares = {(width, height): share for width, height, share in config.board_shares}
     folder, seed = config.data / TRAIN, config.learning.seed
@@ -203,7 +205,7 @@ def _name_missing_boards(config: TrainConfig, log: Callable[[str], None]) -> Non
         log(f"no positions on {', '.join(missing)} in {config.data}: the other boards have their shares")
 
 
-def _unfold_norms(module: NetworkModule, stream: Stream[Batch], machine: Machine) -> None:
+def _unfold_norms(module: NetworkModule, stream: Stream[SampleBatch], machine: Machine) -> None:
     """Have the norms of a network from a file count statistics, beginning with those of the first batches."""
 
     def run() -> None:
@@ -217,7 +219,7 @@ def _unfold_norms(module: NetworkModule, stream: Stream[Batch], machine: Machine
 
 def new_loop(
     config: TrainConfig, checkpoint: Checkpoint | None = None, *, log: Callable[[str], None] = write_log
-) -> TrainingLoop[NetworkModule, Batch]:
+) -> TrainingLoop[NetworkModule, SampleBatch]:
     """Return a run at its beginning or, with a checkpoint, where that was written."""
     learning = config.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)

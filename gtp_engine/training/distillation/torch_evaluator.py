@@ -1,7 +1,7 @@
 """A network run by torch: a teacher on a GPU without an ONNX Runtime that supports it.
 
 TorchModel     the network of a file as `nn.encoded_network.Model`
-TorchTeacher   returns an evaluator of it, like `teacher.OnnxTeacher`
+TorchTeacher   returns an evaluator of it, like `workers.OnnxTeacher`
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
 from gtp_engine.training.distillation.module_files import module_of_file
-from gtp_engine.training.distillation.teacher import TeacherInfo
+from gtp_engine.training.distillation.workers import TeacherInfo
 from gtp_engine.training.nets.network_module import NetworkModule
 
 MOST_ROWS: Final = 4096

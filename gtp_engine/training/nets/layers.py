@@ -21,6 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.katago_format.description import (
     MIDDLE_WIDTH,
     Activation,
@@ -30,7 +31,6 @@ from gtp_engine.networks.katago_format.description import (
     BottleneckBlock,
     Conv,
     FeedForwardBlock,
-    Floats,
     GlobalPoolingBlock,
     MatMul,
     NormActConv,
@@ -85,7 +85,7 @@ def _described(value: Any) -> Any:
     return value.describe() if isinstance(value, Layers | BlockStack) else value
 
 
-def floats(tensor: Tensor) -> Floats:
+def floats(tensor: Tensor) -> FloatArray:
     """Return a float32 copy of a tensor on any device."""
     return np.ascontiguousarray(tensor.detach().cpu().float().numpy()).copy()
 

@@ -92,7 +92,7 @@ class NetworkModule(nn.Module):
         self._network = replace(self._network, version=PLAIN.version)
 
     def follow_rules(self) -> None:
-        """Have the areas of the inputs follow the rules from now on, as those of all data do (`labels.Labeller`)."""
+        """Have the areas of the inputs follow the rules from now on, as in all data (`labelled_games.Labeller`)."""
         self._network = replace(self._network, suicide_area=False)
 
     def describe(self) -> Network:

@@ -11,12 +11,12 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.katago_format.description import (
     Activation,
     BatchNorm,
     Block,
     Conv,
-    Floats,
     GlobalPoolingBlock,
     MatMul,
     Network,
@@ -95,7 +95,7 @@ class _Maker:
     def _matrix(self, inputs: int, outputs: int, gain: float) -> MatMul:
         return MatMul(self._normal(gain / np.sqrt(inputs), inputs, outputs))
 
-    def _normal(self, deviation: float, *sizes: int) -> Floats:
+    def _normal(self, deviation: float, *sizes: int) -> FloatArray:
         return (deviation * self._rng.standard_normal(sizes)).astype(np.float32)
 
     def _norm_act_conv(self, inputs: int, outputs: int, gain: float = 1.0) -> NormActConv:

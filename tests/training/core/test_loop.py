@@ -18,7 +18,7 @@ from gtp_engine.training.core.learning import OPTIMIZERS, Learning
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients
 from gtp_engine.training.core.reporting import RunLog
-from gtp_engine.training.distillation.batches import Batch, Batches, unpack
+from gtp_engine.training.distillation.batches import Batches, SampleBatch, unpack
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet
 from gtp_engine.training.distillation.module_files import export_network, module_of_checkpoint
@@ -27,7 +27,7 @@ from gtp_engine.training.distillation.shards import TRAIN, ShardError
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.shape import Shape
 
-Loop = TrainingLoop[NetworkModule, Batch]
+Loop = TrainingLoop[NetworkModule, SampleBatch]
 
 
 class Diary:
@@ -131,7 +131,7 @@ def test_the_learning_rate_rises_and_falls() -> None:
 
 def gradients_of(
     tmp_path: Path, module: NetworkModule, *, threads: int, precision: str = "float32"
-) -> ParallelGradients[NetworkModule, Batch]:
+) -> ParallelGradients[NetworkModule, SampleBatch]:
     machine = choose_machine("cpu", precision, threads=1)
     config = tiny_config(tmp_path)
     stream = Batches(config.data / TRAIN, config.learning.batch, seed=1)

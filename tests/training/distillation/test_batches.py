@@ -19,10 +19,10 @@ from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards, turned_points
 from gtp_engine.training.core.loop import Prefetch
 from gtp_engine.training.distillation.batches import (
-    Batch,
     Batches,
     DeviceMemoryError,
     ResidentShards,
+    SampleBatch,
     ShardGroups,
     shard_length,
     tensors_of,
@@ -50,11 +50,11 @@ def resident_stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
     return Batches(ResidentShards(folder / "train", torch.device("cpu"), seed=SEED, **changes), size)
 
 
-def unpack(samples: Samples, board: tuple[int, int], symmetries: Sequence[int] = (0,)) -> Batch:
+def unpack(samples: Samples, board: tuple[int, int], symmetries: Sequence[int] = (0,)) -> SampleBatch:
     return unpack_tensors(tensors_of(samples), board, symmetries)
 
 
-def scores(batch: Batch) -> list[float]:
+def scores(batch: SampleBatch) -> list[float]:
     """Return the numbers of the positions of `numbered`."""
     return batch.score[:, 0].tolist()
 
@@ -68,7 +68,7 @@ def numbered(folder: Path, width: int, height: int, count: int, *, first: int = 
     write_shard(path, samples, ShardMeta(width, height, "", "", "", 1))
 
 
-def same(one: Batch, other: Batch) -> bool:
+def same(one: SampleBatch, other: SampleBatch) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
@@ -198,7 +198,7 @@ def test_a_batch_splits_into_shares() -> None:
     batch = unpack(count_stones(4, 3, 5, seed=2), (4, 3))
     parts = batch.split(3)
     assert [len(part.planes) for part in parts] == [2, 2, 1]
-    assert same(Batch(*(torch.cat(tensors) for tensors in zip(*parts, strict=True))), batch)
+    assert same(SampleBatch(*(torch.cat(tensors) for tensors in zip(*parts, strict=True))), batch)
     assert len(batch.split(9)) == 5, "no part is empty"
 
 
@@ -251,7 +251,7 @@ def test_samples_of_both_orders_are_the_same_positions() -> None:
     order = np.array([3, 1, 0, 5, 4, 2])
     turned = unpack(samples.take(order), (5, 5))
     plain = unpack(samples, (5, 5))
-    assert same(turned, Batch(*(tensor[torch.from_numpy(order)] for tensor in plain)))
+    assert same(turned, SampleBatch(*(tensor[torch.from_numpy(order)] for tensor in plain)))
     assert isinstance(samples, Samples)
 
 

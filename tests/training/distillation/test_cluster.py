@@ -9,10 +9,8 @@ from fake_evaluators import FakeEvaluator
 from ray_support import HAS_RAY, needs_ray, two_nodes
 
 from gtp_engine.errors import WorkerError
-from gtp_engine.training.distillation.cluster import SentTeacher, blocks_of_cluster
 from gtp_engine.training.distillation.labelled_games import MOST_WORKERS, SelfPlaySettings, first_game
-from gtp_engine.training.distillation.teacher import OnnxTeacher
-from gtp_engine.training.distillation.workers import Makers
+from gtp_engine.training.distillation.workers import Makers, OnnxTeacher, SentTeacher, blocks_of_cluster
 from gtp_engine.worker_process import LOCAL
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=7, batch=2)

@@ -14,15 +14,15 @@ from gtp_engine.training.distillation.data_folder import (
     SeenKeys,
     input_keys,
 )
-from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
+from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, ShardError, join, read_shard, shard_paths
-from gtp_engine.training.distillation.teacher import TeacherInfo
+from gtp_engine.training.distillation.workers import TeacherInfo
 
 TEACHER = TeacherInfo("fake", "00", "none")
 SMALL = FolderSettings(shard_positions=100, held_out_positions=20, held_out=0.3)
 
 
-def blocks(count: int, seed: int = 1) -> list[Block]:
+def blocks(count: int, seed: int = 1) -> list[LabelledBlock]:
     settings = SelfPlaySettings({(4, 4): 0.7, (3, 5): 0.3}, seed, batch=3)
     return list(islice(play_blocks(FakeEvaluator(), settings), count))
 

@@ -23,7 +23,7 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.batches import unpack
-from gtp_engine.training.distillation.labels import Labeller
+from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of
 from gtp_engine.training.distillation.module_files import (
     check_file,

@@ -3,7 +3,7 @@
 import pytest
 
 from gtp_engine.errors import ConfigError
-from gtp_engine.training.distillation.game_variety import SIZE_PRESETS, parse_sizes
+from gtp_engine.training.distillation.labelled_games import SIZE_PRESETS, parse_sizes
 
 
 def test_sizes_become_shares() -> None:

@@ -20,14 +20,14 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.runs import stop_on_signals
 from gtp_engine.training.distillation.data_folder import DataFolder
 from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
-from gtp_engine.training.distillation.labelled_games import Block, SelfPlaySettings, play_blocks
+from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
-from gtp_engine.training.distillation.teacher import TeacherInfo
+from gtp_engine.training.distillation.workers import TeacherInfo
 
 TEACHER = TeacherInfo("fake", "00", "none")
 
 
-def played(sizes: dict[tuple[int, int], float] | None = None) -> Iterator[Block]:
+def played(sizes: dict[tuple[int, int], float] | None = None) -> Iterator[LabelledBlock]:
     settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed=1, batch=3)
     return play_blocks(FakeEvaluator(), settings)
 
@@ -84,7 +84,7 @@ def test_it_can_be_stopped_before_the_first_block(tmp_path: Path) -> None:
 
 
 def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
-    def broken() -> Iterator[Block]:
+    def broken() -> Iterator[LabelledBlock]:
         yield from islice(played(), 2)
         raise RuntimeError("worker")
 

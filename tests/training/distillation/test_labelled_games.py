@@ -20,7 +20,7 @@ from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, M
 from gtp_engine.training.distillation.labelled_games import (
     BLOCK_MOVES,
     STINT_BLOCKS,
-    Block,
+    LabelledBlock,
     SelfPlaySettings,
     first_game,
     play_blocks,
@@ -28,7 +28,9 @@ from gtp_engine.training.distillation.labelled_games import (
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player
 
 
-def blocks(count: int, sizes: dict[BoardSides, float] | None = None, *, seed: int = 1, worker: int = 0) -> list[Block]:
+def blocks(
+    count: int, sizes: dict[BoardSides, float] | None = None, *, seed: int = 1, worker: int = 0
+) -> list[LabelledBlock]:
     settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed, batch=3)
     return list(islice(play_blocks(FakeEvaluator(), settings, worker), count))
 

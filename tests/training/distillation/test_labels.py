@@ -16,7 +16,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
 from gtp_engine.selfplay.policy_games import PolicyGames
-from gtp_engine.training.distillation.labels import Labeller
+from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.shards import Samples
 
 

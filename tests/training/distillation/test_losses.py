@@ -7,7 +7,7 @@ from training.needs_torch import torch
 from training.toy import count_stones
 
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.training.distillation.batches import Batch, unpack
+from gtp_engine.training.distillation.batches import SampleBatch, unpack
 from gtp_engine.training.distillation.distillation_settings import LossWeights
 from gtp_engine.training.distillation.losses import Losses, losses_of, predictions_of
 from gtp_engine.training.nets.network_module import Outputs
@@ -16,11 +16,11 @@ SCALES = Scales(score_mean=20.0, score_stdev=30.0, lead=10.0)
 
 
 @pytest.fixture
-def batch() -> Batch:
+def batch() -> SampleBatch:
     return unpack(count_stones(4, 3, 6, seed=1), (4, 3))
 
 
-def perfect(batch: Batch) -> Outputs:
+def perfect(batch: SampleBatch) -> Outputs:
     """Return the outputs of a network that agrees with the teacher."""
     mean, stdev, lead = batch.score[:, :3].unbind(dim=1)
     raw_stdev = torch.log(torch.expm1(stdev / SCALES.score_stdev))
@@ -33,7 +33,7 @@ def perfect(batch: Batch) -> Outputs:
     )
 
 
-def test_a_network_that_agrees_has_the_least_loss(batch: Batch) -> None:
+def test_a_network_that_agrees_has_the_least_loss(batch: SampleBatch) -> None:
     found = losses_of(perfect(batch), batch, SCALES, 8)
     entropy = -(batch.policy * batch.policy.clamp(min=1e-9).log()).sum(dim=1).mean()
     assert found.policy.item() == pytest.approx(entropy.item(), abs=1e-3)
@@ -47,7 +47,7 @@ def test_a_network_that_agrees_has_the_least_loss(batch: Batch) -> None:
         assert losses_of(worse, batch, SCALES, 8).total(LossWeights()) > found.total(LossWeights()), name
 
 
-def test_predictions_are_in_the_units_of_a_batch(batch: Batch) -> None:
+def test_predictions_are_in_the_units_of_a_batch(batch: SampleBatch) -> None:
     predictions = predictions_of(perfect(batch), batch, SCALES, 8)
     torch.testing.assert_close(predictions.log_policy.exp(), batch.policy, atol=1e-3, rtol=0)
     torch.testing.assert_close(predictions.log_value.exp(), batch.value, atol=1e-3, rtol=0)
@@ -56,7 +56,7 @@ def test_predictions_are_in_the_units_of_a_batch(batch: Batch) -> None:
 
 
 @pytest.mark.parametrize("plane", [1, 2, 6])
-def test_stones_and_ko_get_no_probability(batch: Batch, plane: int) -> None:
+def test_stones_and_ko_get_no_probability(batch: SampleBatch, plane: int) -> None:
     batch.planes[:] = 0
     batch.planes[:, plane, 1, 2] = 1
     outputs = perfect(batch)
@@ -68,7 +68,7 @@ def test_stones_and_ko_get_no_probability(batch: Batch, plane: int) -> None:
     assert probabilities[:, -1].min() == pytest.approx(1 / 12), "the pass and eleven points share alike"
 
 
-def test_the_policy_is_that_of_the_first_channel(batch: Batch) -> None:
+def test_the_policy_is_that_of_the_first_channel(batch: SampleBatch) -> None:
     outputs = perfect(batch)
     optimistic = outputs._replace(policy=torch.cat([outputs.policy, torch.randn_like(outputs.policy)], dim=1))
     assert losses_of(optimistic, batch, SCALES, 8).policy == losses_of(outputs, batch, SCALES, 8).policy
@@ -82,7 +82,7 @@ def test_the_total_is_the_weighted_sum() -> None:
     assert losses.total(weights).item() == sum(i * 2**i for i in range(10))
 
 
-def test_what_a_teacher_has_no_output_for_costs_nothing(batch: Batch) -> None:
+def test_what_a_teacher_has_no_output_for_costs_nothing(batch: SampleBatch) -> None:
     """Positions without a label are left out, and so are a network's missing outputs."""
     outputs = perfect(batch)
     outputs = outputs._replace(misc=torch.cat([outputs.misc, torch.randn(6, 2)], dim=1))

@@ -13,8 +13,7 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.training.distillation.data_folder import input_keys
-from gtp_engine.training.distillation.labelled_games import Block
-from gtp_engine.training.distillation.sgf_labels import blocks_of_records
+from gtp_engine.training.distillation.labelled_games import LabelledBlock, blocks_of_records
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player, join
 
 FAKE = FakeEvaluator()
@@ -80,7 +79,7 @@ def test_folders_are_searched_and_boards_kept_apart(tmp_path: Path) -> None:
 def test_batches_are_full_but_for_the_last(tmp_path: Path) -> None:
     for number in range(4):
         write(tmp_path, f"{number}.sgf", "(;SZ[5];B[cc];W[bb];B[dd];W[aa])")
-    blocks: list[Block] = list(blocks_of_records(FAKE, tmp_path, batch=8, log=print))
+    blocks: list[LabelledBlock] = list(blocks_of_records(FAKE, tmp_path, batch=8, log=print))
     assert [block.samples.count for block in blocks] == [8, 8, 4]
     games = np.concatenate([block.samples.game for block in blocks])
     assert np.unique(games, return_counts=True)[1].tolist() == [5, 5, 5, 5]

@@ -9,8 +9,7 @@ from fake_evaluators import FakeEvaluator
 from gtp_engine.errors import ModelError, WorkerError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game
-from gtp_engine.training.distillation.teacher import OnnxTeacher
-from gtp_engine.training.distillation.workers import Makers, _work, blocks_of_workers
+from gtp_engine.training.distillation.workers import Makers, OnnxTeacher, _work, blocks_of_workers
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
 FAKE = Makers(FakeEvaluator)

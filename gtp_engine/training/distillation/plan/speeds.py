@@ -17,7 +17,7 @@ from gtp_engine.nn.katago_planes import PLANES
 from gtp_engine.training.core import devices
 from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.core.optimizer import Optimizer, ParallelGradients
-from gtp_engine.training.distillation.batches import Batch
+from gtp_engine.training.distillation.batches import SampleBatch
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, LossWeights
 from gtp_engine.training.distillation.module_files import untrained_module
 from gtp_engine.training.distillation.run import figures_of
@@ -151,7 +151,7 @@ class SpeedTrials:
         threads = threads_on(machine)
         machine.use_threads(threads)
 
-        def figures_here(module: NetworkModule, batch: Batch) -> torch.Tensor:
+        def figures_here(module: NetworkModule, batch: SampleBatch) -> torch.Tensor:
             found: torch.Tensor = figures(module, batch, machine, LossWeights())
             return found
 
@@ -160,7 +160,7 @@ class SpeedTrials:
             for board, share in main_boards(self.shares).items():
                 positions = random_batch(board, batch, machine.device)
 
-                def step(positions: Batch = positions) -> None:
+                def step(positions: SampleBatch = positions) -> None:
                     gradients.write(positions)
                     optimizer.step(1e-4)
 
@@ -187,7 +187,7 @@ class SpeedTrials:
             torch.cuda.synchronize(self.machine.device)
 
 
-def random_batch(board: BoardSides, count: int, device: torch.device) -> Batch:
+def random_batch(board: BoardSides, count: int, device: torch.device) -> SampleBatch:
     """Return `count` positions of noise with labels of noise, on the device."""
     width, height = board
     area = width * height
@@ -197,7 +197,7 @@ def random_batch(board: BoardSides, count: int, device: torch.device) -> Batch:
         return torch.rand(count, *sizes, generator=generator)
 
     policy, optimistic = (noise(area + 1).softmax(dim=1) for _ in range(2))
-    batch = Batch(
+    batch = SampleBatch(
         planes=(noise(PLANES, height, width) < 0.2).to(torch.uint8),
         globals=noise(GLOBALS),
         policy=policy,

@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 from fake_evaluators import UniformEvaluator
 
-from gtp_engine.networks.quantization.calibration_games import Sample, _place_in_reservoir, sample_games
+from gtp_engine.networks.quantization import calibration
+from gtp_engine.networks.quantization.calibration import Sample, _place_in_reservoir, sample_games
 
 
-def sample(seed: int = 1, games: int = 4, per_game: int = 6) -> Sample:
-    rng = np.random.default_rng(seed)
-    return sample_games(UniformEvaluator(), 5, 5, games=games, per_game=per_game, batch=3, rng=rng)
+@pytest.fixture(autouse=True)
+def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "PER_GAME", 6)
+    monkeypatch.setattr(calibration, "GAMES_AT_ONCE", 3)
+
+
+def sample(seed: int = 1, games: int = 4) -> Sample:
+    return sample_games(UniformEvaluator(), (5, 5), games=games, rng=np.random.default_rng(seed))
 
 
 def test_a_sample_has_so_many_positions_of_each_game() -> None:
@@ -30,9 +36,7 @@ def test_a_sample_depends_on_the_seed_alone() -> None:
 def test_progress_counts_ended_games() -> None:
     steps: list[tuple[int, int]] = []
     rng = np.random.default_rng(1)
-    sample_games(
-        UniformEvaluator(), 3, 3, games=4, per_game=2, batch=2, rng=rng, progress=lambda *step: steps.append(step)
-    )
+    sample_games(UniformEvaluator(), (3, 3), games=4, rng=rng, progress=lambda *step: steps.append(step))
     assert steps[-1] == (4, 4)
     assert steps == sorted(steps)
 
