@@ -167,7 +167,7 @@ def rows_under_way(searcher: PuctSearch | None, positions: Positions) -> Iterato
     assert searcher is not None
     assert searcher._tree is not None
     for batch in searcher._tree.buffers.batches:
-        if batch.positions is positions:
+        if batch.leaves.positions is positions:
             for row in range(batch.rows):
                 yield batch.leaves, row, batch.leaves.moves[row, : batch.leaves.depth[row]].tolist()
 

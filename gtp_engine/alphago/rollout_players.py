@@ -28,8 +28,7 @@ from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Positions
-from gtp_engine.search.puct.evaluation_thread import IsDropped
-from gtp_engine.search.puct.leaf_evaluator import NewRolloutPlayer
+from gtp_engine.search.puct.evaluation_thread import IsDropped, NewRolloutPlayer
 from gtp_engine.search.puct.leaf_rollouts import Results
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.reusable_rollout_tree import NewLeafPlayer

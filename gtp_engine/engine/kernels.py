@@ -46,8 +46,7 @@ from gtp_engine.kernel_cache import (
 from gtp_engine.machine import available_cores
 from gtp_engine.nn.network_calls import network_calls
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.puct.puct_calls import puct_calls
-from gtp_engine.search.rollouts.rollout_calls import rollout_calls
+from gtp_engine.search.search_calls import puct_calls, rollout_calls
 from gtp_engine.streams import exit_at_end_of_input
 
 FIRST_START: Final = "First start: compiling the engine for this processor, up to a minute; later starts take a second."

@@ -21,7 +21,7 @@ from gtp_engine.search.limits import Limits, Searcher
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
-    from gtp_engine.search.puct.leaf_evaluator import NewRolloutPlayer
+    from gtp_engine.search.puct.evaluation_thread import NewRolloutPlayer
 
 USUAL_BOARD: Final = (19, 19)
 """Default width and height."""

@@ -89,7 +89,7 @@ class FirstMove(Enum):
 class Limits:
     """When a search ends: at the first of its limits.  At least one of `visits`, `watcher` and `cancel` is required.
 
-    `visits` counts root visits, those of the reused tree included, and playouts without weight (`human_exploration`);
+    `visits` counts root visits, those of the reused tree included, and playouts without weight (`search.puct.select`);
     `watcher` is called every few milliseconds; `cancel` is the token of the command that needs the search.
     `wide_root_noise` (0: none) makes an analysis explore more moves, see `search.puct.select`.
     """

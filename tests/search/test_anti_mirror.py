@@ -208,13 +208,13 @@ def test_only_mirrored_leaves_change() -> None:
     evaluation.win_black[:], evaluation.loss_black[:] = 0.5, 0.5
     evaluation.policy[:, point("K10")] = 0.5
     evaluation.ownership_black[:, point("G7")] = -1.0
-    leaves = new_leaves(2, 13, 13)
-    leaves.kind[:], leaves.slot[:] = EVALUATE, [0, 1]
+    leaves = new_leaves(1, 13, 13)._replace(positions=positions)
+    leaves.kind[:], leaves.slot[:], leaves.filled[0] = EVALUATE, [0, 1], 2
     path = [point("D4"), point("C4"), *[point("D4"), point("K10")] * 2, point("D4")]
     leaves.depth[:] = [1, len(path)]
     leaves.moves[0, 0] = point("D4")
     leaves.moves[1, : len(path)] = path
-    adjust_evaluation(white_at_the_centre(), leaves, 2, positions, evaluation)
+    adjust_evaluation(white_at_the_centre(), leaves, evaluation)
     assert evaluation.policy[0, point("K10")] > 1.0
     assert evaluation.policy[1, point("K10")] == 0.5
     assert evaluation.win_black[0] < 0.5 == evaluation.win_black[1]

@@ -20,6 +20,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Reporting
 from gtp_engine.search.puct.expand import abandon
+from gtp_engine.search.puct.leaves import new_leaves
 from gtp_engine.search.report import SearchReport
 
 
@@ -29,13 +30,13 @@ def test_a_cancelled_search_does_not_wait_for_a_slow_network() -> None:
         evaluator, token = AreaEvaluator(batch=4), CancelToken()
         with Searching(evaluator, in_flight_share=1) as searcher:
             searcher.run(Game(5), Limits(20))
-            abandon(store_of(searcher).tree, searcher._tree.buffers.batches[0].leaves, 0)  # compiled before time counts
+            abandon(store_of(searcher).tree, new_leaves(1, 5, 5))  # compiled before time counts
             evaluator.delay = 0.2
             cancelled = 0.0
 
             def cancel() -> None:
                 nonlocal cancelled
-                wait_until(lambda: searcher._calls._unfinished[-1:] and not searcher._calls._unfinished[-1].is_done)
+                wait_until(lambda: searcher.calls._unfinished[-1:] and not searcher.calls._unfinished[-1].is_done)
                 cancelled = time.perf_counter()
                 token.cancel()
 

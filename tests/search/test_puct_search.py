@@ -279,7 +279,7 @@ def test_a_collapsed_node_is_expanded_again() -> None:
         first = int(tree.first_edge[ROOT])
         move, visits = int(tree.move[first]), int(tree.visits[tree.child[first]])
         smaller = new_tree(tree.state.size, tree.move.size)
-        copy_subtree(tree, ROOT, smaller, *np.zeros((2, 600), dtype=np.int32), visits + 1)
+        copy_subtree(tree, ROOT, smaller, np.zeros((2, 600), dtype=np.int32), visits + 1)
         store_of(searcher).tree = smaller
         child = int(smaller.child[first])
         assert (smaller.state[child], smaller.visits[child]) == (NEW, visits)
@@ -302,14 +302,13 @@ def test_a_reused_tree_counts_points_around_the_score_expected_now() -> None:
         tree, center = store_of(searcher).tree, searcher._tree.score_center  # type: ignore[union-attr]
         nodes = store_of(searcher).used
         own, mean = tree.own[:nodes].astype(np.float64), tree.mean[:nodes].copy()
-        params = params_of(
-            searcher.config, game, Limits(1), expected_score=0.0, has_score=True, has_ownership=True, has_errors=True
-        )._replace(dynamic_center=center)
+        params = params_of(searcher.config, game, Limits(1), searcher.evaluator.info, has_errors=True)
+        params = params._replace(dynamic_center=center)
         stdevs = np.sqrt(np.maximum(0.0, own[:, SCORE_SQUARE] - own[:, SCORE] ** 2))
         expected = [own[n, VALUE] + score_utility(own[n, SCORE], stdevs[n], params) for n in range(nodes)]
         np.testing.assert_allclose(own[:, UTILITY], expected, atol=1e-5)
-        colors, order = np.zeros(nodes, dtype=np.int8), np.zeros((3, nodes), dtype=np.int32)
-        recompute_utilities(tree, WHITE, params, colors, order, searcher._tree.buffers.means_work)  # type: ignore[union-attr]
+        order = np.zeros((4, nodes), dtype=np.int32)
+        recompute_utilities(tree, WHITE, params, order, searcher._tree.buffers.means_work)  # type: ignore[union-attr]
         np.testing.assert_allclose(tree.mean[:nodes], mean, rtol=1e-4, atol=1e-5)
 
 

@@ -21,6 +21,7 @@ from puct_support import (
 from superko_games import game_with_superko
 
 from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row, new_positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
@@ -31,7 +32,7 @@ from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.root import new_root, params_of
+from gtp_engine.search.puct.root import new_root, params_of, score_center
 from gtp_engine.search.puct.tree import (
     EXPANDED,
     ROOT,
@@ -45,6 +46,7 @@ from gtp_engine.search.puct.tree import (
     try_edge,
 )
 from gtp_engine.search.puct.utility import evaluation_weight, expected_score_value, score_utility, utility_per_point
+from gtp_engine.search.tree_reuse import RootPosition
 
 # --- the oracle
 
@@ -366,15 +368,9 @@ def test_exchanged_colours_give_the_same_search_with_the_other_sign(options: dic
 
 
 def params(size: int = 19, score: float = 0.0, **values: object):
-    return params_of(
-        config(**values),
-        Game(size),
-        Limits(1),
-        expected_score=score,
-        has_score=True,
-        has_ownership=True,
-        has_errors=True,
-    )
+    settings, game = config(**values), Game(size)
+    numbers = params_of(settings, game, Limits(1), EvaluatorInfo("", 1), has_errors=True)
+    return numbers._replace(dynamic_center=score_center(settings.puct, game, score))
 
 
 @pytest.mark.parametrize("stdev", [0.0, 1.0, 5.0, 20.0, 60.0])
@@ -421,17 +417,7 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
     with Searching(FakeEvaluator(), symmetry_pruning=False, graph_search=False, **values) as searcher:
         searcher.run(game, Limits(len(visits) + 1))
         tree, numbers = store_of(searcher).tree, params(5, **values)
-        no_bonus = np.zeros(game.board.color.size)
-        root = new_root(
-            game,
-            BLACK,
-            rows_of([game]),
-            restrictions=(),
-            left_out=(),
-            bonus=no_bonus,
-            cleans_up=False,
-            pass_goes_on=False,
-        )
+        root = new_root(RootPosition(game, BLACK), rows_of([game]))
         tree.tried[ROOT] = len(visits)
         for i, (count, utility, stdev) in enumerate(zip(visits, utilities, stdevs, strict=True)):
             edge = int(tree.first_edge[ROOT]) + i

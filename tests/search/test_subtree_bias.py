@@ -10,12 +10,13 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, store_of
 
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.means import new_means_work, update_means
+from gtp_engine.search.puct.expand import new_means_work, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import params_of
 from gtp_engine.search.puct.subtree_bias import (
@@ -26,7 +27,7 @@ from gtp_engine.search.puct.subtree_bias import (
     find_or_add_bucket,
     new_subtree_bias,
 )
-from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, Tree, add_node, new_tree
+from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, Extras, Tree, add_node, new_tree
 from gtp_engine.search.puct.tree_store import TreeStore
 
 BIASED = {"subtree_bias": 0.5, "subtree_bias_exponent": 0.5, "subtree_bias_free_share": 0.75}
@@ -35,9 +36,7 @@ BIASED = {"subtree_bias": 0.5, "subtree_bias_exponent": 0.5, "subtree_bias_free_
 def params(**values: object) -> Any:
     """Return the parameters of a search in which all means are plain, but evaluations are corrected."""
     numbers = config(**{**PLAIN, **BIASED, **values})
-    return params_of(
-        numbers, Game(9), Limits(1), expected_score=0.0, has_score=True, has_ownership=True, has_errors=True
-    )
+    return params_of(numbers, Game(9), Limits(1), EvaluatorInfo("", 1), has_errors=True)
 
 
 # --- numbers
@@ -58,7 +57,7 @@ def parent_and_child(tree: Tree, *, own: float, child: float, child_weight: floa
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: int) -> None:
-    tree, work = new_tree(20, 20, with_bias=True), new_means_work(82)
+    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(82)
     bucket = find_or_add_bucket(tree.bias, np.uint64(77))
     first = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
     tree.bias.bucket[first] = bucket
@@ -87,7 +86,7 @@ def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: in
 
 
 def test_a_node_without_a_bucket_is_not_corrected() -> None:
-    tree, work = new_tree(20, 20, with_bias=True), new_means_work(82)
+    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(82)
     node = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
     update_means(tree, node, BLACK, params(), work)
     assert tree.mean[node, UTILITY] == pytest.approx((0.25 + 16 * 0.75) / 17)

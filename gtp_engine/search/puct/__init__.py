@@ -1,32 +1,26 @@
 """Tree search with a network (PUCT): its policy directs the search, its value says how good the leaves are.
 
+The loop, and what runs beside it:
+
+puct_search         PuctSearch: one game, position after position; the loop of the four steps is `playouts`
+evaluation_thread   the thread that calls the evaluator, and the players of rollouts
+joint_search        JointSearch: several positions side by side, their leaves evaluated together
+
 One playout, in order, file by file:
 
-select              walks down the tree by the PUCT formula to a leaf; fills a batch with such walks
-human_exploration   at which nodes a human-like policy selects the move, and whether that counts
+select              walks down the tree by the PUCT formula to a leaf, or as people play; fills a batch with such walks
 leaves              the batch: paths, and the positions at their ends as rows for the evaluator
 cleanup             the phases after two passes under territory rules, in which these paths go on
-leaf_evaluator      has the rows evaluated by the networks and, if wanted, played out by rollouts
 expand              writes the evaluations into the tree, gives the leaves edges with priors, backs up along the paths
-means               recomputes the means of each node on a path
 transpositions      lets lines that lead to the same position share a node, if wanted
 subtree_bias        corrects evaluations by the errors found in similar positions
 
 What they work on:
 
 tree                the arrays of the tree
-tree_store          the store that grows, prunes and re-roots them
+tree_store          the store that grows, prunes and re-roots them; the tree kept from move to move
 utility             what the search maximises: win, loss and score; the parameters of a search
 leaf_batches        batches and work arrays for boards of one size
-reusable_tree       the tree kept from move to move, with these arrays
-
-What runs them:
-
-puct_search         PuctSearch: one game, position after position
-search_run          SearchRun: one position, batches in a pipeline, until a limit is reached
-evaluation_thread   the thread that calls the evaluator
-joint_search        JointSearch: several positions side by side, their leaves evaluated together
-puct_calls          the calls of kernels from Python, to be compiled in advance
 
 The root, and the result:
 

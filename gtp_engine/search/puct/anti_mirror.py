@@ -13,7 +13,7 @@ from math import atanh, sqrt, tanh
 from typing import Final, NamedTuple
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import Positions, view_board
+from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.board import HEIGHT, WIDTH, Board, chain_liberties
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, opponent
 from gtp_engine.go.coords import xy_to_point
@@ -160,15 +160,13 @@ def is_mirrored(moves: list[int], mirroring: Mirroring, *, skip_recent: int = 0)
     return all(moves[i] == mirroring.reflection[moves[i - 1]] for i in replies)
 
 
-def adjust_evaluation(
-    mirroring: Mirroring, leaves: Leaves, rows: int, positions: Positions, evaluation: Evaluation
-) -> None:
-    """Change the evaluations of the leaves in the first `rows` rows whose paths are mirrored."""
-    for row in range(rows):
+def adjust_evaluation(mirroring: Mirroring, leaves: Leaves, evaluation: Evaluation) -> None:
+    """Change the evaluations of the leaves whose paths are mirrored."""
+    for row in range(int(leaves.filled[0])):
         if leaves.kind[row] != EVALUATE:
             continue
         moves, slot = leaves.moves[row, : leaves.depth[row]].tolist(), int(leaves.slot[row])
-        board = view_board(positions, slot)
+        board = view_board(leaves.positions, slot)
         if is_mirrored(moves, mirroring):
             raise_priors(mirroring, moves, board, evaluation.policy[slot])
         if is_difficult(mirroring, board) and is_mirrored(moves, mirroring, skip_recent=_RECENT_MOVES):

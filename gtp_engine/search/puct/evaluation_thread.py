@@ -1,15 +1,37 @@
-"""The thread that calls the evaluator, so that the searching thread can continue meanwhile, or stop waiting."""
+"""The thread that calls the evaluator, so that the searching thread can continue meanwhile, or stop waiting.
+
+It calls the players of rollouts too, which searches are handed.
+"""
 
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Final, Protocol
 
+from gtp_engine.evaluation.positions import Positions
+from gtp_engine.search.puct.leaf_rollouts import Results
+from gtp_engine.search.rng import State
+
 IsDropped = Callable[[], bool]
 """Returns whether the result of a job is no longer needed, so that a long one can end early."""
 
 Call = Callable[[IsDropped], None]
 """The work of a job."""
+
+
+class RolloutPlayer(Protocol):
+    """Plays positions out; one thread at a time calls it, the evaluation thread."""
+
+    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
+        """Write into `results` how the first `count` rows of `positions` (not changed) end.
+
+        Once `is_dropped` returns true the results are not read, so the player may return early.
+        """
+        ...
+
+
+NewRolloutPlayer = Callable[[int, tuple[int, int], State], RolloutPlayer]
+"""Returns a player of up to so many positions at once, on boards of this size, with these random numbers."""
 
 
 class Job:

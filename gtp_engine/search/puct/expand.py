@@ -4,18 +4,29 @@
     back_up         visits and means on the paths to the leaves, and sums of the ownership
     abandon         takes a batch back whose evaluation has not been waited for
 
+The means of a node are recomputed from its children and its own evaluation at every backup (`update_means`).  With
+equal weights this would be the mean over all playouts, which could as well be updated by adding one value.  Two
+corrections of KataGo's (`recomputeNodeStats` in cpp/search/searchupdatehelpers.cpp) need all children at once:
+
+- *Noise pruning.*  A child that has more than twice its share of the visits, compared with siblings of larger prior
+  that did better, was explored in vain; most of the surplus is left out.
+- *Value weighting.*  A child whose utility is below the mean by the standards of its own uncertainty counts less: its
+  weight is multiplied by a power of the probability, by Student's t with 3 degrees of freedom, of a lower result.
+
+The node's own evaluation is corrected by what the search has found out about such evaluations (`subtree_bias`).
+
 Everything is Black's view, in float64 where it is summed up.
 """
 
-from math import sqrt
-from typing import NamedTuple
+from math import atan, exp, pi, pow, sqrt
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
-from gtp_engine.evaluation.positions import Positions, board_of
+from gtp_engine.evaluation.positions import board_of
 from gtp_engine.go.board import (
     HEIGHT,
     STRIDE,
@@ -26,8 +37,8 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.search.puct.leaves import COLLISION, CYCLE, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
-from gtp_engine.search.puct.means import MeansWork, update_means
 from gtp_engine.search.puct.select import remove_virtual_visits
+from gtp_engine.search.puct.subtree_bias import compare, mean_difference
 from gtp_engine.search.puct.tree import (
     EDGES,
     EXPANDED,
@@ -40,14 +51,35 @@ from gtp_engine.search.puct.tree import (
     SCORE_SQUARE,
     UNEXPANDABLE,
     UTILITY,
+    UTILITY_SQUARE,
     VALUE,
     WEIGHT,
+    WEIGHT_SQUARE,
     Tree,
+    has_bias,
     has_edge_visits,
     promote_untried,
+    visits_of_edge,
+    weight_of_edge,
     write_post_order,
 )
 from gtp_engine.search.puct.utility import Params, evaluation_weight, score_utility
+
+_LENIENCE: Final = 2.0
+"""Multiple of its share of the visits that a child may have before noise pruning reduces it (KataGo's)."""
+
+_LEAST_PRIOR: Final = 1e-30
+"""Prior a child is taken to have at least in that comparison."""
+
+_VISITS_PER_VARIANCE: Final = 1.5
+"""A child's utility is taken to have the variance 1 / (1.5 sqrt(weight)) in value weighting (KataGo's)."""
+
+_FAST_EXPONENT: Final = 0.25
+"""The default exponent of value weighting; two square roots compute it faster than `pow`."""
+
+_LEAST_VARIANCE: Final = 1e-8
+_LEAST_CHANCE: Final = 1e-4
+"""Added to that variance and to the probability, so that neither vanishes (KataGo's)."""
 
 
 class Ownership(NamedTuple):
@@ -77,12 +109,44 @@ def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
     )
 
 
+class MeansWork(NamedTuple):
+    """Work arrays for the means of a node; m is the most moves a position can have."""
+
+    weights: NDArray[np.float64]  # [m] of the children of a node
+    utilities: NDArray[np.float64]  # [m] of the children of a node, for the side to play there
+
+
+def new_means_work(moves: int) -> MeansWork:
+    """Return work arrays for positions with at most this many moves."""
+    return MeansWork(np.zeros(moves), np.zeros(moves))
+
+
+class OwnValues(NamedTuple):
+    """The evaluation of a position but for its weight, Black's."""
+
+    value: float  # win − loss, in [−1, 1]
+    no_result: float  # probability of a game without result
+    score: float  # points
+    stdev: float  # points, of the score
+    lead: float  # points
+
+
 # --- the leaf ---
 
 
+@inlined_kernel
+def leaf_node(leaves: Leaves, row: int) -> int:
+    """Return the node at the end of a row's path."""
+    return wide(leaves.path[row, leaves.depth[row]])
+
+
 @spliced_kernel
-def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluation, slot: int, suicide: bool) -> None:
-    """Give `node` an edge for every legal move, or none if the arrays of the tree are full."""
+def _add_edges(tree: Tree, params: Params, leaves: Leaves, row: int, policy: NDArray[np.float32]) -> None:
+    """Give the node at the end of a row's path an edge for every legal move, or none if the tree is full.
+
+    `policy` is float32[S, n].
+    """
+    positions, slot, node = leaves.positions, wide(leaves.slot[row]), leaf_node(leaves, row)
     board, color = board_of(positions, slot, wide(0)), wide(positions.to_play[slot])
     area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
     first = wide(tree.info[EDGES])
@@ -93,16 +157,16 @@ def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluati
     for point in range(stride, stride + area + wide(board.info[HEIGHT])):
         if board.color[point] != EMPTY or positions.forbidden[slot, point] != 0:
             continue
-        if is_legal(board, point, color, suicide):
+        if is_legal(board, point, color, params.suicide):
             tree.move[edge] = point
-            tree.prior[edge] = evaluation.policy[slot, point]
+            tree.prior[edge] = policy[slot, point]
             tree.child[edge] = 0
             edge += 1
     if has_edge_visits(tree):
         for place in range(first, edge + 1):
             tree.edge_visits[place] = 0
     tree.move[edge] = PASS
-    tree.prior[edge] = evaluation.policy[slot, PASS]
+    tree.prior[edge] = policy[slot, PASS]
     tree.child[edge] = 0
     tree.info[EDGES] = edge + 1
     tree.first_edge[node] = first
@@ -112,35 +176,31 @@ def _add_edges(tree: Tree, node: int, positions: Positions, evaluation: Evaluati
 
 
 @inlined_kernel
-def write_own_values(
-    tree: Tree, node: int, value: float, no_result: float, score: float, stdev: float, lead: float, params: Params
-) -> None:
+def write_own_values(tree: Tree, node: int, outcome: OwnValues, params: Params) -> None:
     """Write the evaluation of a node's position, without its weight."""
-    own = tree.own
-    own[node, VALUE] = value
-    own[node, NO_RESULT] = no_result
+    own, score, stdev = tree.own, outcome.score, outcome.stdev
+    own[node, VALUE] = outcome.value
+    own[node, NO_RESULT] = outcome.no_result
     own[node, SCORE] = score
     own[node, SCORE_SQUARE] = score * score + stdev * stdev
-    own[node, LEAD] = lead
-    own[node, UTILITY] = value + score_utility(score, stdev, params)
+    own[node, LEAD] = outcome.lead
+    own[node, UTILITY] = outcome.value + score_utility(score, stdev, params)
 
 
 @kernel
-def recompute_utilities(
-    tree: Tree, root_color: int, params: Params, colors: NDArray[np.int8], order: IntArray, work: MeansWork
-) -> None:
+def recompute_utilities(tree: Tree, root_color: int, params: Params, order: IntArray, work: MeansWork) -> None:
     """Recompute all utilities of a tree whose root is `root_color` to play, for the score centre in `params`.
 
-    `colors` (zeros, int8[nodes]) is filled with the colour to play at each node; `order` is work, int32[3, nodes].
+    `order` (zeros, int32[4, nodes]) is work.
     """
-    colors[ROOT] = root_color
-    for place in range(write_post_order(tree, colors, order)):
+    order[1, ROOT] = root_color
+    for place in range(write_post_order(tree, order)):
         node = wide(order[0, place])
         if tree.visits[node] > 0:
             score = np.float64(tree.own[node, SCORE])
             stdev = sqrt(max(0.0, np.float64(tree.own[node, SCORE_SQUARE]) - score * score))
             tree.own[node, UTILITY] = tree.own[node, VALUE] + score_utility(score, stdev, params)
-            update_means(tree, node, wide(colors[node]), params, work)
+            update_means(tree, node, wide(order[1, node]), params, work)
 
 
 @kernel
@@ -148,7 +208,8 @@ def write_network_evaluation(tree: Tree, node: int, evaluation: Evaluation, slot
     """Write the evaluation of a node's position by the evaluator, row `slot`."""
     score, stdev = np.float64(evaluation.score_black[slot]), np.float64(evaluation.score_stdev[slot])
     lead = np.float64(evaluation.lead_black[slot])
-    write_own_values(tree, node, value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead, params)
+    outcome = OwnValues(value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead)
+    write_own_values(tree, node, outcome, params)
     winloss_error, score_error = evaluation.winloss_error[slot], evaluation.score_error[slot]
     weight = evaluation_weight(score, np.float64(winloss_error), np.float64(score_error), params)
     tree.own[node, WEIGHT] = weight
@@ -158,8 +219,122 @@ def write_network_evaluation(tree: Tree, node: int, evaluation: Evaluation, slot
 def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
     """Write the result of a game that is over at a node, won by Black by `margin` points (negative: lost)."""
     value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
-    write_own_values(tree, node, value, 0.0, margin, 0.0, margin, params)
+    write_own_values(tree, node, OwnValues(value, 0.0, margin, 0.0, margin), params)
     tree.own[node, WEIGHT] = params.certain_weight
+
+
+# --- the means of a node ---
+
+
+@spliced_kernel
+def _student_cdf(z: float) -> float:
+    """Return the probability that a variable with Student's t distribution, 3 degrees of freedom, is below z."""
+    x = z / sqrt(3.0)
+    return 0.5 + (x / (1.0 + x * x) + atan(x)) / pi
+
+
+@spliced_kernel
+def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWork) -> float:
+    """Return the sum of the weights of the children, after removing most of what was spent in vain."""
+    utility_sum, weight_sum, prior_sum = 0.0, 0.0, 0.0
+    for i in range(count):
+        prior = max(_LEAST_PRIOR, np.float64(tree.prior[first + i]))
+        weight, utility = work.weights[i], work.utilities[i]
+        if weight_sum > 0.0 and weight > 0.0:
+            gap = utility_sum / weight_sum - utility
+            surplus = weight - _LENIENCE * weight_sum * prior / prior_sum
+            if gap > 0.0 and surplus > 0.0:
+                weight -= surplus * (1.0 - exp(-gap / scale))
+                work.weights[i] = weight
+        if weight > 0.0:
+            utility_sum += utility * weight
+            weight_sum += weight
+            prior_sum += prior
+    return weight_sum
+
+
+@spliced_kernel
+def _weight_by_value(count: int, total: float, exponent: float, work: MeansWork) -> None:
+    """Shift weight away from children that are worse than the mean; the sum stays `total`."""
+    mean = 0.0
+    for i in range(count):
+        mean += work.utilities[i] * work.weights[i]
+    mean /= total
+    new_total = 0.0
+    for i in range(count):
+        weight = work.weights[i]
+        if weight > 0.0:
+            stdev = sqrt(_LEAST_VARIANCE + 1.0 / (_VISITS_PER_VARIANCE * sqrt(weight)))
+            chance = _student_cdf((work.utilities[i] - mean) / stdev) + _LEAST_CHANCE
+            work.weights[i] = weight * (sqrt(sqrt(chance)) if exponent == _FAST_EXPONENT else pow(chance, exponent))
+            new_total += work.weights[i]
+    for i in range(count):
+        work.weights[i] *= total / new_total
+
+
+@spliced_kernel
+def _corrected_utility(
+    tree: Tree, node: int, count: int, sign: float, total: float, explored: float, params: Params, work: MeansWork
+) -> float:
+    """Return the utility of a node's own evaluation, corrected by the bias of its bucket, which is brought up to date.
+
+    `work` holds the weights, with the sum `total`, and the utilities of its `count` children; `explored` is what their
+    weights were before noise was pruned.
+    """
+    utility = np.float64(tree.own[node, UTILITY])
+    if not has_bias(tree) or tree.bias.bucket[node] == 0:
+        return utility
+    if total > 0.0:
+        below = 0.0
+        for i in range(count):
+            below += work.weights[i] * work.utilities[i]
+        compare(tree.bias, node, sign * below / total - utility, explored, params.subtree_bias_exponent)
+    return utility + params.subtree_bias * mean_difference(tree.bias, node)
+
+
+@kernel
+def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansWork) -> None:
+    """Compute the means of a node with `color` to play, whose children and `visits` are up to date.
+
+    Visits that went to no child are the node's own: the one that expanded it, and every revisit of a leaf.
+    """
+    first, count = wide(tree.first_edge[node]), wide(tree.tried[node])
+    mean, own = tree.mean, tree.own
+    sign = 1.0 if color == BLACK else -1.0
+    own_visits, total, with_weight = wide(tree.visits[node]), 0.0, 0
+    for i in range(count):
+        child = wide(tree.child[first + i])
+        work.weights[i] = weight_of_edge(tree, first + i)
+        work.utilities[i] = sign * mean[child, UTILITY]
+        own_visits -= visits_of_edge(tree, first + i)
+        total += work.weights[i]
+        with_weight += wide(work.weights[i] > 0.0)
+    explored = total
+    if with_weight > 1:
+        if params.noise_pruning_scale > 0.0:
+            total = _prune_noise(tree, first, count, params.noise_pruning_scale, work)
+        if params.value_weight_exponent > 0.0:
+            _weight_by_value(count, total, params.value_weight_exponent, work)
+    utility = _corrected_utility(tree, node, count, sign, total, explored, params, work)
+    weight = own_visits * np.float64(own[node, WEIGHT])  # `own` is float32; products and sums must not be
+    total += weight
+    for column in range(WEIGHT):
+        mean[node, column] = weight * own[node, column]
+    mean[node, UTILITY] = weight * utility
+    mean[node, UTILITY_SQUARE] = weight * utility * utility
+    mean[node, WEIGHT] = total
+    mean[node, WEIGHT_SQUARE] = weight * own[node, WEIGHT]
+    for i in range(count):
+        child, weight = wide(tree.child[first + i]), work.weights[i]
+        if weight > 0.0:
+            for column in range(WEIGHT):
+                mean[node, column] += weight * mean[child, column]
+            mean[node, UTILITY_SQUARE] += weight * mean[child, UTILITY_SQUARE]
+            share = weight / mean[child, WEIGHT]
+            mean[node, WEIGHT_SQUARE] += share * share * mean[child, WEIGHT_SQUARE]
+    for column in range(WEIGHT):
+        mean[node, column] /= total
+    mean[node, UTILITY_SQUARE] /= total
 
 
 # --- the path ---
@@ -233,18 +408,10 @@ def _add_final_ownership(ownership: Ownership, move: int, weight: float, counted
 # --- the batch ---
 
 
-@inlined_kernel
-def leaf_node(leaves: Leaves, row: int) -> int:
-    """Return the node at the end of a row's path."""
-    return wide(leaves.path[row, leaves.depth[row]])
-
-
 @kernel
-def expand_leaves(
-    tree: Tree, params: Params, leaves: Leaves, rows: int, positions: Positions, evaluation: Evaluation
-) -> None:
-    """Write the evaluations of the leaves in the first `rows` rows into the tree, and give their nodes edges."""
-    for row in range(rows):
+def expand_leaves(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation) -> None:
+    """Write the evaluations of the leaves into the tree, and give their nodes edges."""
+    for row in range(wide(leaves.filled[0])):
         if wide(leaves.kind[row]) != EVALUATE:
             continue
         node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
@@ -253,21 +420,15 @@ def expand_leaves(
         if leaves.passes[row] >= 2 and leaves.depth[row] > 0 and not params.counts_area:
             tree.state[node] = UNEXPANDABLE  # players would now agree on dead stones
         else:
-            _add_edges(tree, node, positions, evaluation, slot, params.suicide)
+            _add_edges(tree, params, leaves, row, evaluation.policy)
 
 
 @kernel
 def back_up(
-    tree: Tree,
-    params: Params,
-    leaves: Leaves,
-    rows: int,
-    evaluation: Evaluation,
-    ownership: Ownership,
-    work: MeansWork,
+    tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, ownership: Ownership, work: MeansWork
 ) -> None:
-    """Count the first `rows` rows in the nodes on their paths and in the ownership, one after the other."""
-    for row in range(rows):
+    """Count the rows in the nodes on their paths and in the ownership, one after the other."""
+    for row in range(wide(leaves.filled[0])):
         kind, node = wide(leaves.kind[row]), leaf_node(leaves, row)
         if kind == COLLISION:  # its virtual visits have done their work
             remove_virtual_visits(tree, leaves, row)
@@ -284,7 +445,7 @@ def back_up(
             weight = np.float64(tree.own[node, WEIGHT])
             _add_final_ownership(ownership, move, weight, counted_from, leaves.owner[row])
         elif kind == CYCLE:
-            write_own_values(tree, node, 0.0, 1.0, 0.0, 0.0, 0.0, params)
+            write_own_values(tree, node, OwnValues(0.0, 1.0, 0.0, 0.0, 0.0), params)
             tree.own[node, WEIGHT] = params.certain_weight
             tree.state[node] = UNEXPANDABLE
         _back_up_path(tree, leaves, row, params, work)
@@ -292,28 +453,21 @@ def back_up(
 
 @kernel
 def expand_and_back_up(
-    tree: Tree,
-    params: Params,
-    leaves: Leaves,
-    rows: int,
-    positions: Positions,
-    evaluation: Evaluation,
-    ownership: Ownership,
-    work: MeansWork,
+    tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, ownership: Ownership, work: MeansWork
 ) -> None:
-    """Add the first `rows` rows, whose positions have this `evaluation`, to the tree: expand, then back up.
+    """Add a batch whose positions have been evaluated to the tree: expand, then back up.
 
     A search that mixes rollouts in calls the two kernels itself, with the mixing in between.  One kernel with a branch
     would make every first start compile the rollouts as well.
     """
-    expand_leaves(tree, params, leaves, rows, positions, evaluation)
-    back_up(tree, params, leaves, rows, evaluation, ownership, work)
+    expand_leaves(tree, params, leaves, evaluation)
+    back_up(tree, params, leaves, evaluation, ownership, work)
 
 
 @kernel
-def abandon(tree: Tree, leaves: Leaves, rows: int) -> None:
-    """Take the first `rows` rows back as if they had not been selected."""
-    for row in range(rows):
+def abandon(tree: Tree, leaves: Leaves) -> None:
+    """Take a batch back as if it had not been selected."""
+    for row in range(wide(leaves.filled[0])):
         remove_virtual_visits(tree, leaves, row)
         node = leaves.path[row, leaves.depth[row]]
         if leaves.kind[row] == EVALUATE and tree.state[node] == PENDING:

@@ -11,6 +11,7 @@ of positions in a call.  The order does not depend on time, so joint searches wi
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from gtp_engine.config import Config
@@ -18,10 +19,8 @@ from gtp_engine.evaluation.evaluator import Evaluator, Kind, Request
 from gtp_engine.evaluation.forwarding import ForwardingEvaluator
 from gtp_engine.evaluation.joining import JoinedRows
 from gtp_engine.go.game import Game
-from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.evaluation_thread import Call, Job
-from gtp_engine.search.puct.leaf_evaluator import NewRolloutPlayer
+from gtp_engine.search.puct.evaluation_thread import Call, Job, NewRolloutPlayer
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 
@@ -65,8 +64,8 @@ class SharedCalls:
         return job
 
     def wait(self, job: Job, seconds: float | None = None) -> bool:
-        """Return True, after all jobs were done; raises what the evaluator raises."""
-        if self._jobs:
+        """Return True, once all jobs have been done; raises what the evaluator raises."""
+        if not job.is_done:
             jobs, self._jobs = self._jobs, []
             for each in jobs:
                 each.run()
@@ -96,10 +95,11 @@ class JointSearch:
         self, config: Config, evaluator: Evaluator, count: int, new_player: NewRolloutPlayer | None = None
     ) -> None:
         batch = config.puct.eval_batch or evaluator.info.batch
+        one_under_way = replace(config, puct=replace(config.puct, pipeline=1))
         self._evaluator: Final = GatheringEvaluator(evaluator, count * batch)
         self._calls: Final = SharedCalls(self._evaluator)
         self._searches: Final = [
-            PuctSearch(config, self._evaluator, new_player=new_player, calls=self._calls) for _ in range(count)
+            PuctSearch(one_under_way, self._evaluator, new_player=new_player, calls=self._calls) for _ in range(count)
         ]
 
     def run(self, positions: Sequence[tuple[Game, int]], limits: Limits) -> list[SearchReport]:
@@ -112,18 +112,23 @@ class JointSearch:
         """
         self._calls.drain()
         self._evaluator.clear_cache()
-        cancel = limits.cancel or CancelToken()
         searches = self._searches[: len(positions)]
         for search in searches:
             search.clear()
-        prepared = [
-            search.prepare(game, limits, to_play=color)
-            for search, (game, color) in zip(searches, positions, strict=True)
-        ]
-        runs = [search.begin(root, limits, cancel) for search, root in zip(searches, prepared, strict=True)]
-        active = runs
-        while active:
-            active = [run for run in active if run.send()]
-            for run in active:
-                run.receive()
-        return [search.report(run) for search, run in zip(searches, runs, strict=True)]
+        under_way = {
+            number: search.playouts(game, limits, to_play=color)
+            for number, (search, (game, color)) in enumerate(zip(searches, positions, strict=True))
+        }
+        reports: dict[int, SearchReport] = {}
+        try:
+            while len(reports) < len(under_way):
+                for number, playouts in under_way.items():
+                    if number not in reports:
+                        try:
+                            next(playouts)
+                        except StopIteration as end:
+                            reports[number] = end.value
+        finally:
+            for playouts in under_way.values():
+                playouts.close()
+        return [reports[number] for number in under_way]

@@ -6,52 +6,47 @@ import numpy as np
 
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.search.puct.evaluation_thread import Job
+from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
+from gtp_engine.search.puct.expand import new_means_work
 from gtp_engine.search.puct.leaf_rollouts import new_results
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
-from gtp_engine.search.puct.means import new_means_work
 from gtp_engine.search.puct.tree import Tree, set_human_priors
 from gtp_engine.search.rng import new_states
 
-_ROWS_PER_PLAYOUT: Final = 2
-"""Rows of a batch for each playout: as many may be collisions as are playouts."""
-
 
 class Batch:
-    """Playouts under way: their paths, the positions to be evaluated, the evaluations, and the job that computes them.
+    """Up to `size` playouts under way: their paths and positions, the evaluations, and the job that computes them.
 
     `results` are those of rollouts from the positions, if the search mixes them in; `by_people` the evaluations of the
     human-like network, None unless the search explores by its policy.
     """
 
     def __init__(self, size: int, width: int, height: int, *, with_people: bool) -> None:
-        self.leaves: Final = new_leaves(_ROWS_PER_PLAYOUT * size, width, height)
-        self.positions: Final = new_positions(size, width, height)
+        self.leaves: Final = new_leaves(size, width, height)
         self.evaluation: Final = new_evaluation(size, width, height)
         self.by_people: Final = new_evaluation(size, width, height) if with_people else None
         self.results: Final = new_results(size, width, height)
-        self.filled: Final = np.zeros(4, dtype=np.int32)
         self.job: Job | None = None
 
     @property
     def rows(self) -> int:
         """The number of rows in use."""
-        return int(self.filled[0])
+        return int(self.leaves.filled[0])
 
     @property
     def evaluations(self) -> int:
         """The number of positions to be evaluated."""
-        return int(self.filled[1])
+        return int(self.leaves.filled[1])
 
     @property
     def playouts(self) -> int:
         """The number of rows that are playouts."""
-        return int(self.filled[2])
+        return int(self.leaves.filled[2])
 
     @property
     def counted(self) -> int:
         """The number of playouts that count to the limits of the search."""
-        return int(self.filled[2] - self.filled[3])
+        return int(self.leaves.filled[2] - self.leaves.filled[3])
 
     def add_human_priors(self, tree: Tree) -> None:
         """Give the nodes that the batch has expanded the human-like policy, if it was evaluated."""
@@ -65,21 +60,22 @@ class Batch:
 class Buffers:
     """The arrays for boards of one size, with `batches` batches of `size` playouts.
 
-    `with_people`: the leaves are evaluated by a human-like network too.
+    `with_people`: the leaves are evaluated by a human-like network too.  `player` plays rollouts, if there are any.
     """
 
-    def __init__(
-        self, width: int, height: int, *, batches: int, size: int, seed: int | None, with_people: bool = False
-    ) -> None:
+    def __init__(self, board_size: tuple[int, int], *, batches: int, size: int, with_people: bool = False) -> None:
+        width, height = board_size
+        self.board_size: Final = board_size
         self.batch_size: Final = size
         self.batches: Final = [Batch(size, width, height, with_people=with_people) for _ in range(batches)]
         self.root_positions: Final = new_positions(1, width, height)
         self.root_evaluation: Final = new_evaluation(1, width, height)
+        self.root_by_people: Final = new_evaluation(1, width, height)
         self.path_work: Final = new_path_work(width, height)
         self.means_work: Final = new_means_work(width * height + 1)
         self.rollout_rng: Final = np.zeros(1, dtype=np.uint64)
         self.rng: Final = np.zeros(1, dtype=np.uint64)
-        self.set_seed(seed)
+        self.player: RolloutPlayer | None = None
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers at `seed`; None: differently every time."""

@@ -1,9 +1,9 @@
 """Mixing the results of rollouts from leaves with the network's values, as in AlphaGo.  Kernels.
 
 AlphaGo (Silver et al. 2016) evaluates a leaf by (1 − λ) times its value network and λ times the result of one rollout;
-λ is `rollout_share`.  The search is handed a player of rollouts (`leaf_evaluator.RolloutPlayer`) that plays out a batch
-of leaves.  Final positions are counted by area, larger empty areas included, without the tax and the button that rules
-may have.
+λ is `rollout_share`.  The search is handed a player of rollouts (`evaluation_thread.RolloutPlayer`) that plays out a
+batch of leaves.  Final positions are counted by area, larger empty areas included, without the tax and the button that
+rules may have.
 
 B is the number of rows of a batch, n the padded length of a board.
 """
@@ -18,7 +18,7 @@ from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.go.board import IntArray, padded_length
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.search.puct.expand import leaf_node, write_own_values
+from gtp_engine.search.puct.expand import OwnValues, leaf_node, write_own_values
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
 from gtp_engine.search.puct.tree import LEAD, NO_RESULT, SCORE, SCORE_SQUARE, VALUE, WEIGHT, Tree
 from gtp_engine.search.puct.utility import Params
@@ -38,11 +38,9 @@ def new_results(size: int, width: int, height: int) -> Results:
 
 
 @kernel
-def mix_rollouts(
-    tree: Tree, params: Params, leaves: Leaves, rows: int, evaluation: Evaluation, results: Results
-) -> None:
-    """Mix the results of rollouts into the evaluations and the ownership of the leaves in the first `rows` rows."""
-    for row in range(rows):
+def mix_rollouts(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, results: Results) -> None:
+    """Mix the results of rollouts into the evaluations and the ownership of the leaves."""
+    for row in range(wide(leaves.filled[0])):
         if wide(leaves.kind[row]) == EVALUATE:
             slot, komi = wide(leaves.slot[row]), params.komi - leaves.button[row]
             if tree.visits[leaf_node(leaves, row)] == 0:  # a collapsed node keeps the mean of its former subtree
@@ -61,7 +59,8 @@ def _mix_value(tree: Tree, node: int, margin: float, params: Params) -> None:
     mixed = network_share * own[node, VALUE] + share * value
     stdev = sqrt(max(0.0, square - score * score))
     lead = network_share * own[node, LEAD] + share * margin
-    write_own_values(tree, node, mixed, network_share * own[node, NO_RESULT], score, stdev, lead, params)
+    outcome = OwnValues(mixed, network_share * own[node, NO_RESULT], score, stdev, lead)
+    write_own_values(tree, node, outcome, params)
     own[node, WEIGHT] = network_share * own[node, WEIGHT] + share
 
 

@@ -2,7 +2,7 @@
 
 A walk down the tree needs no board, because edges hold legal moves only.  So a leaf's position is set up afterwards, by
 playing the moves of its path from the root's board, and only if the evaluator or the rules need it.  B is the number of
-rows of a batch, n the padded length of a board.
+rows of a batch, S that of its positions, which are half as many; n is the padded length of a board.
 """
 
 from typing import Final, NamedTuple
@@ -20,6 +20,7 @@ from gtp_engine.evaluation.positions import (
     SIMPLE_KO,
     Positions,
     board_of,
+    new_positions,
 )
 from gtp_engine.evaluation.row_kernels import end_history, finish_row, forbid_ko, write_move
 from gtp_engine.go.area import TaxWork, new_tax_work
@@ -46,7 +47,12 @@ from gtp_engine.search.puct.cleanup import (
     play_move,
     write_phase,
 )
+from gtp_engine.search.puct.utility import HumanExploration, Params
+from gtp_engine.search.rng import State
 from gtp_engine.search.superko import position_key, would_repeat
+
+_ROWS_PER_PLAYOUT: Final = 2
+"""Rows of a batch for each playout: as many may be collisions as are playouts."""
 
 MAX_DEPTH: Final = 500
 """Longest path from the root, moves."""
@@ -81,6 +87,8 @@ class Root(NamedTuple):
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
     unrestricted_from: int  # the largest of these: the depth from which on no move is left out
     bonus: NDArray[np.float64]  # [n] added to the utility of the root's moves once they have been tried, Black's
+    people: HumanExploration  # how moves are selected by a human-like policy
+    rng: State  # random numbers of walks
 
 
 class Leaves(NamedTuple):
@@ -99,6 +107,8 @@ class Leaves(NamedTuple):
     button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
     margin: NDArray[np.float64]  # [B] points Black wins by where the game is over
     owner: IntArray  # [B, n] whose point it is where the game is over: BLACK, WHITE or EMPTY
+    filled: IntArray  # [4] the number of rows, of positions to be evaluated, of playouts, of extra ones among these
+    positions: Positions  # [S] of the leaves to be evaluated, by slot; the last ones where the game is over
 
 
 class PathWork(NamedTuple):
@@ -114,8 +124,9 @@ class PathWork(NamedTuple):
     cleanup: Cleanup  # where `Root.cleans_up`
 
 
-def new_leaves(rows: int, width: int, height: int) -> Leaves:
-    """Return rows of zeros for `rows` playouts on boards of this size."""
+def new_leaves(size: int, width: int, height: int) -> Leaves:
+    """Return an empty batch of up to `size` playouts on boards of this size."""
+    rows = _ROWS_PER_PLAYOUT * size
     return Leaves(
         path=np.zeros((rows, MAX_DEPTH + 1), dtype=np.int32),
         edges=np.zeros((rows, MAX_DEPTH), dtype=np.int32),
@@ -130,6 +141,8 @@ def new_leaves(rows: int, width: int, height: int) -> Leaves:
         button=np.zeros(rows),
         margin=np.zeros(rows),
         owner=np.zeros((rows, padded_length(width, height)), dtype=np.int32),
+        filled=np.zeros(4, dtype=np.int32),
+        positions=new_positions(size, width, height),
     )
 
 
@@ -175,11 +188,12 @@ def _play_path(
 
 
 @kernel
-def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, positions: Positions, work: PathWork) -> None:
-    """Write the boards at the leaf and one and two moves before it into the row's slot of `positions`.
+def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, work: PathWork) -> None:
+    """Write the boards at the leaf and one and two moves before it into the row's slot of the positions.
 
     Boards from before the root are those of the root's own row.  Fills `work` for the path.
     """
+    positions = leaves.positions
     slot, depth = wide(leaves.slot[row]), wide(leaves.depth[row])
     here, before = board_of(positions, slot, wide(0)), board_of(positions, slot, wide(1))
     earlier = board_of(positions, slot, wide(2))
@@ -210,10 +224,9 @@ def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, positi
 
 
 @spliced_kernel
-def finish_leaf(
-    root: Root, superko: int, suicide: bool, leaves: Leaves, row: int, positions: Positions, work: PathWork
-) -> None:
+def finish_leaf(root: Root, params: Params, leaves: Leaves, row: int, work: PathWork) -> None:
     """Complete a row after `write_leaf_boards`: the last moves, what ko forbids, whether a pass ends the game."""
+    positions = leaves.positions
     slot, depth, color = wide(leaves.slot[row]), wide(leaves.depth[row]), wide(leaves.color[row])
     mover = BLACK + WHITE - color
     for ago in range(HISTORY):
@@ -227,7 +240,7 @@ def finish_leaf(
     pass_ends, button = _pass_ends(root, leaves, row), leaves.button[row]
     end_history(positions, slot, _history_length(root, leaves, row))
     write_phase(work.cleanup, positions, slot)
-    _write_forbidden(root, superko, suicide, positions, slot, color, depth, work)
+    _write_forbidden(root, params, leaves, row, work)
     taker = wide(0) if button == 0.0 else (wide(BLACK) if button > 0.0 else wide(WHITE))
     finish_row(positions, slot, color, pass_ends, taker)
 
@@ -269,15 +282,15 @@ def _pass_ends(root: Root, leaves: Leaves, row: int) -> int:
 
 
 @spliced_kernel
-def _write_forbidden(
-    root: Root, superko: int, suicide: bool, positions: Positions, slot: int, color: int, depth: int, work: PathWork
-) -> None:
-    """Write the map of the points where ko or superko forbids `color` to play.
+def _write_forbidden(root: Root, params: Params, leaves: Leaves, row: int, work: PathWork) -> None:
+    """Write the map of the points where ko or superko forbids a move at the leaf of a row.
 
     Hashing every move would be slow, so moves that cannot repeat a position are skipped: a stone that stays on the
     board recreates a position only where that colour had one before (`occupied`); a stone that does not stay, as in
     the suicide of several stones, has no empty point beside it.
     """
+    positions, superko, suicide = leaves.positions, params.superko, params.suicide
+    slot, depth, color = wide(leaves.slot[row]), wide(leaves.depth[row]), wide(leaves.color[row])
     board = board_of(positions, slot, wide(0))
     if positions.phase[slot] != MAIN_PHASE:
         forbid_repeated_kos(work.cleanup, positions, slot, board, color)

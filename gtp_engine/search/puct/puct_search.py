@@ -1,37 +1,96 @@
 """PuctSearch: searches the positions of a game with a network, keeping the tree from move to move.
 
-It owns what outlives a single search: the evaluation thread, the random numbers and the tree (`reusable_tree`).  Each
-call of `run` moves the tree's root to the position, has it evaluated, and leaves the playouts to a `SearchRun`.
+The whole search is on this page: `PuctSearch.playouts` is the loop, `SearchRun` what it does in each step.
+
+    1. the root     the tree's root moves to the position; the networks evaluate it
+    2. select       one kernel call fills a batch with walks from the root to leaves
+    3. evaluate     the evaluation thread has the networks evaluate the leaves, and rollouts play them out
+    4. back up      one kernel call gives the leaves their evaluations and edges, and the paths their results
+
+The searching thread selects and backs up.  While a batch is being evaluated, it reports, selects the next batch if the
+pipeline has one free, and stops waiting once the search is cancelled: batches under way are then taken back from the
+tree, and their evaluations are dropped when they come (the evaluator's cache keeps them).
+
+The pipeline, with two batches:
+
+    searching thread     select A   select B   wait ...   back up A   select A'   wait ...   back up B   select B'
+    evaluation thread               evaluate A ............ evaluate B ............ evaluate A' ...
+
+With one batch the two threads take turns, which is best where the evaluation needs all cores itself.
+
+With a seed, a search of a given number of visits repeats exactly: batches are selected and backed up in an order that
+does not depend on time.  Without one, a leaf may get the cached evaluation of the same position after other moves, so
+that results depend on what was searched before.
 """
 
 import time
-from typing import Final, NamedTuple
+from collections import deque
+from collections.abc import Collection, Generator
+from dataclasses import replace
+from math import inf
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator
+from gtp_engine.config import Config, PuctConfig
+from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import Conditions
-from gtp_engine.go.constants import EMPTY
+from gtp_engine.go.constants import BLACK, EMPTY
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.anti_mirror import Mirroring, mirroring_in
-from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, Job
-from gtp_engine.search.puct.leaf_evaluator import LeafEvaluator, NewRolloutPlayer
-from gtp_engine.search.puct.leaf_rollouts import Results
-from gtp_engine.search.puct.reusable_tree import ReusableTree
-from gtp_engine.search.puct.root import pass_goes_on
-from gtp_engine.search.puct.search_run import SearchRun
-from gtp_engine.search.puct.tree import NEW, ROOT
-from gtp_engine.search.puct.tree_report import raw_evaluation
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.puct.anti_mirror import (
+    adjust_evaluation,
+    is_difficult,
+    mirroring_in,
+    plain_averages,
+    raise_priors,
+    value_centre,
+)
+from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, IsDropped, Job, NewRolloutPlayer
+from gtp_engine.search.puct.expand import (
+    abandon,
+    add_ownership,
+    back_up,
+    expand_and_back_up,
+    expand_leaves,
+    recompute_utilities,
+    update_means,
+    write_network_evaluation,
+)
+from gtp_engine.search.puct.leaf_batches import Batch, Buffers
+from gtp_engine.search.puct.leaf_rollouts import Results, mix_rollouts
+from gtp_engine.search.puct.root import (
+    cleans_up,
+    duplicates,
+    early_value,
+    ending_points,
+    human_exploration_of,
+    mirrors_of,
+    new_root,
+    params_of,
+    pass_goes_on,
+    root_policy,
+    score_center,
+    useless_points,
+)
+from gtp_engine.search.puct.select import select_batch
+from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, Tree, set_human_priors, set_priors
+from gtp_engine.search.puct.tree_report import SearchState, progress_of, raw_evaluation, report_of
+from gtp_engine.search.puct.tree_store import ReusableTree
+from gtp_engine.search.puct.utility import Params, utility_per_point
+from gtp_engine.search.report import RawEvaluation, SearchReport
 from gtp_engine.search.tree_reuse import RootPosition
 
 _LARGE_BATCH: Final = 16
 """An evaluator that prefers batches of this size runs on a device of its own, so selecting meanwhile gains time."""
+
+_WATCH_INTERVAL: Final = 0.005
+"""Least seconds between two calls of the watcher, which would slow fast networks down, and longest wait for a slow one
+before the clock is read again."""
 
 
 class PuctSearch:
@@ -41,7 +100,7 @@ class PuctSearch:
     policy there, unless it lacks a profile.  `new_player` makes the players of rollouts, which it needs if they have a
     share.  `calls` makes the evaluator's calls; by default a thread of its own does.
 
-    One thread at a time uses it.
+    One thread at a time uses it.  It owns what outlives a single search: the random numbers, the tree, the batches.
     """
 
     def __init__(
@@ -60,11 +119,10 @@ class PuctSearch:
         lacks_profile = human is not None and human.info.needs_profile and not config.human.human_profile
         self._human: Final = None if lacks_profile else human
         self._explores: Final = self._human is not None and config.human.explores
-        self._human_at_leaves: Final = self._human if config.human.explores_tree else None
         self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
-        self._calls: Final[Calls] = EvaluationThread("evaluator") if calls is None else calls
-        self._seed = config.search.seed
-        self._random = np.random.default_rng(self._seed)
+        self.calls: Final[Calls] = EvaluationThread("evaluator") if calls is None else calls
+        self.seed = config.search.seed
+        self.random = np.random.default_rng(self.seed)
         self._tree: ReusableTree | None = None
 
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
@@ -73,141 +131,404 @@ class PuctSearch:
         `to_play` defaults to the side whose turn it is.  The root is always evaluated, even if the search was cancelled
         before, so that there is a move to choose.  Raises what the evaluator raises.
         """
-        cancel = limits.cancel or CancelToken()
-        self._calls.drain()
-        with cancel.calling(self._calls.wake):
-            run = self.begin(self.prepare(game, limits, to_play=to_play), limits, cancel)
-            run.run_to_limits()
-        return self.report(run)
+        self.calls.drain()
+        with (limits.cancel or CancelToken()).calling(self.calls.wake):
+            playouts = self.playouts(game, limits, to_play=to_play)
+            while True:
+                try:
+                    next(playouts)
+                except StopIteration as end:
+                    report: SearchReport = end.value
+                    return report
 
-    def report(self, run: SearchRun) -> SearchReport:
-        """Return what a search of this object has found so far; its first move is that of its limits."""
-        return run.final_report(self._random)
+    def playouts(
+        self, game: Game, limits: Limits, *, to_play: int | None = None
+    ) -> Generator[None, None, SearchReport]:
+        """Search a position as `run` does, and return what was found.
+
+        Yields before each wait for an evaluation, so that other searches can ask for theirs as well (`joint_search`).
+        """
+        # 1. The root.
+        start = time.perf_counter()
+        position = self._position(game, limits, game.to_play if to_play is None else to_play)
+        tree = self._tree_at(position, pass_goes_on=pass_goes_on(self.config.puct, limits))
+        is_new = tree.raw is None
+        if is_new:
+            job = self._evaluate_root(tree)
+            yield
+            self._receive_root(tree, job)
+        run = SearchRun(self, tree, position, limits, start)
+        run.enter_root(is_new=is_new)
+        free, under_way = list(tree.buffers.batches), deque[Batch]()
+        try:
+            while run.goes_on():
+                # 2. Select, while older batches are being evaluated.
+                while free and run.select(free[-1], under_way):
+                    # 3. Evaluate.
+                    run.evaluate(free[-1])
+                    under_way.append(free.pop())
+                if not under_way:
+                    break
+                yield
+                if not run.wait(under_way[0]):
+                    break
+                # 4. Expand and back up.
+                free.append(under_way[0])
+                run.back_up(under_way.popleft())
+        finally:
+            for batch in under_way:
+                abandon(tree.store.tree, batch.leaves)
+        return run.final_report()
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
-        self._calls.drain()
-        self._random = np.random.default_rng(self._seed)
+        self.calls.drain()
+        self.random = np.random.default_rng(self.seed)
         if self._tree is not None:
-            self._tree.clear(self._seed)
+            self._tree.clear()
+            self._tree.buffers.set_seed(self.seed)
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers at `seed` (None: differently every time) and forget the tree."""
-        self._seed = seed
+        self.seed = seed
         self.clear()
 
     def close(self) -> None:
         """End the thread after the call it is in; the search cannot be used afterwards."""
-        self._calls.close()
+        self.calls.close()
 
-    def prepare(self, game: Game, limits: Limits, *, to_play: int | None = None) -> "PreparedRoot":
-        """Return a position that is the root of the tree, with its evaluation under way."""
-        start = time.perf_counter()
-        color = game.to_play if to_play is None else to_play
-        puct, advantage = self.config.puct, limits.advantage_black
+    # --- the root ---
+
+    def _position(self, game: Game, limits: Limits, color: int) -> RootPosition:
+        """Return the position that is to be searched."""
+        info, advantage = self.evaluator.info, limits.advantage_black
         holder = color if limits.behalf_of is None else limits.behalf_of
-        if advantage is None:
-            advantage = advantage_black(puct, self.evaluator.info, holder)
         mirroring = mirroring_in(game, color) if limits.anti_mirror else None
-        mirrors = EMPTY if mirroring is None else mirroring.color
-        explorer = holder if self._explores and self.config.human.explores_unevenly else EMPTY
-        ignores = limits.ignores_history and self.evaluator.info.may_lack_history
-        position = RootPosition(game.copy(), color, limits.restrictions, advantage, mirrors, explorer, ignores)
-        tree = self._fitting_tree(game.width, game.height)
-        goes_on = pass_goes_on(puct, limits)
-        tree.move_root(position, pass_goes_on=goes_on)
-        conditions = conditions_of(
-            game,
-            playout_doubling_advantage_black=advantage,
-            passing_hacks=puct.passing_hacks,
-            human_profile=self.config.human.profile.code,
+        return RootPosition(
+            game.copy(),
+            color,
+            limits.restrictions,
+            advantage_black=advantage_black(self.config.puct, info, holder) if advantage is None else advantage,
+            mirroring=EMPTY if mirroring is None else mirroring.color,
+            explored_for=holder if self._explores and self.config.human.explores_unevenly else EMPTY,
+            ignores_history=limits.ignores_history and info.may_lack_history,
         )
-        leaf_evaluator = LeafEvaluator(self._calls, self.evaluator, tree.player, self._human_at_leaves)
-        root = tree.buffers.root_positions
-        write_game(root, 0, game, color, pass_goes_on=goes_on, with_history=not ignores, conditions=conditions)
-        for batch in tree.buffers.batches:
-            write_conditions(batch.positions, slice(None), conditions)
-        job = by_people = None
-        if tree.raw is None:
-            job = self._submit_root(tree, leaf_evaluator)
-        if tree.human is None and self._human is not None:
-            evaluation = new_evaluation(1, game.width, game.height)
-            people = LeafEvaluator(self._calls, self._human, None)
-            by_people = (self._submit_position(tree, people, evaluation), evaluation)
-        return PreparedRoot(start, tree, position, conditions, mirroring, leaf_evaluator, job, by_people)
 
-    def begin(self, prepared: "PreparedRoot", limits: Limits, cancel: CancelToken) -> SearchRun:
-        """Return the search of a prepared position, once its root has been evaluated and is in the tree."""
-        start, tree, position, conditions, mirroring, leaf_evaluator, job, by_people = prepared
-        if job is not None:
-            self._wait(job)
-            tree.raw = raw_evaluation(tree.buffers.root_evaluation, 0, has_score=self.evaluator.info.has_score)
-        if by_people is not None and self._human is not None:
-            self._wait(by_people[0])
-            tree.human = raw_evaluation(by_people[1], 0, has_score=self._human.info.has_score)
-        game = position.game
-        if pass_goes_on(self.config.puct, limits) and game.consecutive_passes > 0:
-            root = tree.buffers.root_positions  # as for leaves
-            write_game(root, 0, game, position.color, with_history=not position.ignores_history, conditions=conditions)
-        if limits.move_ownership:
-            tree.collect_move_ownership()
-        assert tree.raw is not None, "evaluated here or by an earlier search"
-        run = SearchRun(self.config, leaf_evaluator, tree, position, tree.raw, mirroring, limits, cancel, start)
-        if job is not None:
-            run.add_root_evaluation()
-        run.set_root_priors(self._random)
-        return run
-
-    def _fitting_tree(self, width: int, height: int) -> ReusableTree:
-        """Return the tree, which is a new one if it was for boards of another size."""
-        if self._tree is None or self._tree.board_size != (width, height):
-            size = self.config.puct.eval_batch or self.evaluator.info.search_batch(width, height)
-            self._tree = ReusableTree(
-                self.config,
-                width,
-                height,
-                new_player=self._new_player,
-                batches=self.pipeline,
-                batch_size=size,
-                seed=self._seed,
-                explores_by_people=self._explores,
-                people_in_tree=self._human_at_leaves is not None,
-            )
+    def _tree_at(self, position: RootPosition, *, pass_goes_on: bool) -> ReusableTree:
+        """Return the tree with its root at a position, which is in `root_positions` as the evaluator is to see it."""
+        board_size = position.game.width, position.game.height
+        if self._tree is None or self._tree.buffers.board_size != board_size:
+            size = self.config.puct.eval_batch or self.evaluator.info.search_batch(*board_size)
+            with_people = self._human is not None and self.config.human.explores_tree
+            buffers = Buffers(board_size, batches=self.pipeline, size=size, with_people=with_people)
+            buffers.set_seed(self.seed)
+            if self._new_player is not None:
+                buffers.player = self._new_player(size, board_size, buffers.rollout_rng)
+            self._tree = ReusableTree(self.config, buffers, explores_by_people=self._explores)
+        self._tree.move_root(position, pass_goes_on=pass_goes_on)
+        for batch in self._tree.buffers.batches:
+            write_conditions(batch.leaves.positions, slice(None), self._conditions(position))
+        self.write_root(self._tree, position, pass_goes_on=pass_goes_on)
         return self._tree
 
-    def _submit_root(self, tree: ReusableTree, leaf_evaluator: LeafEvaluator) -> Job:
-        """Return the job that evaluates the root in `root_positions`.
+    def write_root(self, tree: ReusableTree, position: RootPosition, *, pass_goes_on: bool = False) -> None:
+        """Write a position to the `root_positions` of a tree."""
+        write_game(
+            tree.buffers.root_positions,
+            0,
+            position.game,
+            position.color,
+            pass_goes_on=pass_goes_on,
+            with_history=not position.ignores_history,
+            conditions=self._conditions(position),
+        )
+
+    def _evaluate_root(self, tree: ReusableTree) -> Job:
+        """Return the job that evaluates the root.
 
         A root that is new is played out as well; one that was a leaf before has been.
         """
-        is_new = tree.store.tree.state[ROOT] == NEW
-        results = tree.buffers.batches[0].results if is_new else None
-        return self._submit_position(tree, leaf_evaluator, tree.buffers.root_evaluation, results)
-
-    def _submit_position(
-        self, tree: ReusableTree, leaf_evaluator: LeafEvaluator, out: Evaluation, results: Results | None = None
-    ) -> Job:
-        """Return the job that writes the evaluation of the root to `out`."""
-        puct = self.config.puct
+        puct, buffers = self.config.puct, tree.buffers
         options = EvaluationOptions(
             symmetry=ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY, optimism=puct.root_policy_optimism
         )
-        return leaf_evaluator.submit(tree.buffers.root_positions, 1, out, results, options)
+        results = buffers.batches[0].results if tree.store.tree.state[ROOT] == NEW else None
+        request = Request(buffers.root_positions, 1, buffers.root_evaluation, options)
+        return self.submit(request, results, buffers.root_by_people)
 
-    def _wait(self, job: Job) -> None:
-        """Wait for a job, even if the search was cancelled."""
-        while not self._calls.wait(job):
+    def _receive_root(self, tree: ReusableTree, job: Job) -> None:
+        """Wait for the evaluation of the root, even if the search was cancelled."""
+        while not self.calls.wait(job):
             pass
+        buffers = tree.buffers
+        tree.raw = raw_evaluation(buffers.root_evaluation, 0, has_score=self.evaluator.info.has_score)
+        if self._human is not None:
+            tree.human = raw_evaluation(buffers.root_by_people, 0, has_score=self._human.info.has_score)
+
+    def _conditions(self, position: RootPosition) -> Conditions:
+        """Return the conditions under which the leaves of a search are evaluated."""
+        return conditions_of(
+            position.game,
+            playout_doubling_advantage_black=position.advantage_black,
+            passing_hacks=self.config.puct.passing_hacks,
+            human_profile=self.config.human.profile.code,
+        )
+
+    def submit(self, request: Request, results: Results | None, by_people: Evaluation | None) -> Job:
+        """Return the job that has the evaluator answer a request.
+
+        With `results` the positions are played out too, with `by_people` the human-like network evaluates them.
+        """
+        human, player = self._human, None if self._tree is None else self._tree.buffers.player
+
+        def evaluate(is_dropped: IsDropped) -> None:
+            self.evaluator.evaluate(request)
+            if human is not None and by_people is not None:
+                human.evaluate(request._replace(out=by_people))
+            if player is not None and results is not None:
+                player.play_out(request.positions, request.rows, results, is_dropped)
+
+        return self.calls.submit(evaluate)
 
 
-class PreparedRoot(NamedTuple):
-    """What `PuctSearch.prepare` returns: the root of a search that is about to begin."""
+class SearchRun:
+    """A search of one position, the root of `tree`, by `search`; `start` is when it began (`time.perf_counter`).
 
-    start: float  # of `time.perf_counter`
-    tree: ReusableTree
-    position: RootPosition
-    conditions: Conditions
-    mirroring: Mirroring | None
-    leaf_evaluator: LeafEvaluator
-    job: Job | None  # evaluates the root; None if an earlier search did
-    by_people: tuple[Job, Evaluation] | None  # the same by the human-like network
+    The root has been evaluated.  `cancel` is checked between batches and while waiting.
+    """
+
+    def __init__(
+        self, search: PuctSearch, tree: ReusableTree, position: RootPosition, limits: Limits, start: float
+    ) -> None:
+        config, info, game, color, raw = search.config, search.evaluator.info, position.game, position.color, tree.raw
+        assert raw is not None, "evaluated now or by an earlier search"
+        self._search: Final = search
+        self._position: Final = position
+        self._limits: Final = limits
+        self._start: Final = start
+        self._mirroring: Final = mirroring_in(game, color) if limits.anti_mirror else None
+        positions, arrays, goes_on = tree.buffers.root_positions, tree.store.tree, pass_goes_on(config.puct, limits)
+        if goes_on and game.consecutive_passes > 0:
+            search.write_root(tree, position)  # as for leaves
+        if limits.move_ownership:
+            tree.collect_move_ownership()
+        is_known, resumes = arrays.state[ROOT] != NEW, limits.resumes and not tree.has_moved
+        score = float(arrays.mean[ROOT, SCORE]) if is_known else raw.score_black
+        center = tree.score_center if resumes else score_center(config.puct, game, score)
+        params = params_of(config, game, limits, info, has_errors=raw.winloss_error >= 0.0)
+        params = params._replace(dynamic_center=center)
+        params = params if self._mirroring is None else plain_averages(params)
+        mirrors = mirrors_of(game, positions) if config.puct.symmetry_pruning and not limits.restrictions else []
+        same = duplicates(game, color, mirrors)
+        left_out = same | (useless_points(game, color) if config.puct.useless_pruning else set())
+        root = new_root(position, positions, left_out)._replace(
+            bonus=_ending_bonus(config.puct, position, raw, params),
+            cleans_up=cleans_up(config, game, info),
+            pass_goes_on=goes_on,
+            people=human_exploration_of(config.human),
+            rng=tree.buffers.rng,
+        )
+        is_best = limits.first_move is FirstMove.BEST
+        self._state: Final = SearchState(
+            kept=tree,
+            root=root,
+            params=params,
+            raw=raw,
+            config=config.puct,
+            human_config=replace(config.human, human_move_share=0.0) if is_best else config.human,
+            mirrors=mirrors,
+            duplicates=same,
+        )
+        has_forgotten = is_known and tree.store.forget_moves(left_out)
+        self._visits_before: Final = int(tree.store.tree.visits[ROOT])
+        self._playouts = 0
+        self._next_watch = 0.0
+        self._next_report = 0.0 if limits.reporting is not None else inf
+        if is_known and not resumes:
+            self._update_reused_tree(has_forgotten=has_forgotten)
+        tree.score_center = center
+        self._has_choices = True
+
+    def _update_reused_tree(self, *, has_forgotten: bool) -> None:
+        """Recompute what has changed in an earlier search's tree; `has_forgotten`: the root has fewer moves now."""
+        kept, params, color = self._state.kept, self._state.params, self._state.root.color
+        tree, work = kept.store.tree, kept.buffers.means_work
+        has_new_center = params.dynamic_weight > 0.0 and params.dynamic_center != kept.score_center
+        if has_new_center or params.subtree_bias > 0.0:  # corrections change when nodes leave the tree
+            recompute_utilities(tree, color, params, np.zeros((4, kept.store.used), dtype=np.int32), work)
+        elif has_forgotten:
+            update_means(tree, ROOT, color, params, work)
+
+    # --- 1. the root ---
+
+    def enter_root(self, *, is_new: bool) -> None:
+        """Make the root ready for playouts; `is_new`: its evaluation is not in the tree yet."""
+        if is_new:
+            self._add_root_evaluation()
+        tree, game, state = self._tree, self._position.game, self._state
+        first = int(tree.first_edge[ROOT])
+        legal = tree.move[first : first + int(tree.edges[ROOT])]
+        policy = root_policy(state.raw.policy, legal, state.config, game, self._search.random)
+        if self._mirroring is not None:
+            raise_priors(self._mirroring, [], game.board, policy)
+        set_priors(tree, ROOT, policy)
+        if state.human is not None and tree.human_prior.size > 0:
+            set_human_priors(tree, ROOT, state.human.policy)
+        self._has_choices = progress_of(state, 0, 0.0).choices > 0
+
+    def _add_root_evaluation(self) -> None:
+        """Add the evaluation of the root: as the first playout, or instead of the one it had as a leaf."""
+        buffers, params = self._state.kept.buffers, self._state.params
+        evaluation = buffers.root_evaluation
+        if self._tree.state[ROOT] == NEW:
+            batch = buffers.batches[0]
+            self._fill(batch, 1)
+            self._add(batch, evaluation)
+            self._playouts += 1
+            return
+        tree = self._tree
+        if self._mirroring is not None and is_difficult(self._mirroring, self._position.game.board):
+            value_centre(self._mirroring, evaluation, 0)
+        if params.rollout_share == 0.0:
+            write_network_evaluation(tree, ROOT, evaluation, 0, params)
+            update_means(tree, ROOT, self._state.root.color, params, buffers.means_work)
+        if params.has_ownership:
+            weight = float(tree.own[ROOT, WEIGHT])
+            add_ownership(self._state.kept.ownership, 0, weight, 0, evaluation.ownership_black[0])
+
+    # --- 2. select ---
+
+    def select(self, batch: Batch, under_way: Collection[Batch]) -> bool:
+        """Return whether a batch holds new playouts; not if none is due, or if all leaves in reach are under way.
+
+        At most `in_flight_share` of the root's visits are under way at a time: playouts are selected without the
+        results of those under way, and while the root has few visits that would be most of a large batch.
+        """
+        store, limit = self._state.kept.store, self._limits.visits
+        pending = sum(other.playouts for other in under_way)
+        share = max(1, int(self._state.config.in_flight_share * self._visits))
+        count = min(self._state.kept.buffers.batch_size, share - pending)
+        if limit is not None:
+            count = min(count, limit - self._visits - pending)
+        if count <= 0:
+            return False
+        if store.is_full(count):
+            if under_way:
+                return False  # their paths name nodes, which pruning renumbers
+            store.prune()
+        self._fill(batch, count)
+        if batch.playouts == 0:
+            abandon(self._tree, batch.leaves)
+        return batch.playouts > 0
+
+    def _fill(self, batch: Batch, count: int) -> None:
+        """Fill a batch with `count` playouts, or as many as can be selected."""
+        kept, state = self._state.kept, self._state
+        kept.store.reserve(count)  # which may replace the tree's arrays
+        select_batch(self._tree, state.root, state.params, batch.leaves, count, kept.buffers.path_work)
+
+    # --- 3. evaluate ---
+
+    def evaluate(self, batch: Batch) -> None:
+        """Have the positions of a batch evaluated, if there are any."""
+        batch.job = None
+        if batch.evaluations > 0:
+            options = EvaluationOptions(
+                optimism=self._state.config.policy_optimism, shares_transpositions=self._search.seed is None
+            )
+            request = Request(batch.leaves.positions, batch.evaluations, batch.evaluation, options)
+            batch.job = self._search.submit(request, batch.results, batch.by_people)
+
+    def wait(self, batch: Batch) -> bool:
+        """Return whether a batch was evaluated before the search was cancelled; reports meanwhile."""
+        if batch.job is None:
+            return True
+        while not self._search.calls.wait(batch.job, _WATCH_INTERVAL):
+            if self._is_cancelled:
+                return False
+            self._report_if_due()
+        return True
+
+    # --- 4. expand and back up ---
+
+    def back_up(self, batch: Batch) -> None:
+        """Add an evaluated batch to the tree."""
+        self._add(batch, batch.evaluation)
+        batch.add_human_priors(self._tree)
+        self._playouts += batch.counted
+
+    def _add(self, batch: Batch, evaluation: Evaluation) -> None:
+        """Add the rows of a batch, whose positions have this evaluation."""
+        tree, params, kept, leaves = self._tree, self._state.params, self._state.kept, batch.leaves
+        ownership, work = kept.ownership, kept.buffers.means_work
+        if self._mirroring is not None:
+            adjust_evaluation(self._mirroring, leaves, evaluation)
+        if kept.buffers.player is None:
+            expand_and_back_up(tree, params, leaves, evaluation, ownership, work)
+            return
+        expand_leaves(tree, params, leaves, evaluation)
+        mix_rollouts(tree, params, leaves, evaluation, batch.results)
+        back_up(tree, params, leaves, evaluation, ownership, work)
+
+    # --- limits and reports ---
+
+    def goes_on(self) -> bool:
+        """Return whether no limit has been reached; reports if it is time to."""
+        if self._is_cancelled or self._has_all_visits() or not self._has_choices:
+            return False
+        self._report_if_due()
+        return not self._watcher_stops()
+
+    @property
+    def _tree(self) -> Tree:
+        """The arrays of the tree; others as it grows."""
+        return self._state.kept.store.tree
+
+    @property
+    def _is_cancelled(self) -> bool:
+        return self._limits.cancel is not None and self._limits.cancel.is_cancelled
+
+    @property
+    def _visits(self) -> int:
+        """The visits of the root, and the playouts of this search that were explored without weight."""
+        return self._visits_before + self._playouts
+
+    def _has_all_visits(self) -> bool:
+        """Return whether the search has the visits that the limits allow."""
+        return self._limits.visits is not None and self._visits >= self._limits.visits
+
+    def _watcher_stops(self) -> bool:
+        """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""
+        seconds = self._seconds()
+        if self._limits.watcher is None or seconds < self._next_watch:
+            return False
+        self._next_watch = seconds + _WATCH_INTERVAL
+        return self._limits.watcher(progress_of(self._state, self._playouts, seconds))
+
+    def _report_if_due(self) -> None:
+        """Report when the interval is over, for the first time as soon as a move was tried."""
+        seconds, reporting = self._seconds(), self._limits.reporting
+        if reporting is not None and seconds >= self._next_report and self._visits > 1:
+            reporting.receive(report_of(self._state, self._playouts, seconds))
+            self._next_report = seconds + reporting.interval
+
+    def final_report(self) -> SearchReport:
+        """Return what was found; the first move is drawn if the limits say so."""
+        if self._limits.first_move is not FirstMove.DRAWN:
+            return report_of(self._state, self._playouts, self._seconds())
+        game, config = self._position.game, self._state.config
+        temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
+        return report_of(self._state, self._playouts, self._seconds(), temperature, self._search.random)
+
+    def _seconds(self) -> float:
+        """Return how long the search has taken so far."""
+        return time.perf_counter() - self._start
+
+
+def _ending_bonus(
+    config: PuctConfig, position: RootPosition, raw: RawEvaluation, params: Params
+) -> NDArray[np.float64]:
+    """Return the bonus on the utility of the root's moves late in a game, float64[n], Black's."""
+    points = ending_points(position.game, position.color, raw.ownership_black, config.ending_bonus)
+    sign = 1.0 if position.color == BLACK else -1.0
+    return sign * points * utility_per_point(raw.score_black, params)

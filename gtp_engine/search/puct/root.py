@@ -4,7 +4,7 @@ Also its prior with temperature and noise, the bonuses of its moves late in a ga
 other in a symmetric position, so that only one of them is searched.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields
 from functools import cache
 from math import sqrt
@@ -24,10 +24,10 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import count_captures
-from gtp_engine.search.limits import Limits, Restriction, avoid_until_depths
-from gtp_engine.search.puct.human_exploration import HumanExploration
+from gtp_engine.search.limits import Limits, avoid_until_depths
 from gtp_engine.search.puct.leaves import MAX_DEPTH, Root
-from gtp_engine.search.puct.utility import STATIC_SCALE, Params
+from gtp_engine.search.puct.utility import STATIC_SCALE, HumanExploration, Params
+from gtp_engine.search.tree_reuse import RootPosition
 
 _OWNED: Final = 0.95
 """Ownership from which a point counts as settled (KataGo's)."""
@@ -58,22 +58,13 @@ _HALF_TURN: Final = 3
 """The number of the half turn, which reverses rows and columns; see `_image`."""
 
 
-def new_root(
-    game: Game,
-    color: int,
-    positions: Positions,
-    *,
-    restrictions: Iterable[Restriction],
-    left_out: Collection[int],
-    bonus: NDArray[np.float64],
-    cleans_up: bool,
-    pass_goes_on: bool,
-) -> Root:
-    """Return the root for a search with `color` to play; row 0 of `positions` holds its position.
+def new_root(position: RootPosition, positions: Positions, left_out: Collection[int] = ()) -> Root:
+    """Return the root for a search of a position, which is in row 0 of `positions`; `left_out` are points not searched.
 
-    The points `left_out` are not searched at the root, `bonus` float64[n] is added to the utility of its moves.
+    It is plain: its moves have no bonus, two passes end the game, no move is selected by people.
     """
-    avoid_until = avoid_until_depths(restrictions, game.board.color.size)
+    game, color = position.game, position.color
+    avoid_until = avoid_until_depths(position.restrictions, game.board.color.size)
     avoid_until[color, list(left_out)] = np.maximum(avoid_until[color, list(left_out)], 1)
     return Root(
         positions=positions,
@@ -81,13 +72,15 @@ def new_root(
         last_move=NULL_POINT if game.last_move is None else game.last_move.point,
         passes=game.consecutive_passes,
         free_button=game.has_free_button,
-        cleans_up=cleans_up,
-        pass_goes_on=pass_goes_on,
+        cleans_up=False,
+        pass_goes_on=False,
         history=np.sort(game.keys_since_pass() if game.rules.ko is Ko.SIMPLE else game.superko_keys()),
         occupied=_occupied(game),
         avoid_until=avoid_until,
         unrestricted_from=int(avoid_until.max()),
-        bonus=bonus,
+        bonus=np.zeros(game.board.color.size),
+        people=human_exploration_of(HumanConfig()),
+        rng=np.zeros(1, dtype=np.uint64),
     )
 
 
@@ -100,35 +93,24 @@ def _occupied(game: Game) -> NDArray[np.uint8]:
     return occupied
 
 
-def params_of(
-    config: Config,
-    game: Game,
-    limits: Limits,
-    *,
-    expected_score: float,
-    has_score: bool,
-    has_ownership: bool,
-    has_errors: bool,
-) -> Params:
-    """Return the parameters for a search of a game's position.
+def params_of(config: Config, game: Game, limits: Limits, info: EvaluatorInfo, *, has_errors: bool) -> Params:
+    """Return the parameters for a search of a game's position, in which points count most near the score 0.
 
-    `expected_score` is the score expected at the root, points for Black; the others are what the evaluator's output
-    includes.
+    `info` and `has_errors` are about what the evaluator's output includes; see `score_center`.
     """
     puct, side = config.puct, sqrt(game.width * game.height)
-    cap = puct.dynamic_score_scale * side
     weighs = puct.uncertainty > 0.0 and has_errors
     return Params(
         **{name: getattr(puct, name) for name in _TAKEN_OVER},
-        static_weight=puct.static_score_weight if has_score else 0.0,
+        static_weight=puct.static_score_weight if info.has_score else 0.0,
         static_scale=STATIC_SCALE * side,
-        dynamic_weight=puct.dynamic_score_weight if has_score else 0.0,
-        dynamic_scale=cap,
-        dynamic_center=_center(expected_score, puct.dynamic_score_zero_weight, cap),
+        dynamic_weight=puct.dynamic_score_weight if info.has_score else 0.0,
+        dynamic_scale=puct.dynamic_score_scale * side,
+        dynamic_center=0.0,
         wide_root_noise=limits.wide_root_noise,
         max_depth=puct.playout_depth or MAX_DEPTH,
         certain_weight=puct.uncertainty_max_weight if weighs else 1.0,
-        has_ownership=has_ownership,
+        has_ownership=info.has_ownership,
         komi=game.area_komi,
         territory_komi=game.komi + game.rules.handicap_points(game.handicap),
         counts_area=game.rules.scoring is Scoring.AREA,
@@ -155,10 +137,13 @@ def human_exploration_of(config: HumanConfig) -> HumanExploration:
     return HumanExploration(*(getattr(config, name) for name in HumanExploration._fields))
 
 
-def _center(score: float, zero_weight: float, cap: float) -> float:
-    """Return a score drawn towards 0 by the share `zero_weight`, but by no more than `cap` points."""
-    center = score * (1.0 - zero_weight)
-    return min(max(center, score - cap), score + cap)
+def score_center(config: PuctConfig, game: Game, score: float) -> float:
+    """Return the score around which points count most, in points for Black, if `score` is expected at the root.
+
+    It is drawn towards 0 by the share `dynamic_score_zero_weight`, but by no more than the scale of the dynamic score.
+    """
+    cap = config.dynamic_score_scale * sqrt(game.width * game.height)
+    return min(max(score * (1.0 - config.dynamic_score_zero_weight), score - cap), score + cap)
 
 
 # --- the prior ---

@@ -15,26 +15,30 @@ moves they took (virtual visits), so that the next walk goes elsewhere.
 A walk ends at a new node, which is to be evaluated; where passes (under territory rules, those of the last clean-up
 phase) or a long cycle have ended the game; at a leaf that gets no edges, which is visited again; or at a node whose
 evaluation is under way for another row: a collision.  Where nodes are shared (`transpositions`) or explored without
-weight (`human_exploration`), it also ends at a node that has more visits than the edge to it.
+weight, it also ends at a node that has more visits than the edge to it.
+
+Exploration by a human-like policy.  At each node of a walk a random number decides how the move is selected: as above,
+or by the policy of people, which then may be without weight.  A move selected by that policy has the largest
+
+    u + (a + b sqrt(W)) sqrt(W + ε) h / (1 + w)
+
+with h the human-like policy and the rest as above; b keeps moves explored however bad they turn out to be.  A selection
+without weight evaluates the move without expecting it: the playout counts at the nodes below, and neither for the edge
+nor at any node above.  There w and W are the weights of the nodes instead of the edges.  Later playouts that select
+such an edge as usual end at its node until the visits of the edge have caught up.  Formulas from KataGo 1.17
+(`selectBestChildToDescend` in cpp/search/searchexplorehelpers.cpp).
 """
 
 from math import cos, log, pi, pow, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SIMPLE_KO, Positions, board_of, mix
+from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SIMPLE_KO, board_of, mix
 from gtp_engine.go.area import margin_of, tax_balance
 from gtp_engine.go.benson import alive_colors
-from gtp_engine.go.board import STRIDE, IntArray
+from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.puct.cleanup import GAME_OVER, PHASE_PASSES, phase_key, score_territory
-from gtp_engine.search.puct.human_exploration import (
-    USUAL,
-    WITHOUT_WEIGHT,
-    HumanExploration,
-    draw_selection,
-    human_scaling,
-)
 from gtp_engine.search.puct.leaves import (
     COLLISION,
     CYCLE,
@@ -67,9 +71,16 @@ from gtp_engine.search.puct.tree import (
     try_edge,
     weight_of_edge,
 )
-from gtp_engine.search.puct.utility import Params, utility_radius, utility_stdev
+from gtp_engine.search.puct.utility import HumanExploration, Params, utility_radius, utility_stdev
 from gtp_engine.search.rng import State, random_below
 from gtp_engine.search.superko import has_no_result
+
+USUAL: Final = 0
+"""A move is selected by the policy of the network that searches."""
+BY_PEOPLE: Final = 1
+"""A move is selected by the human-like policy, and counts."""
+WITHOUT_WEIGHT: Final = 2
+"""A move is selected by the human-like policy, and does not count."""
 
 _FIRST_WEIGHT: Final = 0.01
 """ε above, visits: lets the prior decide where no move has been tried (KataGo's)."""
@@ -78,7 +89,7 @@ _LEAST_VIRTUAL_SHARE: Final = 0.25
 """Least visits that a move counts for when virtual ones are mixed into its mean (KataGo's)."""
 
 _RANDOM_STEPS: Final = 1 << 24
-"""Number of values that a uniform random number in (0, 1] can have."""
+"""Number of values that a uniform random number in (0, 1] or [0, 1) can have."""
 
 _BUTTON_POINTS: Final = 0.5
 
@@ -90,6 +101,15 @@ counting all of these as alive after two passes would be wrong, so the network e
 _VISITS_BEFORE_BOTH: Final = 2
 """Visits of a node, its own evaluation among them, up to which only the formula decides; see
 `_edge_where_a_pass_ends`."""
+
+
+class Junction(NamedTuple):
+    """A node of a walk, where a move has to be selected."""
+
+    node: int
+    depth: int  # moves from the root
+    color: int  # to play
+    selection: int  # USUAL, BY_PEOPLE or WITHOUT_WEIGHT
 
 
 @spliced_kernel
@@ -135,8 +155,34 @@ def _selection_value(prior: float, weight: float, utility: float, scaling: float
 
 
 @spliced_kernel
-def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root, selection: int) -> int:
+def _draw_selection(node: int, is_own: bool, people: HumanExploration, rng: State) -> int:
+    """Return how to select the move at a node: USUAL, BY_PEOPLE or WITHOUT_WEIGHT.
+
+    `is_own`: the side to play at the root is to play.
+    """
+    weightless, weightful = people.human_opponent_weightless, people.human_opponent_weightful
+    if node == ROOT:
+        weightless, weightful = people.human_root_weightless, people.human_root_weightful
+    elif is_own:
+        weightless, weightful = people.human_own_weightless, people.human_own_weightful
+    if weightless + weightful <= 0.0:
+        return USUAL
+    chance = random_below(rng, _RANDOM_STEPS) / _RANDOM_STEPS
+    if chance < weightless:
+        return WITHOUT_WEIGHT
+    return BY_PEOPLE if chance < weightless + weightful else USUAL
+
+
+@inlined_kernel
+def _human_scaling(total: float, people: HumanExploration) -> float:
+    """Return the factor of h / (1 + w) in the module's docstring; `total` is W."""
+    return (people.human_c_puct + people.human_c_puct_permanent * sqrt(total)) * sqrt(total + _FIRST_WEIGHT)
+
+
+@spliced_kernel
+def _best_untried(tree: Tree, root: Root, junction: Junction) -> int:
     """Return the untried edge with the largest prior that is allowed at this depth, or 0."""
+    node, depth, color, selection = junction
     begin = wide(tree.first_edge[node]) + wide(tree.tried[node])
     end = wide(tree.first_edge[node]) + wide(tree.edges[node])
     if begin >= end or (depth >= root.unrestricted_from and selection == USUAL):
@@ -150,21 +196,9 @@ def _best_untried(tree: Tree, node: int, depth: int, color: int, root: Root, sel
 
 
 @spliced_kernel
-def best_edge(
-    tree: Tree,
-    node: int,
-    depth: int,
-    color: int,
-    root: Root,
-    params: Params,
-    people: HumanExploration,
-    selection: int,
-    rng: State,
-) -> int:
-    """Return the edge of an expanded node that `color` should take next; 0 if none is allowed or the tree is full.
-
-    `selection` is USUAL or another of `human_exploration`.
-    """
+def _best_edge(tree: Tree, root: Root, params: Params, junction: Junction) -> int:
+    """Return the edge of an expanded node that is to be taken next; 0 if none is allowed or the tree is full."""
+    node, depth, color, selection = junction
     sign = 1.0 if color == BLACK else -1.0
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
     priors = tree.prior if selection == USUAL else tree.human_prior
@@ -174,10 +208,7 @@ def best_edge(
         total += weight_of_edge(tree, edge) if has_shares else tree.mean[tree.child[edge], WEIGHT]
         mass += priors[edge]
     urgency = _first_play_urgency(tree, node, sign, mass, params)
-    if selection == USUAL:
-        scaling = exploration(tree, node, total, params)
-    else:
-        scaling = human_scaling(total, _FIRST_WEIGHT, people)
+    scaling = exploration(tree, node, total, params) if selection == USUAL else _human_scaling(total, root.people)
     radius = utility_radius(params)
     noise = params.wide_root_noise if node == ROOT and selection != WITHOUT_WEIGHT else 0.0
     best, best_score = wide(0), -1e30
@@ -196,24 +227,25 @@ def best_edge(
             share = pending / (pending + max(_LEAST_VIRTUAL_SHARE, weight))
             utility -= (radius + utility) * share
             weight += pending
-        score = _selection_value(priors[edge], weight, utility, scaling, noise, rng)
+        score = _selection_value(priors[edge], weight, utility, scaling, noise, root.rng)
         if score > best_score:
             best, best_score = edge, score
     if tree.info[NODES] < tree.state.size:  # trying an edge takes a node
-        edge = _best_untried(tree, node, depth, color, root, selection)
-        if edge > 0 and _selection_value(priors[edge], 0.0, urgency, scaling, noise, rng) > best_score:
+        edge = _best_untried(tree, root, junction)
+        if edge > 0 and _selection_value(priors[edge], 0.0, urgency, scaling, noise, root.rng) > best_score:
             best = edge
     return best
 
 
 @spliced_kernel
-def _edge_where_a_pass_ends(tree: Tree, node: int, depth: int, color: int, root: Root, edge: int) -> int:
+def _edge_where_a_pass_ends(tree: Tree, root: Root, junction: Junction, edge: int) -> int:
     """Return the edge to take instead of `edge` at a node where a pass ends the game, so that both kinds are tried.
 
     After two visits the pass is tried, and so is the best other move (KataGo's `enableMorePassingHacks`): a search that
     has seen one kind only may be wrong about who wins.  As in KataGo, such a playout counts only below the node, and is
     none of the search's limits.
     """
+    node = junction.node
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
     if tree.visits[node] <= _VISITS_BEFORE_BOTH or tree.info[NODES] >= tree.state.size:
         return edge
@@ -222,7 +254,8 @@ def _edge_where_a_pass_ends(tree: Tree, node: int, depth: int, color: int, root:
         passing += 1
     if passing >= first + tried:
         return passing
-    other = _best_untried(tree, node, depth, color, root, USUAL) if tried == 1 and edge == passing else wide(0)
+    usual = Junction(node, junction.depth, junction.color, wide(USUAL))
+    other = _best_untried(tree, root, usual) if tried == 1 and edge == passing else wide(0)
     return other if other > 0 else edge
 
 
@@ -242,9 +275,7 @@ def _ends_walk(tree: Tree, leaves: Leaves, row: int, depth: int, selection: int)
 
 
 @spliced_kernel
-def _descend(
-    tree: Tree, root: Root, params: Params, people: HumanExploration, leaves: Leaves, row: int, rng: State
-) -> int:
+def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -> int:
     """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
     # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
     node, depth, color = wide(ROOT), wide(0), wide(root.color)
@@ -268,13 +299,14 @@ def _descend(
             break
         selection = wide(USUAL)
         if has_human_prior(tree):
-            selection = draw_selection(node, color == root.color, people, rng)
-        edge = best_edge(tree, node, depth, color, root, params, people, selection, rng)
+            selection = _draw_selection(node, color == root.color, root.people, root.rng)
+        junction = Junction(node, depth, color, selection)
+        edge = _best_edge(tree, root, params, junction)
         if edge == 0:
             break
         ends = passes >= 1 and not (root.free_button and button == 0.0)
         if ends and params.more_passing_hacks and depth >= root.unrestricted_from:
-            extra = _edge_where_a_pass_ends(tree, node, depth, color, root, edge)
+            extra = _edge_where_a_pass_ends(tree, root, junction, edge)
             if extra != edge:
                 edge, selection, leaves.is_extra[row] = extra, wide(WITHOUT_WEIGHT), True
         move = wide(tree.move[edge])
@@ -314,12 +346,12 @@ def remove_virtual_visits(tree: Tree, leaves: Leaves, row: int) -> None:
 
 
 @spliced_kernel
-def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Params, work: PathWork) -> None:
+def _score_terminal(params: Params, leaves: Leaves, row: int, work: PathWork) -> None:
     """Write the result of a row in which the game is over, by area less the tax, or by territory.
 
     Where players agree on dead stones, those in pass-alive territory are dead (elsewhere only reading would tell).
     """
-    board = board_of(positions, wide(leaves.slot[row]), wide(0))
+    board = board_of(leaves.positions, wide(leaves.slot[row]), wide(0))
     if not params.counts_area:
         owner = leaves.owner[row]
         points = score_territory(work.cleanup, board, params.tax, params.suicide, work.life, work.colors, owner)
@@ -338,9 +370,7 @@ def _score_terminal(leaves: Leaves, row: int, positions: Positions, params: Para
 
 
 @spliced_kernel
-def _share_node(
-    tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, positions: Positions, work: PathWork
-) -> int:
+def _share_node(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, work: PathWork) -> int:
     """Return the kind of a row that ends at a new node, after letting its edge lead to the node of the same position.
 
     The new node, the last one, is dropped then.  Up to the depth to which moves are left out, nothing is shared.
@@ -349,7 +379,8 @@ def _share_node(
     node = wide(leaves.path[row, depth])
     if depth == 0 or depth < root.unrestricted_from or tree.graph.key[node] != 0:
         return EVALUATE
-    board, move = board_of(positions, wide(leaves.slot[row]), wide(0)), wide(leaves.moves[row, depth - 1])
+    board = board_of(leaves.positions, wide(leaves.slot[row]), wide(0))
+    move = wide(leaves.moves[row, depth - 1])
     color, passes = wide(leaves.color[row]), wide(leaves.passes[row])
     key = position_key(board, color, passes, leaves.button[row], params.counts_area)
     key = phase_key(work.cleanup, key)
@@ -368,9 +399,7 @@ def _share_node(
 
 
 @spliced_kernel
-def _kind_of_new_node(
-    tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, positions: Positions, work: PathWork
-) -> int:
+def _kind_of_new_node(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, work: PathWork) -> int:
     """Return the kind of a row that ends at a new node and whose boards have been written.
 
     The root itself is never the end of a cycle: a game that goes on there is searched.
@@ -380,12 +409,12 @@ def _kind_of_new_node(
     if can_be_cycle and has_no_result(root.history, work.keys, wide(work.first_key[0]), depth):
         return CYCLE
     if has_graph(tree):
-        return _share_node(tree, root, params, leaves, row, positions, work)
+        return _share_node(tree, root, params, leaves, row, work)
     return EVALUATE
 
 
 @spliced_kernel
-def _assign_bucket(tree: Tree, root: Root, leaves: Leaves, row: int, positions: Positions) -> None:
+def _assign_bucket(tree: Tree, root: Root, leaves: Leaves, row: int) -> None:
     """Give the node at the end of a row's path its bucket (`subtree_bias`), if it was reached by a move after another.
 
     A node without its former subtree gets none: its own evaluation is the mean of that, not the network's.
@@ -398,50 +427,39 @@ def _assign_bucket(tree: Tree, root: Root, leaves: Leaves, row: int, positions: 
     previous = wide(leaves.moves[row, depth - 2]) if depth >= 2 else wide(root.last_move)
     if move == PASS or previous == NULL_POINT:
         return
-    before = board_of(positions, wide(leaves.slot[row]), wide(1))
+    before = board_of(leaves.positions, wide(leaves.slot[row]), wide(1))
     key = bucket_key(before, move, previous, BLACK + WHITE - wide(leaves.color[row]))
     tree.bias.bucket[node] = find_or_add_bucket(tree.bias, key)
 
 
 @kernel
-def select_batch(
-    tree: Tree,
-    root: Root,
-    params: Params,
-    people: HumanExploration,
-    leaves: Leaves,
-    positions: Positions,
-    count: int,
-    work: PathWork,
-    rng: State,
-    filled: IntArray,
-) -> None:
-    """Fill rows of `leaves` until they hold `count` playouts, and the first rows of `positions` for the evaluator.
+def select_batch(tree: Tree, root: Root, params: Params, leaves: Leaves, count: int, work: PathWork) -> None:
+    """Fill rows of `leaves` until they hold `count` playouts, and the first rows of its positions for the evaluator.
 
-    filled[0] becomes the number of rows, filled[1] that of positions to be evaluated, filled[2] that of playouts: fewer
-    than `count` if collisions take up the rows of `leaves`; filled[3] that of extra ones among them.  Positions in
-    which the game is over are not for the evaluator; they go into the last rows of `positions`.
+    `filled` says afterwards how many there are: fewer playouts than `count` if collisions take up the rows.  Positions
+    in which the game is over are not for the evaluator; they go into the last rows of the positions.
     """
     rows, slots, playouts, extra, games_over = wide(0), wide(0), wide(0), wide(0), wide(0)
     while playouts < count and rows < leaves.kind.size:
-        kind = _descend(tree, root, params, people, leaves, rows, rng)
+        kind = _descend(tree, root, params, leaves, rows)
         leaves.slot[rows] = slots
         if kind == EVALUATE:
-            write_leaf_boards(root, params.superko, leaves, rows, positions, work)
-            kind = _kind_of_new_node(tree, root, params, leaves, rows, positions, work)
+            write_leaf_boards(root, params.superko, leaves, rows, work)
+            kind = _kind_of_new_node(tree, root, params, leaves, rows, work)
             leaves.kind[rows] = kind
         if kind == EVALUATE:
             tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
-            finish_leaf(root, params.superko, params.suicide, leaves, rows, positions, work)
+            finish_leaf(root, params, leaves, rows, work)
             if has_bias(tree):
-                _assign_bucket(tree, root, leaves, rows, positions)
+                _assign_bucket(tree, root, leaves, rows)
             slots += 1
         elif kind == TERMINAL:
             games_over += 1
-            leaves.slot[rows] = positions.to_play.size - games_over
-            write_leaf_boards(root, params.superko, leaves, rows, positions, work)
-            _score_terminal(leaves, rows, positions, params, work)
+            leaves.slot[rows] = leaves.positions.to_play.size - games_over
+            write_leaf_boards(root, params.superko, leaves, rows, work)
+            _score_terminal(params, leaves, rows, work)
         playouts += wide(kind != COLLISION)
         extra += wide(kind != COLLISION and leaves.is_extra[rows])
         rows += 1
+    filled = leaves.filled
     filled[0], filled[1], filled[2], filled[3] = rows, slots, playouts, extra

@@ -73,20 +73,18 @@ class Tree(NamedTuple):
     graph: Transpositions  # what nodes that several edges lead to need, for N nodes or for none
 
 
-def new_tree(
-    nodes: int,
-    edges: int,
-    *,
-    with_bias: bool = False,
-    with_graph: bool = False,
-    with_human_prior: bool = False,
-    with_edge_visits: bool = False,
-) -> Tree:
-    """Return a tree that consists of a new root.
+class Extras(NamedTuple):
+    """What a tree has room for only if asked."""
 
-    It has room for corrections of evaluations (`subtree_bias`), for shared nodes (`transpositions`), for a second prior
-    (`human_exploration`), and for visits of edges, which these two need as well, only if asked.
-    """
+    bias: bool = False  # corrections of evaluations (`subtree_bias`)
+    graph: bool = False  # nodes that several edges lead to (`transpositions`)
+    human_prior: bool = False  # a second prior, by which moves are selected (`select`)
+    edge_visits: bool = False  # visits of edges, which shared nodes and a second prior need as well
+
+
+def new_tree(nodes: int, edges: int, extras: Extras = Extras()) -> Tree:  # noqa: B008
+    """Return a tree that consists of a new root."""
+    counts_edges = extras.edge_visits or extras.graph or extras.human_prior
     return Tree(
         info=np.ones(2, dtype=np.int64),
         first_edge=np.zeros(nodes, dtype=np.int32),
@@ -100,10 +98,10 @@ def new_tree(
         move=np.zeros(edges, dtype=np.int16),
         prior=np.zeros(edges, dtype=np.float32),
         child=np.zeros(edges, dtype=np.int32),
-        edge_visits=np.zeros(edges if with_edge_visits or with_graph or with_human_prior else 0, dtype=np.int32),
-        human_prior=np.zeros(edges if with_human_prior else 0, dtype=np.float32),
-        bias=new_subtree_bias(nodes if with_bias else 0),
-        graph=new_transpositions(nodes if with_graph else 0),
+        edge_visits=np.zeros(edges if counts_edges else 0, dtype=np.int32),
+        human_prior=np.zeros(edges if extras.human_prior else 0, dtype=np.float32),
+        bias=new_subtree_bias(nodes if extras.bias else 0),
+        graph=new_transpositions(nodes if extras.graph else 0),
     )
 
 
@@ -249,27 +247,28 @@ def write_pv(tree: Tree, node: int, moves: NDArray[np.int64], visits: NDArray[np
 
 
 @spliced_kernel
-def write_post_order(tree: Tree, colors: NDArray[np.int8], order: NDArray[np.int32]) -> int:
+def write_post_order(tree: Tree, order: NDArray[np.int32]) -> int:
     """Return the number of nodes, written to order[0] such that none comes before those that its edges lead to.
 
-    (Where a line returns to a node, one of them has to.)  `colors` (int8[nodes], zeros but for the root's) is filled
-    with the colour to play at each node; order is int32[3, nodes], its other rows are work.
+    (Where a line returns to a node, one of them has to.)  order[1] (zeros but for the root's) is filled with the colour
+    to play at each node; order is int32[4, nodes], its other rows are work.
     """
+    colors = order[1]
     depth, written = wide(0), wide(0)
-    order[1, 0], order[2, 0] = ROOT, 0  # the nodes on the path, and how many of their edges have been followed
+    order[2, 0], order[3, 0] = ROOT, 0  # the nodes on the path, and how many of their edges have been followed
     while depth >= 0:
-        node, followed = wide(order[1, depth]), wide(order[2, depth])
+        node, followed = wide(order[2, depth]), wide(order[3, depth])
         if followed == tree.tried[node]:
             order[0, written] = node
             written += 1
             depth -= 1
             continue
-        order[2, depth] = followed + 1
+        order[3, depth] = followed + 1
         child = wide(tree.child[tree.first_edge[node] + followed])
         if colors[child] == 0:
             colors[child] = BLACK + WHITE - colors[node]
             depth += 1
-            order[1, depth], order[2, depth] = child, 0
+            order[2, depth], order[3, depth] = child, 0
     return written
 
 
@@ -289,20 +288,16 @@ def _collapse(tree: Tree, node: int) -> None:
 
 @kernel
 def copy_subtree(
-    source: Tree,
-    node: int,
-    target: Tree,
-    origin: NDArray[np.int32],
-    copies: NDArray[np.int32],
-    visits_to_stay_expanded: int,
+    source: Tree, node: int, target: Tree, numbers: NDArray[np.int32], visits_to_stay_expanded: int
 ) -> int:
     """Return the number of nodes at and below `node`, copied breadth first to the empty `target` as its root.
 
     Expanded nodes below it with fewer than `visits_to_stay_expanded` visits are collapsed: copied without what is below
     them.  All but these and the root keep the buckets of their corrections; `carry_over` has to follow, and
-    `add_all_keys`.  `origin` (work, int32[nodes of source]) is filled with the node that each copy came from, `copies`
-    (zeros, of the same length) with the copy of each node.  Lines that return to the root lead to a second copy of it.
+    `add_all_keys`.  `numbers` (int32[2, nodes of source], zeros) is filled with the node that each copy came from, and
+    with the copy of each node.  Lines that return to the root lead to a second copy of it.
     """
+    origin, copies = numbers[0], numbers[1]
     origin[ROOT] = node
     nodes, edges, place = wide(1), wide(1), wide(0)
     while place < nodes:

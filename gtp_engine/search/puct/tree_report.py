@@ -39,6 +39,7 @@ from gtp_engine.search.puct.tree import (
     edge_visits,
     write_pv,
 )
+from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_radius
 from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, winrate_of
 
@@ -58,20 +59,32 @@ OwnershipMap = NDArray[np.float32] | None
 """Mean or deviation of the ownership below a move, float32[n]; None without samples."""
 
 
-class SearchView(NamedTuple):
-    """Everything that a report reads."""
+class SearchState(NamedTuple):
+    """A search of one position: its tree, and what stays the same until it ends."""
 
-    tree: Tree
+    kept: ReusableTree
     root: Root
     params: Params
+    raw: RawEvaluation  # of the root
     config: PuctConfig
-    raw: RawEvaluation
-    human: RawEvaluation | None
     human_config: HumanConfig
-    ownership: Ownership
     mirrors: list[Mirror]
     duplicates: set[int]
-    memory: float  # MiB
+
+    @property
+    def tree(self) -> Tree:
+        """The arrays of the tree."""
+        return self.kept.store.tree
+
+    @property
+    def human(self) -> RawEvaluation | None:
+        """The human-like network's evaluation of the root, if there is one."""
+        return self.kept.human
+
+    @property
+    def ownership(self) -> Ownership:
+        """The sums of the ownership at the leaves."""
+        return self.kept.ownership
 
 
 def raw_evaluation(evaluation: Evaluation, row: int, *, has_score: bool) -> RawEvaluation:
@@ -92,12 +105,12 @@ def raw_evaluation(evaluation: Evaluation, row: int, *, has_score: bool) -> RawE
     )
 
 
-def progress_of(view: SearchView, playouts: int, seconds: float) -> Progress:
+def progress_of(state: SearchState, playouts: int, seconds: float) -> Progress:
     """Return the progress of a search; before a move has been tried, the leader has 0 visits and the root's winrate.
 
     Only the two most visited moves are read: the watcher is called hundreds of times in a second.
     """
-    tree, root, color = view.tree, view.root, view.root.color
+    tree, root, color = state.tree, state.root, state.root.color
     first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
     points = tree.move[first : first + int(tree.edges[ROOT])]
     allowed = root.avoid_until[color, points] <= 0
@@ -120,26 +133,30 @@ def progress_of(view: SearchView, playouts: int, seconds: float) -> Progress:
 
 
 def report_of(
-    view: SearchView, playouts: int, seconds: float, temperature: float = 0.0, random: np.random.Generator | None = None
+    state: SearchState,
+    playouts: int,
+    seconds: float,
+    temperature: float = 0.0,
+    random: np.random.Generator | None = None,
 ) -> SearchReport:
     """Return the state of a search, its moves in the order in which they would be played.
 
     With a generator, the first one is drawn with `temperature`, and the others follow in that order.
     """
-    tree, mean, ownership = view.tree, view.tree.mean[ROOT], view.ownership
-    tried = root_moves(tree, view.root, view.params, view.config)
+    tree, mean, ownership = state.tree, state.tree.mean[ROOT], state.ownership
+    tried = root_moves(tree, state.root, state.params, state.config)
     owned, deviation = _mean_and_stdev(float(ownership.weight[0]), ownership.total, ownership.squares)
     return SearchReport(
-        to_play=view.root.color,
+        to_play=state.root.color,
         visits=int(tree.visits[ROOT]),
         playouts=playouts,
         seconds=seconds,
         value_black=float(mean[VALUE]),
-        moves=tuple(_with_mirrors(_moves(view, tried, temperature, random), view)),
+        moves=tuple(_with_mirrors(_moves(state, tried, temperature, random), state)),
         ownership_samples=int(ownership.samples[0]),
         ownership_black=owned,
         nodes=int(tree.info[NODES]),
-        memory=view.memory,
+        memory=state.kept.store.memory,
         utility_black=float(mean[UTILITY]),
         score_black=float(mean[SCORE]),
         score_stdev=_stdev(mean),
@@ -147,13 +164,13 @@ def report_of(
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
         ownership_stdev=deviation if ownership.samples[0] > 0 else None,
-        raw=view.raw,
-        human=view.human,
-        retrospect=_results_in_retrospect(view, tried),
+        raw=state.raw,
+        human=state.human,
+        retrospect=_results_in_retrospect(state, tried),
     )
 
 
-def _results_in_retrospect(view: SearchView, tried: RootMoves) -> PositionResults | None:
+def _results_in_retrospect(state: SearchState, tried: RootMoves) -> PositionResults | None:
     """Return the results of the root without what was spent in vain, None if no move was tried.
 
     Its own evaluation counts as ever, a move as for the choice of one but for the preference for lower bounds
@@ -161,9 +178,9 @@ def _results_in_retrospect(view: SearchView, tried: RootMoves) -> PositionResult
     """
     if tried.nodes.size == 0:
         return None
-    tree, plain = view.tree, replace(view.config, lcb=False)
-    without_pass = _leaves_out_pass(view, tried)
-    weights = selection_weights(tried, tree, view.params, plain, without_pass=without_pass)
+    tree, plain = state.tree, replace(state.config, lcb=False)
+    without_pass = _leaves_out_pass(state, tried)
+    weights = selection_weights(tried, tree, state.params, plain, without_pass=without_pass)
     weights[tried.visits == 0] = 0.0
     weights = np.append(weights / min(1.0, max(_LEAST_WEIGHT, float(weights.max()))), tree.own[ROOT, WEIGHT])
     rows: Floats = np.vstack((tried.means[:, :WEIGHT], tree.own[ROOT, :WEIGHT]))
@@ -203,34 +220,34 @@ class _Candidates(NamedTuple):
 
 
 def _moves(
-    view: SearchView, tried: RootMoves, temperature: float, random: np.random.Generator | None
+    state: SearchState, tried: RootMoves, temperature: float, random: np.random.Generator | None
 ) -> list[MoveReport]:
     """Return the root's moves, the best or the one drawn first; those `tried` have visits.
 
     A search that tried none, of a single visit or cancelled before, has the moves of largest prior.
     """
     count = tried.nodes.size
-    found = _tried_moves(view, tried) if count > 0 else _untried_moves(view, tried)
+    found = _tried_moves(state, tried) if count > 0 else _untried_moves(state, tried)
     if found.points.size == 0:
         return []
-    if view.human is not None and view.human_config.human_move_share > 0.0:
-        untried = _untried_moves(view, tried) if count > 0 and random is not None else None
-        found = _chosen_as_people(view, view.human, found, untried)
+    if state.human is not None and state.human_config.human_move_share > 0.0:
+        untried = _untried_moves(state, tried) if count > 0 and random is not None else None
+        found = _chosen_as_people(state, state.human, found, untried)
     order = np.lexsort((-found.priors, -found.visits, -found.weights)).tolist()
     if random is not None:
-        chosen = draw(found.weights, temperature, view.config.temperature_below, random)
+        chosen = draw(found.weights, temperature, state.config.temperature_below, random)
         order.remove(chosen)
         order.insert(0, chosen)
     return [
-        _move(view, tried, i, float(found.weights[i]))
+        _move(state, tried, i, float(found.weights[i]))
         if i < count
-        else _untried_move(view, int(found.points[i]), float(found.weights[i]))
+        else _untried_move(state, int(found.points[i]), float(found.weights[i]))
         for i in (order if count > 0 else order[:_POLICY_MOVES])
     ]
 
 
 def _chosen_as_people(
-    view: SearchView, human: RawEvaluation, found: _Candidates, untried: _Candidates | None
+    state: SearchState, human: RawEvaluation, found: _Candidates, untried: _Candidates | None
 ) -> _Candidates:
     """Return the candidates with the weights of human-like play; people also choose moves that were not tried."""
     if untried is not None:
@@ -246,35 +263,35 @@ def _chosen_as_people(
     shares = np.maximum(0.0, human.policy[found.points].astype(np.float64))
     if found.leaves_out_pass:
         shares[found.points == PASS] = 0.0
-    weights = human_weights(found.weights, found.utilities, shares, found.points, view.human_config)
+    weights = human_weights(found.weights, found.utilities, shares, found.points, state.human_config)
     return found._replace(weights=weights)
 
 
-def _tried_moves(view: SearchView, moves: RootMoves) -> _Candidates:
+def _tried_moves(state: SearchState, moves: RootMoves) -> _Candidates:
     """Return the moves that have visits."""
-    without_pass = _leaves_out_pass(view, moves)
-    weights = selection_weights(moves, view.tree, view.params, view.config, without_pass=without_pass)
-    sign = 1.0 if view.root.color == BLACK else -1.0
+    without_pass = _leaves_out_pass(state, moves)
+    weights = selection_weights(moves, state.tree, state.params, state.config, without_pass=without_pass)
+    sign = 1.0 if state.root.color == BLACK else -1.0
     return _Candidates(moves.points, moves.visits, weights, sign * moves.means[:, UTILITY], moves.priors, without_pass)
 
 
-def _leaves_out_pass(view: SearchView, moves: RootMoves) -> bool:
+def _leaves_out_pass(state: SearchState, moves: RootMoves) -> bool:
     """Return whether neutral points are to be filled before the pass that the search prefers."""
-    fills_dame = view.config.fill_dame and not view.params.counts_area
-    stride = board_size(view.root.positions)[0] + 1  # between points one below the other
-    return fills_dame and passes_too_early(moves, view.root.color, view.raw.ownership_black, stride)
+    fills_dame = state.config.fill_dame and not state.params.counts_area
+    stride = board_size(state.root.positions)[0] + 1  # between points one below the other
+    return fills_dame and passes_too_early(moves, state.root.color, state.raw.ownership_black, stride)
 
 
-def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
+def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
     """Return the report of move i, which has this selection weight."""
-    tree, params, mean = view.tree, view.params, moves.means[i]
+    tree, params, mean = state.tree, state.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
     line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
     length = write_pv(tree, int(moves.nodes[i]), line, line_visits)
-    if view.root.cleans_up:
-        length = _length_of_game(view.root.passes, (point, *line[:length].tolist())) - 1
+    if state.root.cleans_up:
+        length = _length_of_game(state.root.passes, (point, *line[:length].tolist())) - 1
     radius = float(moves.radius[i])
-    owned, deviation = _move_ownership(view.ownership, point)
+    owned, deviation = _move_ownership(state.ownership, point)
     return MoveReport(
         point=point,
         visits=visits,
@@ -282,9 +299,9 @@ def _move(view: SearchView, moves: RootMoves, i: int, selection_weight: float) -
         expected_black=float(mean[VALUE]),
         pv=(point, *line[:length].tolist()),
         pv_visits=(visits, *line_visits[:length].tolist()),
-        prior=float(view.raw.policy[point]),
-        human_prior=_human_prior(view, point),
-        lcb=winrate_of(float(mean[VALUE]), view.root.color) - 0.5 * radius / utility_radius(params),
+        prior=float(state.raw.policy[point]),
+        human_prior=_human_prior(state, point),
+        lcb=winrate_of(float(mean[VALUE]), state.root.color) - 0.5 * radius / utility_radius(params),
         utility_black=float(mean[UTILITY]),
         utility_lcb=float(moves.utilities[i]) - radius,
         score_black=float(mean[SCORE]),
@@ -346,9 +363,9 @@ def _root_ownership(ownership: Ownership) -> tuple[OwnershipMap, OwnershipMap]:
     return mean.astype(np.float32), deviation.astype(np.float32)
 
 
-def _untried_moves(view: SearchView, tried: RootMoves) -> _Candidates:
+def _untried_moves(state: SearchState, tried: RootMoves) -> _Candidates:
     """Return the moves of the root that are not in `tried`, with its own utility; their weights are their priors."""
-    tree, root = view.tree, view.root
+    tree, root = state.tree, state.root
     edges = np.arange(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
     points = tree.move[edges]
     edges = edges[(root.avoid_until[root.color, points] <= 0) & ~np.isin(points, tried.points)]
@@ -356,22 +373,22 @@ def _untried_moves(view: SearchView, tried: RootMoves) -> _Candidates:
     return _Candidates(
         points=tree.move[edges].astype(np.int64),
         visits=np.zeros(edges.size, dtype=np.int64),
-        weights=pruned(priors, view.config) if priors.any() else priors,
-        utilities=np.full(edges.size, _root_utility(view)),
+        weights=pruned(priors, state.config) if priors.any() else priors,
+        utilities=np.full(edges.size, _root_utility(state)),
         priors=priors,
     )
 
 
-def _root_utility(view: SearchView) -> float:
+def _root_utility(state: SearchState) -> float:
     """Return the utility of the root for the side to play."""
-    utility = float(view.tree.mean[ROOT, UTILITY])
-    return utility if view.root.color == BLACK else -utility
+    utility = float(state.tree.mean[ROOT, UTILITY])
+    return utility if state.root.color == BLACK else -utility
 
 
-def _untried_move(view: SearchView, point: int, selection_weight: float) -> MoveReport:
+def _untried_move(state: SearchState, point: int, selection_weight: float) -> MoveReport:
     """Return the report of a move that has no visits: with the root's own results."""
-    mean = view.tree.mean[ROOT]
-    owned, deviation = _root_ownership(view.ownership)
+    mean = state.tree.mean[ROOT]
+    owned, deviation = _root_ownership(state.ownership)
     return MoveReport(
         point=point,
         visits=0,
@@ -379,11 +396,11 @@ def _untried_move(view: SearchView, point: int, selection_weight: float) -> Move
         expected_black=float(mean[VALUE]),
         pv=(point,),
         pv_visits=(0,),
-        prior=float(view.raw.policy[point]),
-        human_prior=_human_prior(view, point),
-        lcb=winrate_of(float(mean[VALUE]), view.root.color) - view.config.lcb_stdevs,
+        prior=float(state.raw.policy[point]),
+        human_prior=_human_prior(state, point),
+        lcb=winrate_of(float(mean[VALUE]), state.root.color) - state.config.lcb_stdevs,
         utility_black=float(mean[UTILITY]),
-        utility_lcb=_root_utility(view) - 2.0 * view.config.lcb_stdevs * utility_radius(view.params),
+        utility_lcb=_root_utility(state) - 2.0 * state.config.lcb_stdevs * utility_radius(state.params),
         score_black=float(mean[SCORE]),
         score_stdev=_stdev(mean),
         lead_black=float(mean[LEAD]),
@@ -394,25 +411,25 @@ def _untried_move(view: SearchView, point: int, selection_weight: float) -> Move
     )
 
 
-def _human_prior(view: SearchView, point: int) -> float | None:
-    return None if view.human is None else float(view.human.policy[point])
+def _human_prior(state: SearchState, point: int) -> float | None:
+    return None if state.human is None else float(state.human.policy[point])
 
 
-def _with_mirrors(moves: list[MoveReport], view: SearchView) -> Iterator[MoveReport]:
+def _with_mirrors(moves: list[MoveReport], state: SearchState) -> Iterator[MoveReport]:
     """Yield moves, each followed by the moves that were left out because they mirror it."""
     reported: set[int] = set()
     for move in moves:
         yield move
-        for mirror in view.mirrors:
+        for mirror in state.mirrors:
             point = mirror[move.point]
-            if point in view.duplicates and point not in reported:
+            if point in state.duplicates and point not in reported:
                 reported.add(point)
                 yield replace(
                     move,
                     point=point,
                     pv=tuple(mirror[step] for step in move.pv),
-                    prior=float(view.raw.policy[point]),
-                    human_prior=_human_prior(view, point),
+                    prior=float(state.raw.policy[point]),
+                    human_prior=_human_prior(state, point),
                     symmetry_of=move.point,
                     ownership_black=_mirrored(move.ownership_black, mirror),
                     ownership_stdev=_mirrored(move.ownership_stdev, mirror),

@@ -1,13 +1,23 @@
-"""The store of a search tree: arrays that grow, are pruned when memory runs out, and are re-rooted."""
+"""The store of a search tree: arrays that grow, are pruned when memory runs out, and are re-rooted.
+
+`ReusableTree` is what a search keeps from move to move: such a store, and what belongs to its root.
+"""
 
 from collections.abc import Collection
 from typing import Final
 
 import numpy as np
 
+from gtp_engine.config import Config
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.game import Game
+from gtp_engine.search.puct.expand import Ownership, new_ownership
+from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
 from gtp_engine.search.puct.transpositions import add_all_keys
-from gtp_engine.search.puct.tree import EDGES, NODES, ROOT, Tree, copy_subtree, edge_visits, new_tree
+from gtp_engine.search.puct.tree import EDGES, EXPANDED, NODES, ROOT, Extras, Tree, copy_subtree, edge_visits, new_tree
+from gtp_engine.search.report import RawEvaluation
+from gtp_engine.search.tree_reuse import RootPosition, find_position, tree_memory
 
 _INITIAL_NODES: Final = 1 << 12
 _GROWTH: Final = 4
@@ -39,45 +49,23 @@ class TreeStore:
 
     Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
     new ones exist side by side for a moment.  `bias_free_share` is the share of their corrections that nodes take with
-    them when they leave the tree; None: evaluations are not corrected.  `with_graph` lets lines share nodes,
-    `with_human_prior` moves be selected by a second prior, `with_edge_visits` playouts count below a node only.
+    them when they leave the tree, if `extras` has room for corrections.
     """
 
-    def __init__(
-        self,
-        max_memory: int,
-        moves: int,
-        *,
-        bias_free_share: float | None = None,
-        with_graph: bool = False,
-        with_human_prior: bool = False,
-        with_edge_visits: bool = False,
-    ) -> None:
+    def __init__(self, max_memory: int, moves: int, extras: Extras, *, bias_free_share: float = 0.0) -> None:
         self._moves: Final = moves
+        self._extras: Final = extras
         self._bias_free_share: Final = bias_free_share
-        self._with_graph: Final = with_graph
-        self._with_human_prior: Final = with_human_prior
-        self._with_edge_visits: Final = with_edge_visits
-        least = _bytes(self._new_tree(1, 1))
-        self._node_bytes: Final = _bytes(self._new_tree(2, 1)) - least
-        self._edge_bytes: Final = _bytes(self._new_tree(1, 2)) - least
+        least = _bytes(new_tree(1, 1, extras))
+        self._node_bytes: Final = _bytes(new_tree(2, 1, extras)) - least
+        self._edge_bytes: Final = _bytes(new_tree(1, 2, extras)) - least
         nodes = min(max_memory * 2**20 // (self._node_bytes + moves * self._edge_bytes), _MOST_EDGES // moves)
         self._max_nodes: Final = max(_LEAST_NODES, nodes)
         self.tree = self._empty()
 
     def _empty(self, nodes: int = _INITIAL_NODES) -> Tree:
         nodes = min(nodes, self._max_nodes)
-        return self._new_tree(nodes, 1 + nodes * self._moves)
-
-    def _new_tree(self, nodes: int, edges: int) -> Tree:
-        return new_tree(
-            nodes,
-            edges,
-            with_bias=self._bias_free_share is not None,
-            with_graph=self._with_graph,
-            with_human_prior=self._with_human_prior,
-            with_edge_visits=self._with_edge_visits,
-        )
+        return new_tree(nodes, 1 + nodes * self._moves, self._extras)
 
     @property
     def used(self) -> int:
@@ -124,10 +112,10 @@ class TreeStore:
         for names, count in ((_NODE_ARRAYS, self.used), (_EDGE_ARRAYS, used_edges)):
             for name in names:
                 getattr(larger, name)[:count] = getattr(tree, name)[:count]
-        if self._bias_free_share is not None:
+        if self._extras.bias:
             for name in ("bucket", "added"):
                 getattr(larger.bias, name)[: self.used] = getattr(tree.bias, name)[: self.used]
-        if self._with_graph:
+        if self._extras.graph:
             larger.graph.key[: self.used] = tree.graph.key[: self.used]
         self._replace(larger, nodes_left=0)
 
@@ -165,18 +153,17 @@ class TreeStore:
     def _copy(self, node: int, visits_to_stay_expanded: int) -> Tree:
         """Return a tree of the same size with a node and what is below it; see `copy_subtree`."""
         tree = self.tree
-        target = self._new_tree(tree.state.size, tree.move.size)
-        origin, copies = np.zeros((2, self.used), dtype=np.int32)
-        copy_subtree(tree, node, target, origin, copies, visits_to_stay_expanded)
+        target = new_tree(tree.state.size, tree.move.size, self._extras)
+        copy_subtree(tree, node, target, np.zeros((2, self.used), dtype=np.int32), visits_to_stay_expanded)
         return target
 
     def _replace(self, tree: Tree, *, nodes_left: int) -> None:
         """Continue with a copy of the tree; those of the first `nodes_left` nodes that are not in it leave it."""
-        if self._bias_free_share is not None:
+        if self._extras.bias:
             old = self.tree.bias
             numbers = np.zeros(old.info[BUCKETS], dtype=np.int32)
             carry_over(old, nodes_left, tree.bias, int(tree.info[NODES]), self._bias_free_share, numbers)
-        if self._with_graph:
+        if self._extras.graph:
             add_all_keys(tree.graph, int(tree.info[NODES]))
         self.tree = tree
 
@@ -197,3 +184,107 @@ class TreeStore:
             if self.tree.move[edge] == move:
                 return int(self.tree.child[edge])
         return None
+
+
+class ReusableTree:
+    """A tree for boards of one size whose root follows a game, and the arrays for such boards; empty until `move_root`.
+
+    With `explores_by_people` a human-like policy selects some moves.
+    """
+
+    def __init__(self, config: Config, buffers: Buffers, *, explores_by_people: bool = False) -> None:
+        puct, (width, height) = config.puct, buffers.board_size
+        self.buffers: Final = buffers
+        self.store: Final = TreeStore(
+            tree_memory(config.search),
+            width * height + 1,
+            Extras(
+                bias=puct.subtree_bias > 0.0,
+                graph=puct.graph_search,
+                human_prior=explores_by_people,
+                edge_visits=puct.more_passing_hacks,
+            ),
+            bias_free_share=puct.subtree_bias_free_share,
+        )
+        self.ownership = new_ownership(width, height, with_moves=False)
+        """Sums of the ownership at the leaves since the root was last moved."""
+        self.raw: RawEvaluation | None = None
+        """The network's evaluation of the root; None until it has been evaluated as a root."""
+        self.human: RawEvaluation | None = None
+        """The human-like network's; None also without such a network."""
+        self.score_center = 0.0
+        """The score, points for Black, around which the utilities in the tree count points."""
+        self.has_moved = True
+        """Whether the last call of `move_root` moved the root."""
+        self._position: RootPosition | None = None
+
+    def move_root(self, position: RootPosition, *, pass_goes_on: bool = False) -> None:
+        """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree.
+
+        `pass_goes_on` is as in `leaves.Root`.
+        """
+        self.has_moved = False
+        if not self._follow(position, pass_goes_on=pass_goes_on):
+            self.store.clear()
+            self._forget_root()
+        self._position = position
+
+    def clear(self) -> None:
+        """Forget everything but the buffers."""
+        self.store.clear()
+        self._forget_root()
+        self._position = None
+
+    def collect_move_ownership(self) -> None:
+        """From now on, sum up the ownership below each root move too."""
+        if self.ownership.moves.shape[0] == 1:
+            self.ownership = _with_moves(self.ownership)
+
+    def _follow(self, position: RootPosition, *, pass_goes_on: bool) -> bool:
+        """Return whether the root could be moved to `position` in the tree.
+
+        Not if passes count differently below the new root: because two of them ended the game there or on the way, or
+        because a pass that ended it deeper in the tree does not at the root.
+        """
+        node = find_position(self.store, self._position, position)
+        if self._position is None or node is None or self.store.tree.state[node] != EXPANDED:
+            return False
+        if not self._has_legal_moves(node, position):
+            return False
+        if node != ROOT:
+            if _has_ended(self._position.game, position.game):
+                return False
+            if pass_goes_on and position.game.consecutive_passes > 0:
+                return False
+            self.store.reroot(node)
+            self._forget_root()
+        return True
+
+    def _has_legal_moves(self, node: int, position: RootPosition) -> bool:
+        """Return whether the edges of a node are the legal moves of `position`.
+
+        Superko may forbid other moves if the game has reached a shared node by another line than the search did first.
+        """
+        tree, first = self.store.tree, int(self.store.tree.first_edge[node])
+        moves = tree.move[first : first + int(tree.edges[node])]
+        return tree.graph.key.size == 0 or {*moves.tolist()} == {PASS, *position.game.legal_points(position.color)}
+
+    def _forget_root(self) -> None:
+        """Drop the evaluation and the ownership of the old root."""
+        self.has_moved = True
+        self.raw = self.human = None
+        self.ownership = new_ownership(*self.buffers.board_size, with_moves=False)
+
+
+def _has_ended(game: Game, later: Game) -> bool:
+    """Return whether two passes have ended a game, or have while it continued up to `later`."""
+    past = later.copy()
+    while len(past.moves) > len(game.moves) and not past.is_over:
+        past.undo()
+    return past.is_over
+
+
+def _with_moves(ownership: Ownership) -> Ownership:
+    """Return the same sums, with arrays for those of each root move, which lack the samples so far."""
+    n = ownership.total.size
+    return ownership._replace(move_weight=np.zeros(n), moves=np.zeros((n, n)), move_squares=np.zeros((n, n)))

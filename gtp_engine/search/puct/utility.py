@@ -68,6 +68,22 @@ class Params(NamedTuple):
     suicide: bool  # as in Conditions
 
 
+class HumanExploration(NamedTuple):
+    """How a search explores by a human-like policy (`select`), as scalars for kernels: options of `HumanConfig`.
+
+    Not among `Params`, which are copied for each call of kernels that do not need these.
+    """
+
+    human_c_puct: float  # a
+    human_c_puct_permanent: float  # b
+    human_root_weightless: float
+    human_root_weightful: float
+    human_own_weightless: float
+    human_own_weightful: float
+    human_opponent_weightless: float
+    human_opponent_weightful: float
+
+
 @inlined_kernel
 def utility_radius(params: Params) -> float:
     """Return the largest possible utility."""

@@ -13,7 +13,6 @@ rollout_search          RolloutSearch: one game, position after position
 rollout_run             RolloutRun: one position, batches on all cores, until a limit is reached
 reusable_rollout_tree   the tree kept from move to move, with work arrays for each thread
 rollout_tree_report     SearchReport and Progress
-rollout_calls           the calls of kernels from Python, to be compiled in advance
 patterns                3×3 patterns of MoGo, for the tactical policy and the priors
 
 A `LeafPlayer` can play the leaves out instead of `rollout`.  A search with a network can mix in the same rollouts
