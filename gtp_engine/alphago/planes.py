@@ -46,14 +46,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import Positions, board_of, conditions_of_row
 from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, WALL
 from gtp_engine.go.ladder import LadderWork, mark_escapes, new_ladder_work, working_attacks_into
 from gtp_engine.go.tactics import is_real_eye
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
-
-FloatArray = NDArray[np.float32]
 
 FEATURES: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -100,17 +99,19 @@ def planes_of(feature: str) -> range:
 
 
 class PlanesWork(NamedTuple):
-    """Work arrays of one encoder."""
+    """Arrays of one encoder: where points are in each symmetry, and scratch."""
 
+    cells: IntArray  # `symmetry.cell_table`
     ladder: LadderWork
     liberties: IntArray  # [8]
     record: IntArray  # [RECORD_SIZE]
     marks: IntArray  # [n]
 
 
-def new_planes_work(width: int, height: int) -> PlanesWork:
-    """Return work arrays for boards of this size."""
+def new_planes_work(width: int, height: int, cells: IntArray) -> PlanesWork:
+    """Return work arrays for boards of this size; `cells` is `symmetry.cell_table`."""
     return PlanesWork(
+        cells,
         new_ladder_work(width, height),
         np.zeros(_MOST, dtype=np.int32),
         np.zeros(RECORD_SIZE, dtype=np.int32),
@@ -118,17 +119,22 @@ def new_planes_work(width: int, height: int) -> PlanesWork:
     )
 
 
+class _Row(NamedTuple):
+    """A row that is being encoded."""
+
+    board: Board
+    player: int  # to move
+    suicide: bool  # whether the rules allow it
+    forbidden: NDArray[np.uint8]  # [n] as in `Positions`
+    cell_of: IntArray  # [n] the cell of each point in the row's symmetry
+    planes: FloatArray  # [planes, H * W]
+
+
 @kernel
 def write_planes(
-    positions: Positions,
-    begin: int,
-    end: int,
-    symmetries: IntArray,
-    cells: IntArray,
-    work: PlanesWork,
-    spatial: FloatArray,
+    positions: Positions, begin: int, end: int, symmetries: IntArray, work: PlanesWork, spatial: FloatArray
 ) -> None:
-    """Write the planes of rows begin … end − 1 into `spatial` [B, planes, H * W]; `cells` is `symmetry.cell_table`."""
+    """Write the planes of rows begin … end − 1 into `spatial` [B, planes, H * W]."""
     for row in range(begin, end):
         planes = spatial[row]
         for plane in range(planes.shape[0]):
@@ -136,12 +142,12 @@ def write_planes(
                 planes[plane, cell] = 0.0
         board, player = board_of(positions, row, wide(0)), wide(positions.to_play[row])
         suicide = conditions_of_row(positions, row).suicide
-        cell_of = cells[symmetries[row]]
+        encoded = _Row(board, player, suicide, positions.forbidden[row], work.cells[symmetries[row]], planes)
         _write_constants(player, planes)
-        _write_stones(board, player, positions.points[row], cell_of, planes)
-        _write_liberties(board, work.liberties, cell_of, planes)
-        _write_moves(board, player, suicide, positions.forbidden[row], work, cell_of, planes)
-        _write_ladders(board, player, positions.forbidden[row], work, cell_of, planes)
+        _write_stones(encoded, positions.points[row])
+        _write_liberties(encoded, work.liberties)
+        _write_moves(encoded, work)
+        _write_ladders(encoded, work)
 
 
 @inlined_kernel
@@ -162,8 +168,9 @@ def _write_constants(player: int, planes: FloatArray) -> None:
 
 
 @spliced_kernel
-def _write_stones(board: Board, player: int, points: IntArray, cell_of: IntArray, planes: FloatArray) -> None:
+def _write_stones(row: _Row, points: IntArray) -> None:
     """Write both sides' stones and how many turns ago each was played; `points` are the last moves, latest first."""
+    board, player, cell_of, planes = row.board, row.player, row.cell_of, row.planes
     for point in range(board.color.size):
         stone, cell = board.color[point], cell_of[point]
         if stone == EMPTY:
@@ -177,8 +184,9 @@ def _write_stones(board: Board, player: int, points: IntArray, cell_of: IntArray
 
 
 @spliced_kernel
-def _write_liberties(board: Board, liberties: IntArray, cell_of: IntArray, planes: FloatArray) -> None:
+def _write_liberties(row: _Row, liberties: IntArray) -> None:
     """Write the number of liberties of each chain on all of its stones; `liberties` is a work array, int32[8]."""
+    board, cell_of, planes = row.board, row.cell_of, row.planes
     for point in range(board.color.size):
         if board.head[point] == point and point != 0:  # 0 is the head of walls and empty points
             count = liberties_into(board, point, liberties)
@@ -191,20 +199,13 @@ def _write_liberties(board: Board, liberties: IntArray, cell_of: IntArray, plane
 
 
 @spliced_kernel
-def _write_moves(
-    board: Board,
-    player: int,
-    suicide: bool,
-    forbidden: NDArray[np.uint8],
-    work: PlanesWork,
-    cell_of: IntArray,
-    planes: FloatArray,
-) -> None:
+def _write_moves(row: _Row, work: PlanesWork) -> None:
     """Write what each legal move captures, exposes and leaves, and whether it is sensible."""
+    board, player, planes = row.board, row.player, row.planes
     for point in range(board.color.size):
-        if forbidden[point] != 0 or not is_legal(board, point, player, suicide):
+        if row.forbidden[point] != 0 or not is_legal(board, point, player, row.suicide):
             continue
-        cell = wide(cell_of[point])
+        cell = wide(row.cell_of[point])
         if not is_real_eye(board, point, player):
             planes[_SENSIBLE, cell] = 1.0
         captured = play_recorded(board, point, player, work.record)
@@ -220,10 +221,9 @@ def _write_moves(
 
 
 @spliced_kernel
-def _write_ladders(
-    board: Board, player: int, forbidden: NDArray[np.uint8], work: PlanesWork, cell_of: IntArray, planes: FloatArray
-) -> None:
+def _write_ladders(row: _Row, work: PlanesWork) -> None:
     """Write which legal moves capture an opponent's chain in a ladder, and which save an own chain from one."""
+    board, player, forbidden = row.board, row.player, row.forbidden
     for point in range(board.color.size):
         work.marks[point] = 0
     for point in range(board.color.size):
@@ -236,7 +236,7 @@ def _write_ladders(
             for i in range(working_attacks_into(board, point, work.ladder, work.liberties)):
                 move = work.liberties[i]
                 if forbidden[move] == 0:
-                    planes[_LADDER_CAPTURE, cell_of[move]] = 1.0
+                    row.planes[_LADDER_CAPTURE, row.cell_of[move]] = 1.0
     for point in range(board.color.size):
         if work.marks[point] != 0 and forbidden[point] == 0:
-            planes[_LADDER_ESCAPE, cell_of[point]] = 1.0
+            row.planes[_LADDER_ESCAPE, row.cell_of[point]] = 1.0

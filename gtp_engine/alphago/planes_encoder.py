@@ -27,9 +27,8 @@ class AlphaGoEncoder:
         self.planes = VALUE_PLANES if player_color else POLICY_PLANES
         self.name = f"alphago-{self.planes}"
         self.globals = 0
-        self._cells = cell_table(width, height)
-        self._work = new_planes_work(width, height)
+        self._work = new_planes_work(width, height, cell_table(width, height))
 
     def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
         """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
-        write_planes(positions, rows.start, rows.stop, symmetries, self._cells, self._work, out.planes())
+        write_planes(positions, rows.start, rows.stop, symmetries, self._work, out.planes())

@@ -188,11 +188,12 @@ def value_command(
         read_linear_policy(linear)  # an error at the end would come after hours
     with _stage(run, flags) as stage:
         from gtp_engine.alphago.stages.comparisons import compare_run
-        from gtp_engine.alphago.stages.value import run_value
+        from gtp_engine.alphago.stages.value import ValueStage, run_value
 
-        _file_of(run_value(supervised, reinforced, settings, game, learning, stage))
+        given = ValueStage(supervised, reinforced, settings, game, learning)
+        _file_of(run_value(given, stage))
     if rollouts:
-        click.echo(compare_run(supervised, run, settings, learning, rollouts=rollouts, linear=linear, warn=write_log))
+        click.echo(compare_run(given, run, rollouts=rollouts, linear=linear, warn=write_log))
 
 
 @alphago_command.command("chain")

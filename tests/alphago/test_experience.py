@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from alphago.games import random_game
 
-from gtp_engine.alphago.stages.experience import Collector, Episode, read_episodes, write_episodes
-from gtp_engine.alphago.stages.game_records import RecordsError
+from gtp_engine.alphago.stages.game_records import Collector, Episode, RecordsError, read_episodes, write_episodes
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.game import Game
 

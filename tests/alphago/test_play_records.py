@@ -16,7 +16,7 @@ from gtp_engine.alphago.stages.play_records import (
     play_records,
     result_of,
 )
-from gtp_engine.alphago.stages.policy_rows import UniformRows
+from gtp_engine.alphago.stages.policy_players import UniformPlayer
 from gtp_engine.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -30,7 +30,7 @@ PLAN = GamePlan(PRESETS["chinese"], 0.5)
 
 
 def play(folder: Path, settings: RecordSettings = SETTINGS, *, seed: int = 1) -> int:
-    return play_records(UniformRows(), RecordFolder(folder, least_seed=seed), settings, ProgressBar())
+    return play_records(UniformPlayer(), RecordFolder(folder, least_seed=seed), settings, ProgressBar())
 
 
 def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_folder_is_filled_up_with_the_same_games(tmp_path: Path, other: dict[s
 
 
 def test_a_run_can_be_stopped(tmp_path: Path) -> None:
-    assert play_records(UniformRows(), RecordFolder(tmp_path), SETTINGS, ProgressBar(), lambda: True) == 0
+    assert play_records(UniformPlayer(), RecordFolder(tmp_path), SETTINGS, ProgressBar(), lambda: True) == 0
 
 
 def test_a_full_disk_and_a_file_in_the_way_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

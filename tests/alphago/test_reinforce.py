@@ -10,18 +10,18 @@ from board_helpers import point_to_action
 from training.needs_torch import torch
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.experience import Collector, read_episodes
 from gtp_engine.alphago.stages.game_positions import ExampleBatch
-from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy
+from gtp_engine.alphago.stages.game_records import Collector, read_episodes
+from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy, torch_player
 from gtp_engine.alphago.stages.reinforce import (
     OpponentPool,
     Reinforcement,
     learner_moves,
+    play_versus,
     policy_gradient,
     run_reinforcement,
 )
 from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
-from gtp_engine.alphago.stages.torch_games import play_versus, torch_player
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
@@ -143,7 +143,7 @@ def test_examples_are_what_the_network_saw() -> None:
 
     player._logits = record  # type: ignore[misc]
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    collector = play_versus(player, player, (3, 3), settings, games=8, rng=rng)
+    collector = play_versus((player, player), (3, 3), settings, games=8, rng=rng)
     batches = learner_moves(collector)
     assert batches
     for batch in batches:
@@ -158,9 +158,9 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
     for parameter in sure.parameters():
         torch.nn.init.zeros_(parameter)
     sure.point_bias.data[action_of("B2")] = 99.0
-    players = (torch_player(net.eval(), machine, "") for net in (sure, other))
+    players = torch_player(sure.eval(), machine, ""), torch_player(other.eval(), machine, "")
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    collector = play_versus(*players, (3, 3), settings, games=7, rng=rng)
+    collector = play_versus(players, (3, 3), settings, games=7, rng=rng)
     assert [episode.learner for episode in collector.episodes] == [BLACK] * 4 + [WHITE] * 3
     centre = parse_vertex("B2", width=3, height=3)
     for episode in collector.episodes:

@@ -1,6 +1,7 @@
 """The value network: one position of each game, chosen as in the paper, and the right perspective for both colours."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -25,14 +26,23 @@ from gtp_engine.alphago.stages.comparisons import (
     stages_panel,
 )
 from gtp_engine.alphago.stages.game_positions import GameStore, examples_of
-from gtp_engine.alphago.stages.game_records import RecordsError, recorded
+from gtp_engine.alphago.stages.game_records import Episode, RecordsError, recorded
 from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
-from gtp_engine.alphago.stages.policy_rows import PolicyRows
+from gtp_engine.alphago.stages.policy_players import PolicyPlayer
 from gtp_engine.alphago.stages.replay import PositionRefs
 from gtp_engine.alphago.stages.rollout_policy import uniform_policy
 from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
-from gtp_engine.alphago.stages.value import ValueObjective, run_value, samples_of, split_episodes, values_of
-from gtp_engine.alphago.stages.value_games import fill_folder, read_folder, value_games
+from gtp_engine.alphago.stages.value import (
+    ValueObjective,
+    ValueStage,
+    fill_games,
+    read_folder,
+    run_value,
+    samples_of,
+    split_episodes,
+    value_games,
+    values_of,
+)
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluation import new_evaluation
@@ -53,7 +63,7 @@ pytest.importorskip("matplotlib", reason="curves need matplotlib")
 GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 
 
-def favourite(action: int, name: str) -> PolicyRows:
+def favourite(action: int, name: str) -> PolicyPlayer:
     """Return a player that plays one point as soon as it may, and random moves otherwise."""
 
     def logits(planes: np.ndarray) -> np.ndarray:
@@ -61,7 +71,7 @@ def favourite(action: int, name: str) -> PolicyRows:
         found[:, action] = 50.0
         return found
 
-    return PolicyRows(logits, name)
+    return PolicyPlayer(logits, name)
 
 
 def blank(net: PolicyNet | ValueNet) -> None:
@@ -78,12 +88,12 @@ def test_phases_of_a_game() -> None:
     """U − 1 moves of the first policy, a random move, then the second policy, by the positions that each evaluates."""
     seen: dict[str, set[int]] = {"first": set(), "second": set()}
 
-    def player(name: str) -> PolicyRows:
+    def player(name: str) -> PolicyPlayer:
         def logits(planes: np.ndarray) -> np.ndarray:
             seen[name] |= set((planes[:, 0] + planes[:, 1]).sum(axis=(1, 2)).astype(int).tolist())
             return np.zeros((len(planes), 16), dtype=np.float32)
 
-        return PolicyRows(logits, name)
+        return PolicyPlayer(logits, name)
 
     games = value_games(player("first"), player("second"), (4, 4), GAME, np.random.default_rng(1))
     episodes = list(islice(games, 60))
@@ -115,22 +125,17 @@ def test_samples_have_the_perspective_of_the_side_to_move() -> None:
 def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
     player = favourite(5, "favourite")
 
+    def play(rng: np.random.Generator) -> Iterator[Episode]:
+        return value_games(player, player, (4, 4), GAME, rng)
+
     def fill(games: int, stop: bool = False, terms: PolicyGameSettings = GAME) -> int:
         with ProgressBar() as bar:
-            found = fill_folder(
-                tmp_path,
-                games,
-                lambda rng: value_games(player, player, (4, 4), GAME, rng),
-                terms=terms,
-                seed=1,
-                bar=bar,
-                is_stopped=lambda: stop,
-            )
-        return len(found)
+            run = StageRun(tmp_path, bar, lambda: stop)
+            return len(fill_games(run, games, play, terms=terms, seed=1))
 
     assert (fill(5), fill(9), fill(4), fill(20, stop=True)) == (5, 9, 4, 9)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["1-00000.npz", "2-00000.npz"]
-    names = [episode.game.name for episode in read_folder(tmp_path)]
+    assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["1-00000.npz", "2-00000.npz"]
+    names = [episode.game.name for episode in read_folder(tmp_path / "games")]
     assert len(set(names)) == 9 and names[5] == "2-00000-0"
     for changes, wanted in (({"komi": 7.5}, "chinese rules and komi 7.5"), ({"rules": "nz"}, "nz rules and komi 0.5")):
         message = f"have chinese rules and komi 0.5: expected {wanted}; give the settings that they were played with"
@@ -204,10 +209,11 @@ def test_a_run_writes_its_files_and_its_error_falls(
         samples=60 * 32, batch=32, learning_rate=0.03, threads=1, precision="float32", validations=4, log_steps=5
     )
     settings, out = ValueSettings(games=160, hidden=8, test_share=0.3), tmp_path / "value"
-    given = (tmp_path / "supervised", tmp_path / "reinforced", settings, replace(GAME, parallel_games=16), learning)
+    game = replace(GAME, parallel_games=16)
+    given = ValueStage(tmp_path / "supervised", tmp_path / "reinforced", settings, game, learning)
     with ProgressBar() as bar:
-        assert run_value(*given, StageRun(out, bar, lambda: True)) is None
-        path = run_value(*given, StageRun(out, bar))
+        assert run_value(given, StageRun(out, bar, lambda: True)) is None
+        path = run_value(given, StageRun(out, bar))
     assert path is not None and path.name == "value.onnx" and path.exists()
     log = read_log(out / "log.jsonl")
     training = [line["figures"]["error"] for line in log if line["kind"] == "step"]
@@ -217,7 +223,7 @@ def test_a_run_writes_its_files_and_its_error_falls(
     assert read_checkpoint(out).kind == "value"
     write_linear_policy(tmp_path / "weights.npz", uniform_policy(np.zeros(0, dtype=np.int64)))
     weights = tmp_path / "weights.npz"
-    compared = partial(compare_run, given[0], out, settings, learning, rollouts=2, linear=weights)
+    compared = partial(compare_run, given, out, rollouts=2, linear=weights)
     table = compared(warn=pytest.fail).splitlines()
     columns = "value network | all orientations | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
     assert table[0] == f"| moves | positions | {columns} |"
@@ -267,7 +273,7 @@ def test_rollouts_are_averaged_for_the_side_to_play() -> None:
         records.append(recorded(game, name="x", winner=winner))
     store = GameStore(records)
     assert store.winners.tolist() == [WHITE, BLACK]
-    player = PolicyRows(lambda planes: np.zeros((len(planes), 25), dtype=np.float32), "player")
+    player = PolicyPlayer(lambda planes: np.zeros((len(planes), 25), dtype=np.float32), "player")
     for color, wanted in ((BLACK, [-1, 1]), (WHITE, [1, -1])):
         refs = PositionRefs(np.arange(2), np.zeros(2, dtype=np.int64), np.full(2, color, dtype=np.int8))
         assert rollout_estimator("uniform", 3, seed=1)(store, refs).tolist() == wanted

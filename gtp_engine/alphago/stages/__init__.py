@@ -10,9 +10,9 @@ Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  Each stage is 
     value           a value network, trained on games of the reinforced policy (`value`, `comparisons`)
     chain           all stages, and a round robin with an Elo table (`stage_chain`)
 
-Games are read as `game_records.RecordedGame` or `experience.Episode`; a `game_positions.GameStore` holds them, from
-which positions are replayed (`replay`) and encoded when they are needed.  `nets` has the networks and
-their files.  `policy_rows` and `torch_games` play games with them, `value_games` those of the value network.
+`game_records` holds games, recorded or played in training; a `game_positions.GameStore` has many of them, from which
+positions are replayed (`replay`) and encoded when they are needed.  `nets` has the networks and their files,
+`policy_players` what plays games with them.
 
 All stages share `stage_settings` and, where torch trains on examples, the loop in `supervised`.  The rollout policy is
 trained by kernels instead (`rollout_gradient`).

@@ -17,15 +17,13 @@ from gtp_engine.alphago.linear_rollouts import LinearWork, linear_rollouts_per_s
 from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
 from gtp_engine.alphago.stages.game_positions import GameStore, Replayer
 from gtp_engine.alphago.stages.game_records import RecordedGame
-from gtp_engine.alphago.stages.nets import read_net, read_policy
-from gtp_engine.alphago.stages.policy_rows import PolicyRows
+from gtp_engine.alphago.stages.nets import read_net, read_policy, torch_player
+from gtp_engine.alphago.stages.policy_players import PolicyPlayer
 from gtp_engine.alphago.stages.replay import PositionRefs
 from gtp_engine.alphago.stages.rollout_policy import split_stores
-from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings, ValueLearning, ValueSettings
+from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings
 from gtp_engine.alphago.stages.supervised import Evaluate, evaluate_with
-from gtp_engine.alphago.stages.torch_games import torch_player
-from gtp_engine.alphago.stages.value import GAMES, samples_of, split_episodes, values_of
-from gtp_engine.alphago.stages.value_games import read_folder
+from gtp_engine.alphago.stages.value import GAMES, ValueStage, read_folder, samples_of, split_episodes, values_of
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions
 from gtp_engine.go.board import copy_board, new_board, view_storage
@@ -95,8 +93,8 @@ def rollout_estimator(policy: str | LinearPolicy, rollouts: int, *, seed: int) -
     return _average_estimator(new_player, rollouts)
 
 
-def policy_rollout_estimator(player: PolicyRows, rollouts: int, *, seed: int) -> ValueEstimator:
-    """Return the estimator that averages games that a player of `policy_rows` plays against itself."""
+def policy_rollout_estimator(player: PolicyPlayer, rollouts: int, *, seed: int) -> ValueEstimator:
+    """Return the estimator that averages games that a player of `policy_players` plays against itself."""
     rng = new_states(1, seed)[0]
 
     def new_player(width: int, height: int) -> RolloutPlayer:
@@ -145,23 +143,17 @@ def stages_panel(stages: Sequence[Stage]) -> Panel:
 
 
 def compare_run(
-    supervised: Path,
-    folder: Path,
-    settings: ValueSettings,
-    learning: ValueLearning,
-    *,
-    rollouts: int,
-    linear: Path | None = None,
-    warn: Callable[[str], None],
+    stage: ValueStage, folder: Path, *, rollouts: int, linear: Path | None = None, warn: Callable[[str], None]
 ) -> str:
     """Return as a table how a finished run's network compares with averages of rollouts, on its test positions.
 
     Rollouts are those of the supervised policy, of the linear one in the file `linear`, and of the policies without
     weights.  The picture is written to the run's `folder`; `warn` receives why there is none.
     """
+    settings, learning = stage.settings, stage.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
     evaluate = evaluate_with(machine.place(read_net(folder)).eval(), machine)
-    player = torch_player(machine.place(read_policy(supervised)).eval(), machine, "supervised")
+    player = torch_player(machine.place(read_policy(stage.supervised)).eval(), machine, "supervised")
     title, seed = f"{rollouts} rollouts of the policy network", learning.seed
     estimators = {
         "value network": network_estimator(evaluate),

@@ -118,7 +118,7 @@ class Replayer:
         return owners
 
     def played_symmetries(self, refs: PositionRefs) -> IntArray:
-        """Return the symmetries, int32[K], in which a player of `policy_rows` evaluated the positions."""
+        """Return the symmetries, int32[K], in which a player of `policy_players` evaluated the positions."""
         self._replay(refs)
         count = symmetry_count(self._store.width, self._store.height)
         symmetries: IntArray = (self._positions.key[: len(refs.games)] % np.uint64(count)).astype(np.int32)

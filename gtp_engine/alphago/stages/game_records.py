@@ -1,25 +1,43 @@
-"""Recorded games: SGF files read into arrays of moves, the input of every stage that learns from games.
+"""Games that are learned from: records read from SGF files, and episodes, which networks in training have played.
 
-A record is stored as its moves, a few hundred bytes a game; positions are replayed when they are needed
+Both are kept as arrays of moves, a few hundred bytes a game; positions are replayed when they are needed
 (`game_positions`).  Where a record edits the board in the middle, the game begins there (`sgf.record`).  Moves after
 the passes that end a game are left out.
+
+Episodes are gathered by a `Collector` and stored in shards.  A shard is a `.npz` of G games on boards of one size and
+under one rule set, T moves in all:
+
+    points      int16 [T]      points of the board, or PASS
+    colors      int8 [T]       the colour that moved
+    lengths     int32 [G]      moves of each game
+    winner      int8 [G]       BLACK, WHITE, or EMPTY where the game was aborted
+    learner     int8 [G]       the colour whose moves are learned from; EMPTY: neither
+    moment      int32 [G]      moves played before the position that is a sample for the value network; −1: none
+    meta        JSON: format, width, height, rules, komi
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.alphago.stages.stage_settings import TEST_SHARE
-from gtp_engine.errors import TengenError, counted, problem
+from gtp_engine.errors import TengenError, counted, problem, shown, shown_path
+from gtp_engine.files import ZIP_DAMAGE, replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.values import parse_result
 from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
+
+FORMAT: Final = 1
+"""The format of shards."""
+NO_MOMENT: Final = -1
 
 Item = TypeVar("Item")
 
@@ -121,3 +139,117 @@ def _length(moves: Sequence[Move]) -> int:
         if before.point == move.point == PASS and before.color != move.color:
             return number + 1
     return len(moves)
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A game and what is learned from it; fields as in a shard."""
+
+    game: RecordedGame
+    learner: int = EMPTY
+    moment: int = NO_MOMENT
+
+    @property
+    def reward(self) -> int:
+        """The learner's reward: 1 for a win, −1 for a loss, 0 where the game has no winner."""
+        if self.game.winner == EMPTY:
+            return 0
+        return 1 if self.game.winner == self.learner else -1
+
+
+class Collector:
+    """Collects finished games in `episodes`, all on boards of one size and under one rule set."""
+
+    def __init__(self) -> None:
+        self.episodes: Final[list[Episode]] = []
+
+    def complete(self, game: Game, *, learner: int = EMPTY, moment: int = NO_MOMENT) -> Episode:
+        """Add a game, scored by area, and return its episode; an aborted game has no winner."""
+        winner = game.score().winner if game.is_over else EMPTY
+        episode = Episode(recorded(game, name=str(len(self.episodes)), winner=winner), learner, moment)
+        self.episodes.append(episode)
+        return episode
+
+    def win_rate(self, color: int | None = None) -> float:
+        """Return the share of games with a winner that the learner won; ½ if there is no such game.
+
+        With `color`, only the games count in which the learner had that colour.
+        """
+        rewards = [episode.reward for episode in self.episodes if color in (None, episode.learner)]
+        won, lost = rewards.count(1), rewards.count(-1)
+        return won / (won + lost) if won + lost else 0.5
+
+    @property
+    def void_share(self) -> float:
+        """The share of games without a winner."""
+        return sum(episode.game.winner == EMPTY for episode in self.episodes) / max(1, len(self.episodes))
+
+    def advantages(self) -> list[float]:
+        """Return each game's reward minus the mean reward of the learner's games with the same colour.
+
+        Komi favours one colour, which says nothing about its moves.  Games without a winner have advantage 0.
+        """
+        means = {color: 2 * self.win_rate(color) - 1 for color in (BLACK, WHITE)}
+        return [episode.reward - means[episode.learner] if episode.reward else 0.0 for episode in self.episodes]
+
+
+def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
+    """Write a shard, replacing an older one.
+
+    There must be at least one game; all have the same board, rules and komi, and none has set-up stones.  Raises
+    RecordsError if the shard cannot be written.
+    """
+    games = [episode.game for episode in episodes]
+    first = games[0]
+    common = {(game.width, game.height, game.rules, game.komi) for game in games}
+    assert len(common) == 1 and not any(game.setup_stones for game in games), "see the docstring"
+    meta = {"width": first.width, "height": first.height, "rules": first.rules.to_json(), "komi": first.komi}
+    arrays: dict[str, Any] = {
+        "meta": np.array(json.dumps({"format": FORMAT, **meta})),
+        "points": np.concatenate([game.points for game in games]),
+        "colors": np.concatenate([game.colors for game in games]),
+        "lengths": np.array([len(game.points) for game in games], dtype=np.int32),
+        "winner": np.array([game.winner for game in games], dtype=np.int8),
+        "learner": np.array([episode.learner for episode in episodes], dtype=np.int8),
+        "moment": np.array([episode.moment for episode in episodes], dtype=np.int32),
+    }
+    with writing(path, RecordsError, "shard"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as unfinished, open(unfinished, "wb") as file:
+            np.savez_compressed(file, **arrays)
+
+
+def read_episodes(path: Path) -> list[Episode]:
+    """Return the games of a shard, named after its file and their index; raises RecordsError if it cannot be read."""
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+        meta: dict[str, Any] = json.loads(str(arrays.pop("meta")))
+        if meta.pop("format") != FORMAT:
+            raise RecordsError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
+        return _episodes(path.stem, arrays, meta)
+    except OSError as error:
+        raise RecordsError(problem(f"cannot read shard {shown_path(path)}: {error.strerror or error}")) from error
+    except ZIP_DAMAGE as error:
+        if isinstance(error, RecordsError):
+            raise
+        raise RecordsError(problem(f"shard {shown(path.name)} is damaged ({error})", advice="delete it")) from error
+
+
+def _episodes(name: str, arrays: dict[str, Any], meta: dict[str, Any]) -> list[Episode]:
+    rules = Rules.parse(meta["rules"])
+    edges = [0, *np.cumsum(arrays["lengths"]).tolist()]
+    episodes = []
+    for index, (begin, end) in enumerate(pairwise(edges)):
+        game = RecordedGame(
+            name=f"{name}-{index}",
+            width=meta["width"],
+            height=meta["height"],
+            rules=rules,
+            komi=meta["komi"],
+            points=arrays["points"][begin:end],
+            colors=arrays["colors"][begin:end],
+            winner=int(arrays["winner"][index]),
+        )
+        episodes.append(Episode(game, int(arrays["learner"][index]), int(arrays["moment"][index])))
+    return episodes

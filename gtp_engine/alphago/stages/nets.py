@@ -1,4 +1,4 @@
-"""AlphaGo's networks as torch modules, and their export to self-describing ONNX files.
+"""AlphaGo's networks as torch modules, as players, and their export to self-describing ONNX files.
 
 Zero-padded convolutions, the first of 5×5 and the rest of 3×3 points, each followed by a ReLU, then a 1×1 convolution
 to one channel.  The policy network adds a bias for each point, which gives the logits of a softmax.  The value network
@@ -25,6 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.alphago.planes import POLICY_PLANES, VALUE_PLANES
+from gtp_engine.alphago.stages.policy_players import PolicyPlayer
 from gtp_engine.alphago.stages.stage_settings import StageRun
 from gtp_engine.errors import ConfigError, ModelError, problem, shown_path
 from gtp_engine.evaluation.evaluation import FloatArray
@@ -35,12 +36,15 @@ from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.core.checkpoint import check_output, read_checkpoint, write_checked
+from gtp_engine.training.core.devices import Machine, ParallelThreads, threads_on
 from gtp_engine.training.nets.layers import NormLayer
 
 FIRST_FILTER: Final = 5
 FILTER: Final = 3
 """Sides of the filters, in points."""
 
+_LEAST_PART: Final = 16
+"""Fewest positions for which another thread is worthwhile."""
 _OUTPUT_GAIN: Final = 0.1
 """Factor on the first weights of the output layers: training begins with an even policy and even values."""
 
@@ -345,3 +349,32 @@ def export_run(run: StageRun, file_name: str, *, default_name: str, origin: str)
     export_net(net, target, name=run.name or f"{default_name}-{net.shape.title}", origin=origin, terms=run.terms)
     run.bar.log(f"Written: {target}")
     return target
+
+
+class TorchLogits:
+    """A network's logits of planes, always with its current weights.
+
+    Each thread evaluates a share of the positions (`training.core.devices`).
+    """
+
+    def __init__(self, net: PolicyNet, machine: Machine) -> None:
+        self._net: Final = net
+        self._machine: Final = machine
+        self._threads: Final = ParallelThreads(machine, threads_on(machine))
+
+    def __call__(self, planes: FloatArray) -> FloatArray:
+        """Return logits, float32[K, A], for planes, float32[K, 48, H, W]."""
+        parts = min(self._threads.count, 1 + len(planes) // _LEAST_PART)
+        return np.concatenate(self._threads.map(self._evaluate, np.array_split(planes, parts)))
+
+    def _evaluate(self, planes: FloatArray) -> FloatArray:
+        machine = self._machine
+        with torch.inference_mode(), machine.autocast():
+            logits = self._net(machine.as_input(torch.from_numpy(planes).to(machine.device)))
+        result: FloatArray = logits.cpu().numpy()
+        return result
+
+
+def torch_player(net: PolicyNet, machine: Machine, name: str) -> PolicyPlayer:
+    """Return a network as a player."""
+    return PolicyPlayer(TorchLogits(net, machine), name)

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.alphago.stages.game_records import RecordsError
-from gtp_engine.alphago.stages.policy_rows import PolicyRows, logits_of
+from gtp_engine.alphago.stages.policy_players import PolicyPlayer, logits_of
 from gtp_engine.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.errors import SgfError, counted, problem, shown_path
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -96,7 +96,7 @@ def load_player(
     available = installed_providers()
     runtime = choose_runtimes(provider, precision, networks=[info.precision], available=available, simd=simd)[0]
     model = OnnxModel(path, runtime, threads=threads, batch=batch)
-    return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else PolicyRows(logits_of(model), info.name)
+    return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else PolicyPlayer(logits_of(model), info.name)
 
 
 def play_records(

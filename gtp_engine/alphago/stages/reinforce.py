@@ -19,16 +19,21 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.experience import Collector, write_episodes
 from gtp_engine.alphago.stages.game_positions import ExampleBatch, GameStore, Replayer, transform_actions
-from gtp_engine.alphago.stages.nets import PolicyNet, export_run, read_policy
+from gtp_engine.alphago.stages.game_records import Collector, write_episodes
+from gtp_engine.alphago.stages.nets import PolicyNet, export_run, read_policy, torch_player
+from gtp_engine.alphago.stages.policy_players import SwitchedPlayer, plan_of
 from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
-from gtp_engine.alphago.stages.torch_games import play_versus, torch_player
 from gtp_engine.errors import ModelError, counted, problem, shown_path
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.files import writing
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.selfplay.policy_games import PolicyGames
 from gtp_engine.training.core.checkpoint import (
     Checkpoint,
     has_checkpoint,
@@ -232,8 +237,8 @@ class Reinforcement:
 
     def _play_against(self, opponent: PolicyNet, games: int, rng: np.random.Generator) -> Collector:
         """Return games of the network as it is now against `opponent`."""
-        learner, other = (torch_player(net, self.machine, "") for net in (self.net.eval(), opponent))
-        return play_versus(learner, other, self.board, self._game, games=games, rng=rng)
+        players = torch_player(self.net.eval(), self.machine, ""), torch_player(opponent, self.machine, "")
+        return play_versus(players, self.board, self._game, games=games, rng=rng)
 
     def _evaluate(self, log: RunLog, run: StageRun, curves: Curves) -> None:
         """Play a match against the network that the run began with, and draw the curves."""
@@ -280,6 +285,34 @@ def policy_gradient(logits: Tensor, batch: ExampleBatch) -> Tensor:
     chosen = log_policy.gather(1, batch.actions[:, None]).squeeze(1)
     entropy = -(log_policy.exp() * log_policy).sum(dim=1).mean()
     return torch.stack([-(batch.outcomes * chosen).mean(), entropy.detach()])
+
+
+def play_versus(
+    players: tuple[Evaluator, Evaluator],
+    board: tuple[int, int],
+    settings: PolicyGameSettings,
+    *,
+    games: int,
+    rng: np.random.Generator,
+) -> Collector:
+    """Return games of the first player, the learner: it has Black in half of them (rounded up), White in the rest."""
+    collector, plan = Collector(), plan_of(settings)
+    for color, count in ((BLACK, (games + 1) // 2), (WHITE, games // 2)):
+        if not count:
+            continue
+        sides = SwitchedPlayer(players if color == BLACK else players[::-1], _by_color)
+        batch = min(settings.parallel_games, count)
+        running = PolicyGames(sides, *board, games=count, batch=batch, rng=rng, planner=lambda *_: plan)
+        while running.playing:
+            running.evaluate()
+            for played in running.play():
+                collector.complete(played.game, learner=color)
+    return collector
+
+
+def _by_color(positions: Positions, rows: int) -> NDArray[np.int64]:
+    """Return 0 for rows with Black to play and 1 for rows with White to play."""
+    return (positions.to_play[:rows] - BLACK).astype(np.int64)
 
 
 def run_reinforcement(

@@ -1,8 +1,8 @@
 """AlphaGo's policy networks as players of many games at once (`selfplay.policy_games`).
 
-    PolicyRows     a policy network's probabilities of all moves that fill no own eye; without such a move, it passes
-    UniformRows    equal probabilities for all moves that leave a liberty
-    SwitchedRows   one of several players for each row
+    PolicyPlayer     a policy network's probabilities of all moves that fill no own eye; without such a move, it passes
+    UniformPlayer    equal probabilities for all moves that leave a liberty
+    SwitchedPlayer   one of several players for each row
 
 None of them evaluates positions: the winrate is always one half.
 
@@ -18,15 +18,19 @@ from numpy.typing import NDArray
 
 from gtp_engine.alphago.planes import planes_of
 from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
+from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation, put_rows
 from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Positions, board_size, take_rows
 from gtp_engine.go.constants import PASS
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.encoded_network import Model
 from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.symmetry import cell_table
+from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
+from gtp_engine.selfplay.policy_games import GamePlan
 
 _NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 _EVEN: Final = 0.5
@@ -90,7 +94,7 @@ def _row_encoders() -> Callable[[Positions], _RowEncoder]:
     return lambda positions: cached(len(positions.key), *board_size(positions))
 
 
-class PolicyRows(BareEvaluator):
+class PolicyPlayer(BareEvaluator):
     """Plays by a policy network: a softmax over the moves that fill no own eye.  It plays rollouts as well."""
 
     def __init__(self, logits: Logits, name: str) -> None:
@@ -113,7 +117,7 @@ class PolicyRows(BareEvaluator):
         policy[:count] = out.policy[:count]
 
 
-class UniformRows(BareEvaluator):
+class UniformPlayer(BareEvaluator):
     """Plays any legal move that leaves a liberty, all with equal probability."""
 
     def __init__(self) -> None:
@@ -128,7 +132,7 @@ class UniformRows(BareEvaluator):
         _write_policy(may_play.astype(np.float32), rows, request.out)
 
 
-class SwitchedRows(BareEvaluator):
+class SwitchedPlayer(BareEvaluator):
     """Evaluates each row with one of several players; `choose` returns their indices, int[K], for the first K rows."""
 
     def __init__(self, players: Sequence[Evaluator], choose: Callable[[Positions, int], NDArray[np.int64]]) -> None:
@@ -165,3 +169,8 @@ def _write_policy(odds: FloatArray, rows: _EncodedRows, out: Evaluation) -> None
     out.policy[np.arange(count)[:, None], rows.points] = policy
     out.policy[:count, PASS] = total[:, 0] == 0
     out.win_black[:count] = out.loss_black[:count] = _EVEN
+
+
+def plan_of(settings: PolicyGameSettings, *, opening_length: int = 0) -> GamePlan:
+    """Return the plan of a game; the networks cannot pass, so a game may last as long as a rollout."""
+    return GamePlan(PRESETS[settings.rules], settings.komi, opening_length, longest=MOVES_PER_POINT)

@@ -6,7 +6,7 @@ from alphago.games import random_game
 from board_helpers import game_from
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.policy_rows import PolicyRows, SwitchedRows, UniformRows
+from gtp_engine.alphago.stages.policy_players import PolicyPlayer, SwitchedPlayer, UniformPlayer
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
@@ -43,7 +43,7 @@ def ask(player: Evaluator, *games: Game) -> Evaluation:
 def test_the_policy_is_a_softmax_over_playable_moves() -> None:
     """Ten games in ten orientations: the moves beside the opponent's stones stay beside them."""
     games = [random_game(seed, 5, 5, moves=14 + seed % 2) for seed in range(10)]
-    out = ask(PolicyRows(next_to_opponents, "beside"), *games)
+    out = ask(PolicyPlayer(next_to_opponents, "beside"), *games)
     for row, game in enumerate(games):
         weights = {}
         for point in game.legal_points():
@@ -65,10 +65,10 @@ def test_own_eyes_are_not_filled_and_a_player_without_another_move_passes() -> N
         O . O O O
         O O O . O"""
     game = game_from(both)
-    out = ask(PolicyRows(next_to_opponents, "beside"), game)
+    out = ask(PolicyPlayer(next_to_opponents, "beside"), game)
     assert out.policy[0, PASS] == 1 and out.policy[0].sum() == 1
     white = game_from(both, first_player=WHITE)
-    assert ask(PolicyRows(next_to_opponents, "beside"), white).policy[0, PASS] == 1
+    assert ask(PolicyPlayer(next_to_opponents, "beside"), white).policy[0, PASS] == 1
 
 
 def test_the_uniform_player_fills_eyes_but_kills_no_own_stones() -> None:
@@ -80,7 +80,7 @@ def test_the_uniform_player_fills_eyes_but_kills_no_own_stones() -> None:
         O . O O O
         O O O . O"""
     )
-    out = ask(UniformRows(), game)
+    out = ask(UniformPlayer(), game)
     vertices = [parse_vertex(text, width=5, height=5) for text in ("A5", "C5")]
     assert np.flatnonzero(out.policy[0]).tolist() == sorted(vertices)
     assert out.policy[0, vertices[0]] == pytest.approx(0.5)
@@ -99,16 +99,16 @@ def test_rules_of_each_row_count() -> None:
         seen.append(planes[:, planes_of("sensibleness")[0]].sum(axis=(1, 2)).tolist())
         return np.zeros((len(planes), 9), dtype=np.float32)
 
-    ask(PolicyRows(record, "zeros"), *games)
+    ask(PolicyPlayer(record, "zeros"), *games)
     (found,) = seen
     assert found[0] == found[2] and found[1] >= found[0]
 
 
 def test_each_row_is_evaluated_by_its_own_player() -> None:
     games = [random_game(seed, 4, 4, moves=seed) for seed in range(5)]
-    one = PolicyRows(lambda planes: np.zeros((len(planes), 16), dtype=np.float32), "one")
-    two = PolicyRows(next_to_opponents, "two")
-    by_color = SwitchedRows([one, two], lambda positions, count: positions.to_play[:count] - BLACK)
+    one = PolicyPlayer(lambda planes: np.zeros((len(planes), 16), dtype=np.float32), "one")
+    two = PolicyPlayer(next_to_opponents, "two")
+    by_color = SwitchedPlayer([one, two], lambda positions, count: positions.to_play[:count] - BLACK)
     assert by_color.info.name == "one and two"
     found, ones, twos = ask(by_color, *games), ask(one, *games), ask(two, *games)
     for row, game in enumerate(games):
