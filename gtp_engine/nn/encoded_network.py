@@ -68,7 +68,7 @@ class InputBuffers:
         self.inputs: Final = new_inputs(self.encoder, batch, width, height)
 
 
-class Network:
+class EncodedNetwork:
     """Runs a model on positions; input arrays are reused as long as board size and number of rows stay the same.
 
     Raises ModelError if the file's planes are not those of its encoder.

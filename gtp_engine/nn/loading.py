@@ -13,7 +13,7 @@ from typing import Final
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.machine import describe_machine
-from gtp_engine.nn.encoded_network import Network
+from gtp_engine.nn.encoded_network import EncodedNetwork
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.network_files import find_networks, quantization_hint
@@ -80,7 +80,7 @@ def _evaluator(
 ) -> NetworkEvaluator:
     """Return an evaluator of these files with its sessions created; raises ModelError."""
     networks = {
-        path: Network(OnnxModel(path, runtime, threads=config.network_threads, batch=batch))
+        path: EncodedNetwork(OnnxModel(path, runtime, threads=config.network_threads, batch=batch))
         for path in set(paths.values())
     }
     evaluator = NetworkEvaluator(

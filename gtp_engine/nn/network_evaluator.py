@@ -32,7 +32,7 @@ from gtp_engine.nn.decode import (
     decode_value,
     finish_rows,
 )
-from gtp_engine.nn.encoded_network import Model, Network
+from gtp_engine.nn.encoded_network import EncodedNetwork, Model
 from gtp_engine.nn.metadata import KATAGO_ENCODER
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.nn.symmetry import TRANSPOSE, cell_table
@@ -66,10 +66,10 @@ class NetworkEvaluator:
 
     def __init__(
         self,
-        policy: Network,
-        value: Network,
+        policy: EncodedNetwork,
+        value: EncodedNetwork,
         *,
-        rollout: Network | None = None,
+        rollout: EncodedNetwork | None = None,
         rollout_weights: object = None,
         config: NetworkConfig,
         looks: int = 1,
@@ -246,7 +246,7 @@ def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:
                 advice="use a network imported from KataGo's, or trained like them",
             )
         )
-    network = Network(model)
+    network = EncodedNetwork(model)
     return NetworkEvaluator(network, network, config=NetworkConfig(cache_positions=0), looks=looks)
 
 

@@ -19,7 +19,7 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn import load_evaluator
-from gtp_engine.nn.encoded_network import Network
+from gtp_engine.nn.encoded_network import EncodedNetwork
 from gtp_engine.nn.network_evaluator import NetworkEvaluator, uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
@@ -70,7 +70,7 @@ def check_together(evaluator: Evaluator, positions: Positions, count: int, size:
 @pytest.mark.parametrize("cached", [0, 100])
 @pytest.mark.parametrize("size", [(7, 7), (6, 4)])
 def test_positions_under_all_rule_sets_share_a_call(tmp_path: Path, size: tuple[int, int], cached: int) -> None:
-    network = Network(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", misc=6, model_version="14")))
+    network = EncodedNetwork(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", misc=6, model_version="14")))
     evaluator = NetworkEvaluator(network, network, config=NetworkConfig(cache_positions=cached))
     games = random_games(*size)
     assert len({conditions_of(game).superko for game in games}) == 3
@@ -120,7 +120,7 @@ def test_the_mean_of_all_looks_and_the_optimistic_policy(tmp_path: Path) -> None
     positions, found, expected = rows_of([game]), new_evaluation(3, 5, 5), new_evaluation(3, 5, 5)
     optimistic = np.full_like(found.policy, np.nan)
     uncached_evaluator(model(path), looks=8).evaluate(Request(positions, 1, found, optimistic=optimistic))
-    network = Network(model(path))
+    network = EncodedNetwork(model(path))
     searching = NetworkEvaluator(network, network, config=NetworkConfig())
     searching.evaluate(Request(positions, 1, expected, EvaluationOptions(ALL_SYMMETRIES)))
     for name, array, wanted in zip(Evaluation._fields, found, expected, strict=True):
@@ -140,7 +140,7 @@ def test_without_an_optimistic_policy_zeros_are_written(tmp_path: Path) -> None:
 
 
 def test_the_optimistic_policy_is_written_for_positions_in_the_cache(tmp_path: Path) -> None:
-    network = Network(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=2)))
+    network = EncodedNetwork(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=2)))
     evaluator = NetworkEvaluator(network, network, config=NetworkConfig())
     request = Request(rows_of([Game(5)]), 1, new_evaluation(3, 5, 5))
     evaluator.evaluate(request)

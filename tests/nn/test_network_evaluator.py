@@ -21,7 +21,7 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.encoded_network import Network, new_encoder
+from gtp_engine.nn.encoded_network import EncodedNetwork, new_encoder
 from gtp_engine.nn.encoder import new_inputs
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.network_evaluator import NetworkEvaluator, _settings
@@ -34,8 +34,8 @@ PLAIN = NetworkConfig(symmetry="none", cache_positions=0)
 TOLERANCE = 2e-5
 
 
-def network(path: Path) -> Network:
-    return Network(OnnxModel(path, CPU, batch=4))
+def network(path: Path) -> EncodedNetwork:
+    return EncodedNetwork(OnnxModel(path, CPU, batch=4))
 
 
 def evaluator_of(path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
@@ -239,7 +239,7 @@ class CountingModel(OnnxModel):
 
 def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) -> None:
     model = CountingModel(path, CPU, batch=4)
-    katago = Network(model)
+    katago = EncodedNetwork(model)
     evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
     games = [play(Game(5), *moves) for moves in (("C3", "D4", "E5"), ("E5", "D4", "C3"))]
     rows = [row_of(game) for game in games]
@@ -253,7 +253,7 @@ def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) 
 
 def test_cached_evaluations_need_no_network(path: Path) -> None:
     model = CountingModel(path, CPU, batch=4)
-    katago = Network(model)
+    katago = EncodedNetwork(model)
     evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
     positions, _ = random_rows(6, 7)
     first = evaluate(evaluator, positions, (7, 7))
@@ -273,7 +273,7 @@ def test_cached_evaluations_need_no_network(path: Path) -> None:
 
 def test_games_on_boards_of_three_sizes_keep_their_evaluations(path: Path) -> None:
     model = CountingModel(path, CPU, batch=4)
-    katago = Network(model)
+    katago = EncodedNetwork(model)
     evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
     rows = {size: random_rows(2, size)[0] for size in (3, 5, 7, 9)}
 

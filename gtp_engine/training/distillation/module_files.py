@@ -1,32 +1,44 @@
-"""Files of networks in training: a module from a file, and a module's network file.
+"""Files of networks in training: a module from a file, as a teacher too, and a module's network file.
 
-module_of_file        the network in a checkpoint, in a file that was exported here, or in one of KataGo's
-module_of_checkpoint  the averaged network of a run
-export_network        writes a module as a network file: the graph of an imported network, compared with the module
+module_of_file             the network in a checkpoint, in a file that was exported here, or in one of KataGo's
+module_of_checkpoint       the averaged network of a run
+TorchModel, TorchTeacher   such a network run by torch: a teacher on a GPU without an ONNX Runtime that supports it
+export_network             writes a module as a network file, compared with the module
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.files import sha256_of
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
+from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.encoder import Inputs
 from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.network_files import is_katago_file
-from gtp_engine.nn.onnx_model import OnnxModel
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint, write_checked
+from gtp_engine.training.core.devices import choose_machine, compiled
+from gtp_engine.training.distillation.batches import unpack_bits
+from gtp_engine.training.distillation.workers import TeacherInfo
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of, empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, OutputSet, new_network
@@ -36,6 +48,8 @@ KIND: Final = "distillation"
 """The kind of the checkpoints."""
 CHECKPOINT_SUFFIX: Final = ".pt"
 
+MOST_ROWS: Final = 4096
+"""Positions that go through a network together: 1.5 million points on 19×19, which fill any GPU."""
 _CHECKED_BOARDS: Final = ((9, 9), (7, 5))
 _CHECKED_POSITIONS: Final = 4
 _SEED: Final = 1
@@ -81,6 +95,128 @@ def size_of_file(path: Path) -> str:
     """Return the size of the network in a file (`module_of_file`), as `Shape.title` has it."""
     trunk = module_of_file(path).describe().trunk
     return f"b{len(trunk.blocks)}c{len(trunk.conv.weights)}"
+
+
+# Teachers
+
+
+class TorchModel:
+    """The network of a file (`module_of_file`) on a device; several threads may use it.
+
+    Raises ModelError if the file cannot be used, ConfigError for a device that does not exist.
+    """
+
+    def __init__(
+        self, path: Path, *, device: str = "auto", precision: str = "auto", threads: int = 0, rows: int = MOST_ROWS
+    ) -> None:
+        self.machine: Final = choose_machine(device, precision, threads=threads)
+        module = module_of_file(path)
+        self.info = _info(path, module)
+        self._module: Any = self.machine.place(module).eval().requires_grad_(False)
+        self._is_compiled = False
+        self._rows = rows
+        self.path: Final = path
+        self.precision: Final = precision
+        self.position_seconds: Final = 0.0
+
+    @property
+    def batch(self) -> int:
+        """The most positions of a call to the network."""
+        return self._rows
+
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: every board is ready."""
+
+    def close(self) -> None:
+        """Do nothing: the memory is freed with this object."""
+
+    @property
+    def rows(self) -> int:
+        """The most positions of a call to the network; more are split, and less is used once memory was too small."""
+        return self._rows
+
+    def compile(self) -> Callable[[], None]:
+        """Have torch compile the network when it runs next; return what takes that back."""
+        eager = self._module
+        self._module, self._is_compiled = compiled(eager), True
+
+        def undo() -> None:
+            self._module, self._is_compiled = eager, False
+
+        return undo
+
+    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
+        """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]."""
+        return self._in_parts(lambda planes: planes, torch.from_numpy(spatial), torch.from_numpy(globals_))
+
+    def run_bits(self, bits: NDArray[np.uint8], globals_: FloatArray, width: int, height: int) -> RawOutputs:
+        """Return the outputs for the bits [K, planes, ⌈A/8⌉] of planes, which are unpacked on the device."""
+        return self._in_parts(
+            lambda packed: unpack_bits(packed, width, height), torch.from_numpy(bits), torch.from_numpy(globals_)
+        )
+
+    def _in_parts(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> RawOutputs:
+        """Return the outputs for any number of positions; where memory is too small, half as many go together."""
+        self.machine.use_threads()
+        parts: list[list[FloatArray]] = []
+        begin = 0
+        while begin < len(packed):
+            chosen = slice(begin, begin + self._rows)
+            try:
+                parts.append(self._run(unpack, packed[chosen], globals_[chosen]))
+            except torch.OutOfMemoryError:
+                rows = min(self._rows, len(packed) - begin)
+                if rows == 1:
+                    raise
+                self._rows = rows // 2
+                torch.cuda.empty_cache()
+            else:
+                begin = chosen.stop
+        return RawOutputs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+    def _run(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> list[FloatArray]:
+        """Return the outputs for some positions, which come from the device in one piece."""
+        device, count = self.machine.device, len(packed)
+        if count == 1 and self._is_compiled:  # twice, because torch would compile once more for a single position
+            packed, globals_ = (torch.cat([each, each]) for each in (packed, globals_))
+        with torch.inference_mode():
+            outputs = self.machine.run(self._module, unpack(packed.to(device)), globals_.to(device))
+            joined = torch.cat([each.flatten(1) for each in outputs], dim=1)[:count].cpu().numpy()
+        sizes = [each[0].numel() for each in outputs]
+        parts = np.split(joined, np.cumsum(sizes)[:-1], axis=1)
+        return [part.reshape(count, *each.shape[1:]) for part, each in zip(parts, outputs, strict=True)]
+
+
+@dataclass(frozen=True)
+class TorchTeacher:
+    """A network file and how torch runs it; called, it returns the evaluator.  It is pickled for workers."""
+
+    path: Path
+    device: str = "auto"
+    precision: str = "auto"
+    threads: int = 0
+    looks: int = 1
+
+    def __call__(self) -> Evaluator:
+        """Return an evaluator of this network, for one thread; raises ModelError or ConfigError."""
+        model = TorchModel(self.path, device=self.device, precision=self.precision, threads=self.threads)
+        return uncached_evaluator(model, looks=self.looks)
+
+    def info(self) -> TeacherInfo:
+        """Return the teacher as shards record it."""
+        info = _info(self.path, module_of_file(self.path))
+        return TeacherInfo(info.name, info.source_sha256, info.license, info.advantages)
+
+
+def _info(path: Path, module: NetworkModule) -> NetworkInfo:
+    """Return the metadata of the network in a file, with the file's hash unless that of its source is recorded."""
+    digest = sha256_of(path)
+    if path.suffix == ".onnx":
+        info = read_info(path)
+        return info if info.source_sha256 else replace(info, source_sha256=digest)
+    is_ours = path.suffix == ".pt"
+    terms = "" if is_ours else KATAGO_LICENSE
+    return info_of_network(module.network, origin=path.name, terms=terms, sha256=digest, advantages=not is_ours)
 
 
 # Export

@@ -1,6 +1,6 @@
 """Workers that play and label side by side, each with games of its own: their networks, and where they run.
 
-    Teacher, NetworkPlayer   the networks of a worker: the teacher labels the games, the player plays some of them
+    Teacher, PlayingNetwork   the networks of a worker: the teacher labels the games, the player plays some of them
     blocks_of_workers        processes on this machine
     blocks_of_cluster        actors on a Ray cluster, on the machines that Ray chooses
 
@@ -66,7 +66,7 @@ class Teacher(Protocol):
 
 
 @dataclass(frozen=True)
-class NetworkPlayer:
+class PlayingNetwork:
     """A network that plays by its policy or, with more than one of `visits`, by a search; called, it returns the moves.
 
     It is pickled for workers.

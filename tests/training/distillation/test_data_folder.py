@@ -8,12 +8,7 @@ import pytest
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.training.core.game_data import is_held_out
-from gtp_engine.training.distillation.data_folder import (
-    DataFolder,
-    FolderSettings,
-    SeenKeys,
-    input_keys,
-)
+from gtp_engine.training.distillation.generate import DataFolder, FolderSettings, SeenKeys, input_keys
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, ShardError, join, read_shard, shard_paths
 from gtp_engine.training.distillation.workers import TeacherInfo
@@ -155,7 +150,7 @@ def test_keys_see_boards_rules_and_history() -> None:
 
 
 def test_seen_keys_are_those_of_a_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.training.distillation.data_folder._RECENT_KEYS", 50)
+    monkeypatch.setattr("gtp_engine.training.distillation.generate._RECENT_KEYS", 50)
     rng, seen, expected = np.random.default_rng(1), SeenKeys(), set()
     for _ in range(100):
         keys = rng.integers(2000, size=20).astype(np.uint64) << np.uint64(50)

@@ -24,8 +24,7 @@ from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, RemoteTeacher
-from gtp_engine.training.distillation.module_files import export_network
-from gtp_engine.training.distillation.torch_evaluator import TorchModel, TorchTeacher
+from gtp_engine.training.distillation.module_files import TorchModel, TorchTeacher, export_network
 from gtp_engine.training.distillation.workers import OnnxTeacher
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 from gtp_engine.training.nets.new import WITH_ERRORS

@@ -30,7 +30,6 @@ from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.loop import TrainingError, TrainingLoop
 from gtp_engine.training.core.reporting import LOG_FILE, run_and_report
 from gtp_engine.training.distillation.batches import DeviceMemoryError, SampleBatch, count_positions
-from gtp_engine.training.distillation.data_folder import DataFolder, FolderSettings
 from gtp_engine.training.distillation.distillation_settings import (
     DistillationLearning,
     PlannedNetwork,
@@ -38,16 +37,15 @@ from gtp_engine.training.distillation.distillation_settings import (
     TrainConfig,
 )
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
-from gtp_engine.training.distillation.generate import Goal, Tally, fill, format_tally
+from gtp_engine.training.distillation.generate import DataFolder, FolderSettings, Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, parse_sizes
 from gtp_engine.training.distillation.losses import AGREEMENT_HEAD, agreement_row
-from gtp_engine.training.distillation.module_files import size_of_file
+from gtp_engine.training.distillation.module_files import TorchModel, size_of_file
 from gtp_engine.training.distillation.plan.plan_state import PlanPart, PlanState, most_samples
 from gtp_engine.training.distillation.plan.speeds import SpeedTrials
 from gtp_engine.training.distillation.run import config_of, export_run, new_loop, panels, validate_file
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, BoardSides, bytes_of, first_shards, shard_paths
-from gtp_engine.training.distillation.torch_evaluator import TorchModel
-from gtp_engine.training.distillation.workers import Makers, NetworkPlayer, TeacherInfo, blocks_of_processes
+from gtp_engine.training.distillation.workers import Makers, PlayingNetwork, TeacherInfo, blocks_of_processes
 from gtp_engine.training.nets.network_module import NetworkModule
 
 _DATA: Final = "data"
@@ -438,7 +436,7 @@ def _makers(server: EvaluationServer, settings: PlanSettings, *, has_player: boo
     if not has_player:
         return Makers(teacher)
     asked = RemoteTeacher(server.port(_PLAYER, rows=rows, area=area))
-    return Makers(teacher, NetworkPlayer(asked, settings.visits, settings.seed))
+    return Makers(teacher, PlayingNetwork(asked, settings.visits, settings.seed))
 
 
 # Training

@@ -19,10 +19,9 @@ from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.core.optimizer import Optimizer, ParallelGradients
 from gtp_engine.training.distillation.batches import SampleBatch
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, LossWeights
-from gtp_engine.training.distillation.module_files import untrained_module
+from gtp_engine.training.distillation.module_files import TorchModel, untrained_module
 from gtp_engine.training.distillation.run import figures_of
 from gtp_engine.training.distillation.shards import BoardSides
-from gtp_engine.training.distillation.torch_evaluator import TorchModel
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import WITH_ERRORS
 from gtp_engine.training.nets.shape import Shape
