@@ -7,11 +7,11 @@ with a reason where it is missing.
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterable
 from types import TracebackType
 
 import pytest
+from watchdog import Watchdog
 
 _BATCH = 40
 """Commands sent before their answers are read: fewer round trips, and never more text than a pipe holds."""
@@ -36,6 +36,7 @@ class GnuGo:
         assert path is not None
         command = [path, "--mode", "gtp", "--quiet", "--level", "1", "--seed", "1", *options]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._watchdog = Watchdog(self._process.kill, _TIMEOUT)
 
     def __enter__(self) -> "GnuGo":
         return self
@@ -43,6 +44,7 @@ class GnuGo:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._watchdog.close()
         self._process.kill()
         self._process.communicate()
 
@@ -66,13 +68,8 @@ class GnuGo:
             assert self._process.stdin is not None
             self._process.stdin.write("".join(f"{line}\n" for line in batch))
             self._process.stdin.flush()
-            watchdog = threading.Timer(_TIMEOUT, self._process.kill)
-            watchdog.daemon = True
-            watchdog.start()
-            try:
+            with self._watchdog:
                 replies += [self._read() for _ in batch]
-            finally:
-                watchdog.cancel()
         return replies
 
     def _read(self) -> tuple[bool, str]:

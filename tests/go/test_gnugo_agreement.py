@@ -6,7 +6,9 @@ the side to play.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
 
 import pytest
 from gnugo import GnuGo, needs_gnugo
@@ -33,17 +35,40 @@ LARGE_BOARDS = (13, 19)
 
 
 class Witnessed:
-    """A game of ours and the same game in GNU Go, which gets the moves with the next question: pipes are slow."""
+    """A game of ours and the same game in GNU Go, which gets moves and questions together at the end: pipes are slow.
+
+    Each question has its check, which knows what we found when the question was asked.
+    """
 
     def __init__(self, gnugo: GnuGo, size: int, rules: Rules):
         self.gnugo = gnugo
         self.game = Game(size, size, rules, 0.0)
-        self.waiting = [f"boardsize {size}", "clear_board", "komi 0"]
+        self.waiting: list[tuple[str, Callable[[str], None]]] = []
+        for command in (f"boardsize {size}", "clear_board", "komi 0"):
+            self.ask(command, lambda answer: None)
 
-    def ask_all(self, questions: Sequence[str]) -> list[str]:
-        commands, self.waiting = [*self.waiting, *questions], []
-        answers = self.gnugo.ask_all(commands)
-        return answers[len(commands) - len(questions) :]
+    def __enter__(self) -> "Witnessed":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            answers = self.gnugo.ask_all(command for command, _ in self.waiting)
+            for (_, check), answer in zip(self.waiting, answers, strict=True):
+                check(answer)
+
+    def ask(self, command: str, check: Callable[[str], None]) -> None:
+        self.waiting.append((command, check))
+
+    def expect(self, command: str, found: Any, read: Callable[[str], Any] = str) -> None:
+        """Require that the answer, read by `read`, is what we found."""
+        number = len(self.game.moves)
+
+        def check(answer: str) -> None:
+            assert read(answer) == found, self.diagram(number)
+
+        self.ask(command, check)
 
     def vertex(self, point: int) -> str:
         return format_vertex(point, width=self.game.width, height=self.game.height).upper()
@@ -54,16 +79,22 @@ class Witnessed:
 
     def play(self, move: Move) -> None:
         self.game.play(move)
-        self.waiting.append(f"play {format_color(move.color)} {self.vertex(move.point)}")
+        self.ask(f"play {format_color(move.color)} {self.vertex(move.point)}", lambda answer: None)
+
+    def diagram(self, number: int) -> str:
+        """Return the position after this number of moves."""
+        game = Game(self.game.width, self.game.height, self.game.rules, 0.0)
+        for move in self.game.moves[:number]:
+            game.play(move)
+        return game.diagram()
 
     def compare_legality(self) -> None:
         """Both know the same legal points for both colours, and the same verdict on a pass."""
         for color in (BLACK, WHITE):
             name = format_color(color)
-            legal, passing = self.ask_all([f"all_legal {name}", f"is_legal {name} pass"])
             expected = self.game.legal_points(color) + self.repetitions_by_suicide(color)
-            assert self.points(legal) == sorted(expected), self.game.diagram()
-            assert passing == "1"
+            self.expect(f"all_legal {name}", sorted(expected), self.points)
+            self.expect(f"is_legal {name} pass", "1")
 
     def repetitions_by_suicide(self, color: int) -> list[int]:
         """Return the suicides that superko forbids; GNU Go does not look for repetitions behind a suicide."""
@@ -81,14 +112,13 @@ class Witnessed:
         stones = [p for p in board_points(self.game.width, self.game.height) if board.color[p] != EMPTY]
         for color in (BLACK, WHITE):
             name = format_color(color)
-            listed, captures = self.ask_all([f"list_stones {name}", f"captures {name}"])
-            assert self.points(listed) == sorted(p for p in stones if board.color[p] == color)
-            assert int(captures) == self.game.captures[color]
-        heads = [p for p in stones if board.head[p] == p]
-        counts = self.ask_all([f"countlib {self.vertex(p)}" for p in stones])
-        assert [int(count) for count in counts] == [len(self.game.liberties(p)) for p in stones]
-        found = self.ask_all([f"findlib {self.vertex(p)}" for p in heads])
-        assert [self.points(text) for text in found] == [self.game.liberties(p) for p in heads]
+            self.expect(f"list_stones {name}", sorted(p for p in stones if board.color[p] == color), self.points)
+            self.expect(f"captures {name}", self.game.captures[color], int)
+        for point in stones:
+            liberties = self.game.liberties(point)
+            self.expect(f"countlib {self.vertex(point)}", len(liberties), int)
+            if board.head[point] == point:
+                self.expect(f"findlib {self.vertex(point)}", liberties, self.points)
 
 
 def random_move(rng: random.Random, game: Game) -> Move:
@@ -109,13 +139,15 @@ def test_random_games(ko: Ko, suicide: bool):
     with GnuGo(KO_OPTIONS[ko], SUICIDE_OPTIONS[suicide]) as gnugo:
         for size, games in GAMES.items():
             for _ in range(games):
-                play_random_game(rng, Witnessed(gnugo, size, rules))
+                with Witnessed(gnugo, size, rules) as both:
+                    play_random_game(rng, both)
 
 
 @pytest.mark.parametrize("size", LARGE_BOARDS)
 def test_random_game_on_a_large_board(size: int):
-    with GnuGo(KO_OPTIONS[Ko.POSITIONAL], SUICIDE_OPTIONS[True]) as gnugo:
-        play_random_game(random.Random(size), Witnessed(gnugo, size, Rules(ko=Ko.POSITIONAL, suicide=True)))
+    rules = Rules(ko=Ko.POSITIONAL, suicide=True)
+    with GnuGo(KO_OPTIONS[rules.ko], SUICIDE_OPTIONS[rules.suicide]) as gnugo, Witnessed(gnugo, size, rules) as both:
+        play_random_game(random.Random(size), both)
 
 
 def play_random_game(rng: random.Random, both: Witnessed) -> None:
@@ -138,14 +170,13 @@ def test_gnugo_refuses_the_same_repetitions(ko: Ko):
     with GnuGo(KO_OPTIONS[ko], "--forbid-suicide") as gnugo:
         for size in (2, 3):
             for _ in range(25):
-                both = Witnessed(gnugo, size, Rules(ko=ko, suicide=False))
-                for _ in range(30):
-                    move = random_move(rng, both.game)
-                    both.play(move)
-                    reasons = [both.game.illegal_reason(p) for p in board_points(size, size)]
-                    repetitions += reasons.count("superko")
-                    legal = both.ask_all([f"all_legal {format_color(both.game.to_play)}"])[0]
-                    assert both.points(legal) == sorted(both.game.legal_points())
+                with Witnessed(gnugo, size, Rules(ko=ko, suicide=False)) as both:
+                    for _ in range(30):
+                        both.play(random_move(rng, both.game))
+                        reasons = [both.game.illegal_reason(p) for p in board_points(size, size)]
+                        repetitions += reasons.count("superko")
+                        legal = sorted(both.game.legal_points())
+                        both.expect(f"all_legal {format_color(both.game.to_play)}", legal, both.points)
     assert repetitions > 50
 
 
@@ -155,11 +186,11 @@ def test_area_of_games_played_out(size: int, games: int):
     rng = random.Random(size)
     with GnuGo("--chinese-rules", "--simple-ko", "--forbid-suicide") as gnugo:
         for _ in range(games):
-            both = Witnessed(gnugo, size, Rules(ko=Ko.SIMPLE, suicide=False))
-            fill_up(rng, both)
-            both.compare_stones()
-            ours = str(both.game.score())
-            assert both.ask_all(["final_score"]) == [ours if "." in ours or ours == "0" else f"{ours}.0"]
+            with Witnessed(gnugo, size, Rules(ko=Ko.SIMPLE, suicide=False)) as both:
+                fill_up(rng, both)
+                both.compare_stones()
+                ours = str(both.game.score())
+                both.expect("final_score", ours if "." in ours or ours == "0" else f"{ours}.0")
 
 
 def fill_up(rng: random.Random, both: Witnessed) -> None:

@@ -4,12 +4,12 @@ import functools
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 from busy_machine import bound
+from watchdog import Watchdog
 
 import gtp_engine
 from gtp_engine.engine.kernels import compile_kernels
@@ -46,6 +46,7 @@ class GtpProcess:
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment, bufsize=0
         )
+        self._watchdog = Watchdog(self.process.kill, READ_TIMEOUT)
 
     def __enter__(self) -> "GtpProcess":
         return self
@@ -53,6 +54,7 @@ class GtpProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._watchdog.close()
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -70,13 +72,8 @@ class GtpProcess:
         """Return the output up to the next blank line, or what there is when the output ends."""
         assert self.process.stdout is not None
         while b"\n\n" not in self._unread:
-            watchdog = threading.Timer(READ_TIMEOUT, self.process.kill)
-            watchdog.daemon = True
-            watchdog.start()
-            try:
+            with self._watchdog:
                 chunk = self.process.stdout.read(1 << 16)
-            finally:
-                watchdog.cancel()
             if not chunk:
                 break
             self._unread += chunk
