@@ -3,8 +3,10 @@
 import math
 import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
@@ -12,10 +14,51 @@ from hypothesis import settings
 # The networks of the user who runs the tests, and their choice of a default, must not matter.
 os.environ["TENGEN_DATA_DIR"] = str(Path(__file__).parent / "no-such-folder")
 
+# Tests start some hundred processes, which should not have to compile the sources of the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # No deadline: the first call of a kernel compiles it, and machines that run tests are often loaded.
 # Derandomized: the same commit gives the same verdict.
 settings.register_profile("tengen", deadline=None, derandomize=True)
 settings.load_profile("tengen")
+
+MANY_TESTS: Final = 2000
+"""Tests from which a run uses most kernels."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None:
+    """Compile all kernels on all cores before many tests are handed out, rather than some in each worker.
+
+    The workers wait meanwhile.  Two that need the same kernels at a time would both compile them.
+    """
+    if len(ids) >= MANY_TESTS:
+        from gtp_engine.engine.kernels import compile_kernels
+        from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, is_cache_filled
+
+        for searches in (NETWORK, ROLLOUTS):
+            if not is_cache_filled(searches):
+                compile_kernels(searches, lambda line: None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let each worker begin with its share of the long tests, so that none of them is left for the end.
+
+    Workers first get equal parts of the list, in its order, and take from each other once they have no more.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    workers: int = config.workerinput["workercount"]
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = iter([item for item in items if not item.get_closest_marker("long")])
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        part = (len(items) - len(ordered)) // (workers - worker)
+        share = long[worker::workers]
+        ordered += [*share, *(item for _, item in zip(range(part - len(share)), others, strict=False))]
+    items[:] = ordered
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,6 +1,7 @@
 """Rules of the house that are read from the sources: attributes of classes, names of modules."""
 
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -77,6 +78,7 @@ def late_attributes(tree: ast.Module, known: dict[str, ast.ClassDef]) -> list[st
     return late
 
 
+@functools.cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 

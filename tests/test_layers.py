@@ -5,6 +5,7 @@ Read from the sources with `ast`, imports inside functions and for type checking
 """
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -204,6 +205,7 @@ def starts_threads(tree: ast.Module) -> bool:
 each_source = pytest.mark.parametrize("path", SOURCES, ids=[name_of(path) for path in SOURCES])
 
 
+@functools.cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 

@@ -38,6 +38,7 @@ def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Partic
     return [player for player in players_of(network, seconds, gnugo) if player.key in ("mixed", "policy", "rave")]
 
 
+@pytest.mark.long
 def test_every_stage_of_a_short_chain(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

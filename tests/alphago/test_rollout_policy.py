@@ -215,6 +215,7 @@ def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
         run_rollout_policy(games[:1], SETTINGS, StageRun(tmp_path, bar))
 
 
+@pytest.mark.long
 def test_policies_are_compared_by_moves_results_and_speed() -> None:
     report = RolloutReport(positions=300, rollouts=2, speed_seconds=0.01)
     found = measure_policies(GameStore(planted_games()[:40]), planted_policy(), report, seed=1)
@@ -224,6 +225,7 @@ def test_policies_are_compared_by_moves_results_and_speed() -> None:
     assert format_qualities(found).count("\n") == 4
 
 
+@pytest.mark.long
 def test_the_command_trains_and_compares(tmp_path: Path) -> None:
     records, out = write_records(tmp_path / "records", 40), tmp_path / "run"
     command = [*ENGINE, "alphago", "rollout-policy", str(records), str(out), "--epochs=1", "--test-share=0.3"]

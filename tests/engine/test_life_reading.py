@@ -374,6 +374,7 @@ def shipped() -> Iterator[Engine]:
         yield engine
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("moves", "rules", "vertex", "score"),
     [

@@ -69,6 +69,7 @@ def test_oracle_and_kernels_agree_on_every_colouring(width: int, height: int):
         assert legal == LEGAL[width]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_count(size: int):
     points = np.array(board_points(size, size), dtype=np.int32)

@@ -54,6 +54,7 @@ def test_generated_lines(seed: int, folder: Path) -> None:
     assert any(checker.accepted.get(name) for name in ANALYSES)
 
 
+@pytest.mark.long
 def test_generated_lines_through_pipes(folder: Path) -> None:
     with GtpProcess("--visits", "4", "--threads", "1") as process:
         run(process.ask_all, seed=3, lines=300, folder=folder)

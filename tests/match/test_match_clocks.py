@@ -91,6 +91,7 @@ def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
         play(tmp_path / "knows not", "--lists time_settings", "--lists time_settings", **values)
 
 
+@pytest.mark.long
 def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:
     """Two moves of 2.7 s need more than 5 s of main time, but not more than that and one increment."""
     moves = f"{KNOWS} --black 'wait:2.7 wait:2.7'"

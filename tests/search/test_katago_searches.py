@@ -107,6 +107,7 @@ def visits_elsewhere(search: Search, record: dict[str, Any], limits: Limits) -> 
     return sum(max(0, visits - found.get(vertex, 0)) for vertex, visits in expected.items())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "count", "ignores_history", "options"),
     [

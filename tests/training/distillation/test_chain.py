@@ -12,6 +12,7 @@ from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 assert torch
 
 
+@pytest.mark.long
 def test_every_step_of_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     plan = TINY._replace(positions=400, minutes=0.05, games=2, visits=2, quantization=("--positions", 48))
     teacher = shipped_teacher()

@@ -93,6 +93,7 @@ def work_of(
     return PartWork(PlanPart(settings, folder, state, times, log, is_stopped), PlanFiles(folder))
 
 
+@pytest.mark.long
 def test_a_plan_in_miniature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupted after the games, it goes on, survives a lack of memory, and leaves the files to take home."""
     teacher, folder = tmp_path / "teacher.onnx", tmp_path / "plan"

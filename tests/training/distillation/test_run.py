@@ -274,6 +274,7 @@ def test_a_validation_without_positions_is_refused() -> None:
     assert found.exit_code == 2 and "0 is not in the range x>=1" in found.stderr
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("interruptible")
 def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
