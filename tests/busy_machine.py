@@ -1,6 +1,7 @@
 """Bounds on durations that also hold while other processes use the cores."""
 
 import os
+import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,14 @@ from gtp_engine.machine import available_cores
 def bound(seconds: float) -> float:
     """Return `seconds`, the bound on an idle machine, times the number of processes that wait for each core."""
     return seconds * max(1.0, _load() / available_cores())
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until `condition` returns something true; fail after `seconds` on an idle machine."""
+    deadline = time.monotonic() + bound(seconds)
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.001)
 
 
 def require_once(measure: Callable[[], float], below: float, attempts: int = 20) -> None:

@@ -2,6 +2,7 @@
 
 from gtp_engine.engine import Engine
 from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 
 FINISHED = """
@@ -38,3 +39,8 @@ def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
     diagram = parse_diagram(text)
     engine.set_board_size(diagram.width, diagram.height)
     engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
+
+
+def point(engine: Engine, vertex: str) -> int:
+    """Return the point of a vertex on the engine's board."""
+    return parse_vertex(vertex, width=engine.game.width, height=engine.game.height)

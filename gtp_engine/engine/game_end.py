@@ -101,7 +101,8 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     if not has_both_colors(game):  # stones of one colour surround everything, which proves nothing yet
         owners[game.board.color == EMPTY] = EMPTY
     neutral = tuple(point for point in points if owners[point] == EMPTY)
-    is_open = not all(_touches_stone(colors, stride, point) for point in neutral)
+    around = ([colors[near] for near in neighbors(point, width=game.width)] for point in neutral)
+    is_open = not all(BLACK in near or WHITE in near for near in around)
     is_decided = (
         all(abs(chain_ownership(game, chain, ownership)) >= DECIDED for chain in chains_of(game))
         and all(for_color(ownership[p], int(owners[p])) >= DECIDED for p in points if owners[p] != EMPTY)
@@ -130,11 +131,6 @@ def dead_stones(game: Game, ownership: Ownership) -> frozenset[int]:
 def chain_ownership(game: Game, chain: list[int], ownership: Ownership) -> float:
     """Return the mean ownership of a chain's points, from its owner's view."""
     return for_color(float(np.mean(ownership[chain])), int(game.board.color[chain[0]]))
-
-
-def _touches_stone(colors: NDArray[np.int32], stride: int, point: int) -> bool:
-    """Return whether a stone is next to `point`; in an open area there are points without one."""
-    return any(colors[point + step] in (BLACK, WHITE) for step in (-1, 1, -stride, stride))
 
 
 def counts_all_stones(game: Game) -> bool:

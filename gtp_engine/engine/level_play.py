@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config, HumanConfig
+from gtp_engine.config.option import Value
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.engine.resources import profile_of_level
 from gtp_engine.engine.searches import Searches, evaluate_game
@@ -131,7 +132,7 @@ class LevelPlay:
                 after = next(question) if lead is None else question.send(lead)
             except StopIteration as ended:
                 return int(ended.value)
-            lead = self._lead(after)
+            lead = float(self._searches.evaluate(after, after.to_play, (ANY_SYMMETRY,), 0.0).lead_black[0])
 
     def gives_up(self, game: Game, report: SearchReport) -> bool:
         """Return whether a player of the level may see that the game is lost: weak ones must be far behind."""
@@ -168,15 +169,10 @@ class LevelPlay:
         """Return what the move is drawn from: the search, or what people play."""
         if self._human is None:
             return found_by_search(game, report, excluded)
-        config = self._main.config.with_values({"human.human_profile": self._profile})
-        evaluation = evaluate_game(
-            self._human, game, report.to_play, config=config, symmetries=(ANY_SYMMETRY,), optimism=0.0
-        )
+        values: dict[str, Value] = {"human.human_profile": self._profile, "puct.root_policy_optimism": 0.0}
+        config = self._main.config.with_values(values)
+        evaluation = evaluate_game(self._human, game, report.to_play, config, (ANY_SYMMETRY,))
         return found_by_network(game, report.to_play, evaluation, 0, excluded)
-
-    def _lead(self, game: Game) -> float:
-        """Return Black's lead in a position by the network."""
-        return float(self._searches.evaluate(game, game.to_play, (ANY_SYMMETRY,), 0.0).lead_black[0])
 
     def _table(self) -> LevelTable:
         """Return the level table of the main network, which is read once."""

@@ -174,16 +174,22 @@ class Searches:
         return self.search_afresh(game, to_play, Limits(self.thresholds.confirm_visits, watcher, cancel=cancel))
 
     def evaluate(self, game: Game, color: int, symmetries: tuple[int, ...], optimism: float | None) -> Evaluation:
-        """Return the network's evaluation, see `evaluate_game`; raises ConfigError without a network."""
+        """Return the network's evaluation, see `evaluate_game`; `optimism` None is the one configured for the root.
+
+        Raises ConfigError without a network.
+        """
         if self.evaluator is None:
             raise ConfigError(problem("no network is loaded", advice="name one with --model FILE"))
-        return evaluate_game(self.evaluator, game, color, config=self.config, symmetries=symmetries, optimism=optimism)
+        config = self.config
+        if optimism is not None:
+            config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
+        return evaluate_game(self.evaluator, game, color, config, symmetries)
 
     def evaluate_as_people(self, game: Game, color: int, symmetries: tuple[int, ...]) -> Evaluation:
         """Return the human-like network's evaluation; raises ConfigError if it is missing or has no profile."""
         if self.human is None:
             raise ConfigError(problem("no human-like network is loaded", advice="name one with --human-model FILE"))
-        return evaluate_game(self.human, game, color, config=self.config, symmetries=symmetries)
+        return evaluate_game(self.human, game, color, self.config, symmetries)
 
     def clear(self) -> None:
         """Forget trees and cached evaluations."""
@@ -302,20 +308,13 @@ class TimeWatcher:
 
 
 def evaluate_game(
-    evaluator: Evaluator,
-    game: Game,
-    color: int,
-    *,
-    config: Config,
-    symmetries: Iterable[int],
-    optimism: float | None = None,
+    evaluator: Evaluator, game: Game, color: int, config: Config, symmetries: Iterable[int]
 ) -> Evaluation:
     """Return the evaluation of the position with `color` to play, one row for each of `symmetries`.
 
-    As in KataGo, a move out of turn counts as the beginning of a new game, with handicap and button reset.  `optimism`
-    None is the one configured for the root.
+    As in KataGo, a move out of turn counts as the beginning of a new game, with handicap and button reset.  Profile,
+    advantage and optimism are those that `config` has for the root.
     """
-    optimism = config.puct.root_policy_optimism if optimism is None else optimism
     part = since_move_out_of_turn(game, color)
     conditions = conditions_of(
         part,
@@ -327,13 +326,9 @@ def evaluate_game(
     rows = []
     for symmetry in symmetries:
         row = new_evaluation(1, game.width, game.height)
-        evaluator.evaluate(Request(positions, 1, row, EvaluationOptions(symmetry, optimism)))
+        options = EvaluationOptions(symmetry, config.puct.root_policy_optimism)
+        evaluator.evaluate(Request(positions, 1, row, options))
         rows.append(row)
-    return join_evaluations(rows)
-
-
-def join_evaluations(rows: list[Evaluation]) -> Evaluation:
-    """Return evaluations as one, row after row."""
     return Evaluation(*(np.concatenate(field) for field in zip(*rows, strict=True)))
 
 

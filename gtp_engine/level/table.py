@@ -175,7 +175,8 @@ def read_table_file(path: Path) -> dict[str, Any]:
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         measured = [board["skills"] for size, board in data["boards"].items() if int(size) > 0 and board["skills"]]
-        complete = all(_is_skill(skills[level]) for skills in measured for level in LEVELS)
+        skills = [board[level] for board in measured for level in LEVELS]
+        complete = all(isinstance(skill, (int, float)) and isfinite(skill) for skill in skills)
         if data["format"] != FORMAT or not complete or not isinstance(data["network"], str):
             raise ValueError("another format")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -187,10 +188,6 @@ def read_table_file(path: Path) -> dict[str, Any]:
             )
         ) from error
     return data
-
-
-def _is_skill(value: object) -> bool:
-    return isinstance(value, (int, float)) and isfinite(value)
 
 
 def write_board(path: Path, network: str, size: int, board: Mapping[str, Any]) -> None:

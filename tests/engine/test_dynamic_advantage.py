@@ -113,64 +113,58 @@ def advantages_of(engine: Engine, evaluator: RecordingEvaluator, color: int) -> 
 
 def test_both_colours_play_a_handicap_game_with_it() -> None:
     evaluator = RecordingEvaluator()
-    engine = engine_with(evaluator)
-    assert advantages_of(engine, evaluator, WHITE) == advantages_of(engine, evaluator, BLACK) == {-2.125}
-    engine.close()
+    with engine_with(evaluator) as engine:
+        assert advantages_of(engine, evaluator, WHITE) == advantages_of(engine, evaluator, BLACK) == {-2.125}
 
 
 def test_neither_analysis_nor_scoring_uses_it() -> None:
     evaluator = RecordingEvaluator()
-    engine = engine_with(evaluator)
-    cancel = CancelToken()
-    cancel.cancel()
-    engine.analyze(cancel)
-    engine.raw_evaluation()
-    engine.score()
-    assert evaluator.advantages == {0.0}
-    engine.close()
+    with engine_with(evaluator) as engine:
+        cancel = CancelToken()
+        cancel.cancel()
+        engine.analyze(cancel)
+        engine.raw_evaluation()
+        engine.score()
+        assert evaluator.advantages == {0.0}
 
 
 def test_a_configured_advantage_wins() -> None:
     evaluator = RecordingEvaluator()
-    engine = engine_with(evaluator, puct__playout_doubling_advantage=-1)
-    assert advantages_of(engine, evaluator, WHITE) == {1.0}
-    engine.configure({"puct.playout_doubling_advantage": 0.0, "puct.dynamic_advantage": 0.0})
-    assert advantages_of(engine, evaluator, WHITE) == {0.0}
-    engine.close()
+    with engine_with(evaluator, puct__playout_doubling_advantage=-1) as engine:
+        assert advantages_of(engine, evaluator, WHITE) == {1.0}
+        engine.configure({"puct.playout_doubling_advantage": 0.0, "puct.dynamic_advantage": 0.0})
+        assert advantages_of(engine, evaluator, WHITE) == {0.0}
 
 
 def test_networks_that_know_no_advantage_receive_none() -> None:
     evaluator = RecordingEvaluator()
     evaluator.info = replace(evaluator.info, knows_advantage=False)
-    engine = engine_with(evaluator)
-    assert advantages_of(engine, evaluator, WHITE) == {0.0}
-    engine.configure({"puct.playout_doubling_advantage": -1.0})
-    assert advantages_of(engine, evaluator, WHITE) == {0.0}
-    engine.raw_evaluation()
-    assert evaluator.advantages == {0.0}
-    engine.close()
+    with engine_with(evaluator) as engine:
+        assert advantages_of(engine, evaluator, WHITE) == {0.0}
+        engine.configure({"puct.playout_doubling_advantage": -1.0})
+        assert advantages_of(engine, evaluator, WHITE) == {0.0}
+        engine.raw_evaluation()
+        assert evaluator.advantages == {0.0}
 
 
 def test_a_level_plays_without_it() -> None:
     """Levels are measured without; the log line names none either."""
     lines: list[str] = []
     evaluator = RecordingEvaluator()
-    engine = Engine(Config().with_values({"play.level": "5k"}), log=lines.append, evaluator=evaluator)
-    engine.set_komi(58.5)
-    engine.genmove(WHITE)
-    assert evaluator.advantages == {0.0}
-    assert "advantage" not in lines[-1]
-    engine.close()
+    with Engine(Config().with_values({"play.level": "5k"}), log=lines.append, evaluator=evaluator) as engine:
+        engine.set_komi(58.5)
+        engine.genmove(WHITE)
+        assert evaluator.advantages == {0.0}
+        assert "advantage" not in lines[-1]
 
 
 def test_the_log_line_names_it() -> None:
     lines: list[str] = []
     config = Config().with_values({"search.visits": 2})
-    engine = Engine(config, log=lines.append, evaluator=FakeEvaluator())
-    engine.set_komi(58.5)
-    engine.genmove(WHITE)
-    assert "advantage -2.125 doublings" in lines[-1]
-    engine.set_komi(7)
-    engine.genmove(BLACK)
-    assert "advantage" not in lines[-1]
-    engine.close()
+    with Engine(config, log=lines.append, evaluator=FakeEvaluator()) as engine:
+        engine.set_komi(58.5)
+        engine.genmove(WHITE)
+        assert "advantage -2.125 doublings" in lines[-1]
+        engine.set_komi(7)
+        engine.genmove(BLACK)
+        assert "advantage" not in lines[-1]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from busy_machine import require_once
-from engine_positions import set_up
+from engine_positions import point, set_up
 from superko_games import game_with_superko
 
 from gtp_engine.clock import TimeSettings
@@ -63,10 +63,6 @@ def engine() -> Iterator[Engine]:
     made = make()
     yield made
     made.close()
-
-
-def point(engine: Engine, vertex: str) -> int:
-    return parse_vertex(vertex, width=engine.game.width, height=engine.game.height)
 
 
 # --- set-up ---

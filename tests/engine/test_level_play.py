@@ -67,17 +67,16 @@ def test_a_level_does_not_limit_an_analysis():
 def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them(level: str):
     """The policy passes; under other rules the stones are taken off after the game."""
     config = Config().with_values({"play.level": level, "search.seed": 1, "network.network_threads": 1})
-    engine = Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(7, 7)))
-    engine.set_board_size(7)
-    engine.set_rules(Rules.parse("tromp-taylor"))
-    dead = stones(WHITE, "B6 B4 C4")
-    engine.set_position([*stones(BLACK, "D1 D2 D3 D4 D5 D6 D7"), *stones(WHITE, "E1 E2 E3 E4 E5 E6 E7"), *dead])
-    passes = 0
-    while passes < 3 and len(engine.game.moves) < 60:
-        passes += engine.genmove(BLACK).point == PASS
-        engine.play(WHITE, PASS)
-    assert not any(engine.game.color_at(move.point) == WHITE for move in dead)
-    engine.close()
+    with Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(7, 7))) as engine:
+        engine.set_board_size(7)
+        engine.set_rules(Rules.parse("tromp-taylor"))
+        dead = stones(WHITE, "B6 B4 C4")
+        engine.set_position([*stones(BLACK, "D1 D2 D3 D4 D5 D6 D7"), *stones(WHITE, "E1 E2 E3 E4 E5 E6 E7"), *dead])
+        passes = 0
+        while passes < 3 and len(engine.game.moves) < 60:
+            passes += engine.genmove(BLACK).point == PASS
+            engine.play(WHITE, PASS)
+        assert not any(engine.game.color_at(move.point) == WHITE for move in dead)
 
 
 def test_a_level_needs_a_network():

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from busy_machine import bound, require_once
-from engine_positions import DEAD_STONE, FINISHED, set_up
+from busy_machine import require_once, wait_until
+from engine_positions import DEAD_STONE, FINISHED, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
@@ -34,9 +34,6 @@ NEUTRAL = """
 """
 """D4 is a neutral point."""
 
-WAIT = bound(60.0)
-"""Seconds after which an expected event counts as missing."""
-
 
 def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **values: object) -> Engine:
     texts = {key.replace("__", "."): str(value) for key, value in values.items()}
@@ -44,22 +41,11 @@ def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **value
     return Engine(Config().with_values({**defaults, **texts}), log=log, evaluator=evaluator)
 
 
-def point(engine: Engine, vertex: str) -> int:
-    return parse_vertex(vertex, width=engine.game.width, height=engine.game.height)
-
-
 @pytest.fixture
 def engine() -> Iterator[Engine]:
     made = make(KnowingEvaluator())
     yield made
     made.close()
-
-
-def wait_until(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 # --- the end of games ---
@@ -70,17 +56,16 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 @pytest.mark.parametrize("balance", [-0.5, 0.0, 0.5])
 def test_a_finished_game_ends_at_little_cost(rules: str, color: int, balance: float) -> None:
     evaluator = KnowingEvaluator()
-    engine = make(evaluator)
-    engine.set_rules(Rules.parse(rules))
-    set_up(engine, FINISHED, color)
-    engine.set_komi(0.0)
-    engine.set_komi(engine.game.score().margin_black + balance)
-    for to_play in (color, opponent(color), color):  # the third pass, where the first took the button
-        before = evaluator.rows
-        assert engine.genmove(to_play).point == PASS
-        assert evaluator.rows - before <= 24 + 2 * 8, "a slow network makes ten evaluations a second"
-    assert engine.game.is_over
-    engine.close()
+    with make(evaluator) as engine:
+        engine.set_rules(Rules.parse(rules))
+        set_up(engine, FINISHED, color)
+        engine.set_komi(0.0)
+        engine.set_komi(engine.game.score().margin_black + balance)
+        for to_play in (color, opponent(color), color):  # the third pass, where the first took the button
+            before = evaluator.rows
+            assert engine.genmove(to_play).point == PASS
+            assert evaluator.rows - before <= 24 + 2 * 8, "a slow network makes ten evaluations a second"
+        assert engine.game.is_over
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
@@ -104,16 +89,15 @@ def test_neutral_points_are_filled_under_territory_rules_too(engine: Engine, col
 
 @pytest.mark.parametrize(("rules", "is_captured"), [("tromp-taylor", True), ("chinese", False), ("japanese", False)])
 def test_dead_stones_are_captured_where_the_rules_count_what_is_left(rules: str, is_captured: bool) -> None:
-    engine = make(KnowingEvaluator(), search__visits=200)
-    engine.set_rules(Rules.parse(rules))
-    set_up(engine, DEAD_STONE)
-    engine.set_komi(0)
-    for _ in range(6):
-        engine.genmove(BLACK)
-        engine.play(WHITE, PASS)
-    assert (engine.game.color_at(point(engine, "A7")) != WHITE) is is_captured
-    assert {p for chain in engine.groups_by_status("dead") for p in chain} <= {point(engine, "A7")}
-    engine.close()
+    with make(KnowingEvaluator(), search__visits=200) as engine:
+        engine.set_rules(Rules.parse(rules))
+        set_up(engine, DEAD_STONE)
+        engine.set_komi(0)
+        for _ in range(6):
+            engine.genmove(BLACK)
+            engine.play(WHITE, PASS)
+        assert (engine.game.color_at(point(engine, "A7")) != WHITE) is is_captured
+        assert {p for chain in engine.groups_by_status("dead") for p in chain} <= {point(engine, "A7")}
 
 
 def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
@@ -146,18 +130,17 @@ class PassingEvaluator(UniformEvaluator):
 
 
 def test_a_search_of_few_visits_that_tried_only_the_pass_does_not_pass_early() -> None:
-    engine = make(PassingEvaluator(), search__visits=4)
-    engine.fixed_handicap(4)
-    choice = engine.genmove(WHITE, play=False)
-    assert {move.point for move in choice.report.moves} == {PASS}
-    assert choice.point != PASS
-    engine.clear_board()
-    assert engine.genmove(BLACK, play=False).point == point(engine, "E5")
-    avoided = Restriction(BLACK, frozenset({point(engine, "E5")}), 1)
-    assert engine.genmove(
-        BLACK, play=False, limits=Limits(cancel=CancelToken(), restrictions=(avoided,))
-    ).point == point(engine, "C3")
-    engine.close()
+    with make(PassingEvaluator(), search__visits=4) as engine:
+        engine.fixed_handicap(4)
+        choice = engine.genmove(WHITE, play=False)
+        assert {move.point for move in choice.report.moves} == {PASS}
+        assert choice.point != PASS
+        engine.clear_board()
+        assert engine.genmove(BLACK, play=False).point == point(engine, "E5")
+        avoided = Restriction(BLACK, frozenset({point(engine, "E5")}), 1)
+        assert engine.genmove(
+            BLACK, play=False, limits=Limits(cancel=CancelToken(), restrictions=(avoided,))
+        ).point == point(engine, "C3")
 
 
 # --- scores ---
@@ -187,38 +170,35 @@ def test_an_open_position_is_scored_by_the_lead(engine: Engine) -> None:
 
 @pytest.mark.parametrize("rules", ["chinese", "japanese", "tromp-taylor", "aga-button"])
 def test_it_plays_whole_games_by_the_rules(rules: str) -> None:
-    engine = make(FakeEvaluator(), game__rules=rules, game__board_size=5, play__resign=False)
-    for _ in range(75):
-        color = engine.game.to_play
-        before = engine.game.copy()
-        assert before.illegal_reason(engine.genmove(color).point, color) is None
-        if engine.game.is_over:
-            break
-    engine.score()
-    engine.close()
+    with make(FakeEvaluator(), game__rules=rules, game__board_size=5, play__resign=False) as engine:
+        for _ in range(75):
+            color = engine.game.to_play
+            before = engine.game.copy()
+            assert before.illegal_reason(engine.genmove(color).point, color) is None
+            if engine.game.is_over:
+                break
+        engine.score()
 
 
 def test_restrictions_and_reports_reach_the_search() -> None:
-    engine = make(FakeEvaluator())
-    reports: list[SearchReport] = []
-    allowed = {point(engine, "D4"), point(engine, "C3")}
-    others = frozenset({*engine.game.legal_points(), PASS} - allowed)
-    reporting, restrictions = Reporting(0.0, reports.append), (Restriction(BLACK, others),)
-    limits = Limits(reporting=reporting, restrictions=restrictions, cancel=CancelToken())
-    assert engine.genmove(BLACK, limits=limits).point in allowed
-    assert reports
-    assert all(move.point in allowed for report in reports for move in report.moves)
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        reports: list[SearchReport] = []
+        allowed = {point(engine, "D4"), point(engine, "C3")}
+        others = frozenset({*engine.game.legal_points(), PASS} - allowed)
+        reporting, restrictions = Reporting(0.0, reports.append), (Restriction(BLACK, others),)
+        limits = Limits(reporting=reporting, restrictions=restrictions, cancel=CancelToken())
+        assert engine.genmove(BLACK, limits=limits).point in allowed
+        assert reports
+        assert all(move.point in allowed for report in reports for move in report.moves)
 
 
 def test_moves_are_left_out_without_a_network_too() -> None:
-    engine = Engine(Config().with_values({"game.board_size": "7", "search.visits": "200", "search.seed": "1"}))
-    allowed = point(engine, "D4")
-    others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
-    limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
-    choice = engine.genmove(BLACK, limits=limits)
-    assert [move.point for move in choice.report.moves] == [choice.point] == [allowed]
-    engine.close()
+    with Engine(Config().with_values({"game.board_size": "7", "search.visits": "200", "search.seed": "1"})) as engine:
+        allowed = point(engine, "D4")
+        others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
+        limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
+        choice = engine.genmove(BLACK, limits=limits)
+        assert [move.point for move in choice.report.moves] == [choice.point] == [allowed]
 
 
 # --- playing with an advantage ---
@@ -226,39 +206,36 @@ def test_moves_are_left_out_without_a_network_too() -> None:
 
 def test_the_network_receives_the_engines_advantage() -> None:
     evaluator = RecordingEvaluator()
-    engine = make(evaluator, puct__playout_doubling_advantage=2)
-    for color, black in ((BLACK, 2.0), (WHITE, -2.0)):
+    with make(evaluator, puct__playout_doubling_advantage=2) as engine:
+        for color, black in ((BLACK, 2.0), (WHITE, -2.0)):
+            evaluator.conditions.clear()
+            engine.genmove(color)
+            engine.raw_evaluation(color)
+            assert evaluator.advantages == {black}
+        engine.configure({"puct.playout_doubling_advantage_color": "white"})
         evaluator.conditions.clear()
-        engine.genmove(color)
-        engine.raw_evaluation(color)
-        assert evaluator.advantages == {black}
-    engine.configure({"puct.playout_doubling_advantage_color": "white"})
-    evaluator.conditions.clear()
-    engine.genmove(BLACK)
-    engine.raw_evaluation(BLACK)
-    assert evaluator.advantages == {-2.0}
-    engine.close()
+        engine.genmove(BLACK)
+        engine.raw_evaluation(BLACK)
+        assert evaluator.advantages == {-2.0}
 
 
 def test_pondering_is_on_behalf_of_the_engine() -> None:
     evaluator = RecordingEvaluator()
-    engine = make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50)
-    expected = engine.genmove(BLACK).report.moves[0].pv[1]
-    before = evaluator.rows
-    wait_until(lambda: evaluator.rows > before + 500)
-    engine.play(WHITE, expected)
-    report = engine.genmove(BLACK).report
-    assert evaluator.advantages == {2.0}
-    assert report.visits - report.playouts > 100
-    engine.close()
+    with make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50) as engine:
+        expected = engine.genmove(BLACK).report.moves[0].pv[1]
+        before = evaluator.rows
+        wait_until(lambda: evaluator.rows > before + 500)
+        engine.play(WHITE, expected)
+        report = engine.genmove(BLACK).report
+        assert evaluator.advantages == {2.0}
+        assert report.visits - report.playouts > 100
 
 
 def test_games_are_counted_without_an_advantage() -> None:
     evaluator = RecordingEvaluator()
-    engine = make(evaluator, puct__playout_doubling_advantage=2)
-    engine.score()
-    assert evaluator.advantages == {0.0}
-    engine.close()
+    with make(evaluator, puct__playout_doubling_advantage=2) as engine:
+        engine.score()
+        assert evaluator.advantages == {0.0}
 
 
 # --- board sizes ---
@@ -279,21 +256,19 @@ class PickyEvaluator(FakeEvaluator):
 
 def test_the_network_gets_ready_while_no_clock_is_running() -> None:
     evaluator = PickyEvaluator()
-    engine = make(evaluator)
-    engine.set_board_size(9)
-    engine.clear_board()
-    engine.load_sgf("(;SZ[5:4];B[aa])")
-    assert evaluator.prepared == [(9, 9), (5, 4)]
-    engine.close()
+    with make(evaluator) as engine:
+        engine.set_board_size(9)
+        engine.clear_board()
+        engine.load_sgf("(;SZ[5:4];B[aa])")
+        assert evaluator.prepared == [(9, 9), (5, 4)]
 
 
 def test_a_board_the_network_does_not_play_changes_nothing() -> None:
-    engine = make(PickyEvaluator())
-    engine.play(BLACK, point(engine, "D4"))
-    with pytest.raises(ModelError, match="does not play 8x8"):
-        engine.set_board_size(8)
-    assert (engine.game.width, len(engine.game.moves)) == (7, 1)
-    engine.close()
+    with make(PickyEvaluator()) as engine:
+        engine.play(BLACK, point(engine, "D4"))
+        with pytest.raises(ModelError, match="does not play 8x8"):
+            engine.set_board_size(8)
+        assert (engine.game.width, len(engine.game.moves)) == (7, 1)
 
 
 # --- time ---
@@ -301,15 +276,14 @@ def test_a_board_the_network_does_not_play_changes_nothing() -> None:
 
 def test_a_slow_network_keeps_to_the_maximum() -> None:
     """Each batch takes 50 ms: the search ends before the batch that would go beyond the time, not after it."""
-    engine = make(SlowEvaluator(0.05), search__visits=0, time__time_per_move=0.4, time__early_stop=False)
+    with make(SlowEvaluator(0.05), search__visits=0, time__time_per_move=0.4, time__early_stop=False) as engine:
 
-    def seconds_for_a_move() -> float:
-        start = time.perf_counter()
-        engine.genmove(BLACK)
-        return time.perf_counter() - start
+        def seconds_for_a_move() -> float:
+            start = time.perf_counter()
+            engine.genmove(BLACK)
+            return time.perf_counter() - start
 
-    require_once(seconds_for_a_move, below=0.42)
-    engine.close()
+        require_once(seconds_for_a_move, below=0.42)
 
 
 def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
@@ -329,9 +303,8 @@ def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["ahead", "behind"])
 def test_a_lopsided_game_gets_all_the_visits_asked_for(color: int) -> None:
     """Early in a handicap game a winrate of 1 % or 99 % used to end the search at 50 visits of the leader."""
-    engine = make(KnowingEvaluator(), game__board_size=3, search__visits=900, game__komi=-60)
-    assert engine.genmove(color, play=False).report.visits == 900
-    engine.close()
+    with make(KnowingEvaluator(), game__board_size=3, search__visits=900, game__komi=-60) as engine:
+        assert engine.genmove(color, play=False).report.visits == 900
 
 
 # --- in the background ---
@@ -354,27 +327,25 @@ def test_pondering_leaves_visits_in_the_tree() -> None:
 
 def test_without_the_option_there_is_no_pondering() -> None:
     evaluator = FakeEvaluator()
-    engine = make(evaluator)
-    engine.genmove(BLACK)
-    before = evaluator.rows
-    time.sleep(0.1)
-    assert evaluator.rows == before
-    engine.close()
+    with make(evaluator) as engine:
+        engine.genmove(BLACK)
+        before = evaluator.rows
+        time.sleep(0.1)
+        assert evaluator.rows == before
 
 
 def test_an_analysis_continues_until_it_is_cancelled() -> None:
-    engine = make(FakeEvaluator())
-    reports: list[SearchReport] = []
-    cancel = CancelToken()
-    engine.start_analysis(WHITE, Limits(reporting=Reporting(0.01, reports.append), cancel=cancel))
-    wait_until(lambda: len(reports) > 3)
-    engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
-    seen = len(reports)
-    wait_until(lambda: len(reports) > seen + 3 and reports[-1].visits > reports[0].visits)
-    cancel.cancel()
-    wait_until(lambda: threading.active_count() <= threads_without_search())
-    assert all(report.to_play == WHITE for report in reports)
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        reports: list[SearchReport] = []
+        cancel = CancelToken()
+        engine.start_analysis(WHITE, Limits(reporting=Reporting(0.01, reports.append), cancel=cancel))
+        wait_until(lambda: len(reports) > 3)
+        engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
+        seen = len(reports)
+        wait_until(lambda: len(reports) > seen + 3 and reports[-1].visits > reports[0].visits)
+        cancel.cancel()
+        wait_until(lambda: threading.active_count() <= threads_without_search())
+        assert all(report.to_play == WHITE for report in reports)
 
 
 def threads_without_search() -> int:
@@ -383,58 +354,54 @@ def threads_without_search() -> int:
 
 
 def test_a_blocking_analysis_returns_what_it_found() -> None:
-    engine = make(FakeEvaluator())
-    reports: list[SearchReport] = []
-    cancel = CancelToken()
+    with make(FakeEvaluator()) as engine:
+        reports: list[SearchReport] = []
+        cancel = CancelToken()
 
-    def receive(report: SearchReport) -> None:
-        reports.append(report)
-        if len(reports) == 3:
-            cancel.cancel()
+        def receive(report: SearchReport) -> None:
+            reports.append(report)
+            if len(reports) == 3:
+                cancel.cancel()
 
-    report = engine.analyze(cancel, reporting=Reporting(0.01, receive))
-    assert report.visits >= reports[-1].visits
-    engine.close()
+        report = engine.analyze(cancel, reporting=Reporting(0.01, receive))
+        assert report.visits >= reports[-1].visits
 
 
 def test_a_search_in_the_background_chooses_without_playing() -> None:
-    engine = make(FakeEvaluator())
-    choices: list[int] = []
-    engine.start_genmove(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
-    wait_until(lambda: bool(choices))
-    assert engine.game.moves == ()
-    assert engine.game.is_legal(choices[0], BLACK)
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        choices: list[int] = []
+        engine.start_genmove(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
+        wait_until(lambda: bool(choices))
+        assert engine.game.moves == ()
+        assert engine.game.is_legal(choices[0], BLACK)
 
 
 def test_a_cancelled_search_in_the_background_chooses_nothing() -> None:
-    engine = make(SlowEvaluator(0.1), search__visits=1_000_000)
-    choices: list[int] = []
-    cancel = CancelToken()
-    engine.start_genmove(BLACK, Limits(cancel=cancel), lambda choice: choices.append(choice.point))
-    cancel.cancel()
-    engine.clear_cache()  # waits for it
-    assert choices == []
-    engine.configure({"search.visits": 8})
-    assert engine.genmove(BLACK, play=False).report.visits > 1, "the next command has a token of its own"
-    engine.close()
+    with make(SlowEvaluator(0.1), search__visits=1_000_000) as engine:
+        choices: list[int] = []
+        cancel = CancelToken()
+        engine.start_genmove(BLACK, Limits(cancel=cancel), lambda choice: choices.append(choice.point))
+        cancel.cancel()
+        engine.clear_cache()  # waits for it
+        assert choices == []
+        engine.configure({"search.visits": 8})
+        assert engine.genmove(BLACK, play=False).report.visits > 1, "the next command has a token of its own"
 
 
 def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:
-    engine = make(FakeEvaluator(), search__visits=0, time__time_per_move=60)
-    cancel = CancelToken()
-    cancel.cancel()
+    with make(FakeEvaluator(), search__visits=0, time__time_per_move=60) as engine:
+        cancel = CancelToken()
+        cancel.cancel()
 
-    def seconds_to_end() -> float:
-        start = time.perf_counter()
-        assert engine.genmove(BLACK, play=False, cancel=cancel).point != PASS
-        engine.timed_search(60.0, cancel=cancel)
-        engine.score(cancel)
-        engine.analyze(cancel)
-        return time.perf_counter() - start
+        def seconds_to_end() -> float:
+            start = time.perf_counter()
+            assert engine.genmove(BLACK, play=False, cancel=cancel).point != PASS
+            engine.timed_search(60.0, cancel=cancel)
+            engine.score(cancel)
+            engine.analyze(cancel)
+            return time.perf_counter() - start
 
-    require_once(seconds_to_end, below=20.0, attempts=3)
-    engine.close()
+        require_once(seconds_to_end, below=20.0, attempts=3)
 
 
 def test_a_cancellation_ends_all_searches_of_a_command() -> None:
@@ -447,10 +414,9 @@ def test_a_cancellation_ends_all_searches_of_a_command() -> None:
             super().evaluate(request)
 
     evaluator = CancellingEvaluator()
-    engine = make(evaluator)
-    engine.score(cancel)
-    assert evaluator.rows <= 4, "of 8 visits in each search"
-    engine.close()
+    with make(evaluator) as engine:
+        engine.score(cancel)
+        assert evaluator.rows <= 4, "of 8 visits in each search"
 
 
 def test_a_failure_in_the_background_is_logged() -> None:
@@ -459,31 +425,30 @@ def test_a_failure_in_the_background_is_logged() -> None:
             raise ZeroDivisionError("broken")
 
     lines: list[str] = []
-    engine = make(Broken(), log=lines.append)
-    engine.start_analysis(None, Limits(cancel=CancelToken()))
-    wait_until(lambda: bool(lines))
-    assert "Traceback" in lines[0]
-    with pytest.raises(ZeroDivisionError):
-        engine.genmove(BLACK)
-    engine.close()
+    with make(Broken(), log=lines.append) as engine:
+        engine.start_analysis(None, Limits(cancel=CancelToken()))
+        wait_until(lambda: bool(lines))
+        assert "Traceback" in lines[0]
+        with pytest.raises(ZeroDivisionError):
+            engine.genmove(BLACK)
 
 
 # --- raw evaluations ---
 
 
 def test_raw_evaluations_have_a_row_for_each_symmetry() -> None:
-    engine = make(FakeEvaluator())
-    evaluation = engine.raw_evaluation(WHITE, (0, 5))
-    assert evaluation.policy.shape[0] == evaluation.win_black.shape[0] == 2
-    assert evaluation.policy[0].sum() == pytest.approx(1, abs=1e-5)
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        evaluation = engine.raw_evaluation(WHITE, (0, 5))
+        assert evaluation.policy.shape[0] == evaluation.win_black.shape[0] == 2
+        assert evaluation.policy[0].sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_without_a_network_there_is_no_raw_evaluation() -> None:
-    engine = Engine(Config())
-    with pytest.raises(ConfigError, match="no network is loaded; name one with --model FILE"):
+    with (
+        Engine(Config()) as engine,
+        pytest.raises(ConfigError, match="no network is loaded; name one with --model FILE"),
+    ):
         engine.raw_evaluation()
-    engine.close()
 
 
 def test_a_search_that_needs_a_network_is_refused_without_one() -> None:
@@ -492,25 +457,23 @@ def test_a_search_that_needs_a_network_is_refused_without_one() -> None:
 
 
 def test_rollouts_may_be_asked_for_although_there_is_a_network() -> None:
-    engine = make(FakeEvaluator(), search__search="rave")
-    assert engine.genmove(BLACK, play=False).report.raw is None
-    assert engine.raw_evaluation().policy.size
-    engine.close()
+    with make(FakeEvaluator(), search__search="rave") as engine:
+        assert engine.genmove(BLACK, play=False).report.raw is None
+        assert engine.raw_evaluation().policy.size
 
 
 # --- settings ---
 
 
 def test_settings_change_while_the_engine_runs() -> None:
-    engine = make(FakeEvaluator())
-    visits = engine.genmove(BLACK, play=False).report.visits
-    engine.configure({"search.visits": 60, "time.ponder": "true", "play.resign": False})
-    report = engine.genmove(BLACK, play=False).report
-    assert (report.visits, report.playouts) == (60, 60 - visits), "the tree is kept"
-    engine.configure({"puct.c_puct": 2.0})
-    assert engine.genmove(BLACK, play=False).report.playouts == 60, "another search begins again"
-    assert engine.config.play.resign is False
-    engine.close()
+    with make(FakeEvaluator()) as engine:
+        visits = engine.genmove(BLACK, play=False).report.visits
+        engine.configure({"search.visits": 60, "time.ponder": "true", "play.resign": False})
+        report = engine.genmove(BLACK, play=False).report
+        assert (report.visits, report.playouts) == (60, 60 - visits), "the tree is kept"
+        engine.configure({"puct.c_puct": 2.0})
+        assert engine.genmove(BLACK, play=False).report.playouts == 60, "another search begins again"
+        assert engine.config.play.resign is False
 
 
 @pytest.mark.parametrize(
@@ -523,8 +486,7 @@ def test_the_error_for_a_fixed_setting_gives_advice(engine: Engine, key: str, ad
 
 
 def test_a_setting_that_does_not_fit_changes_nothing() -> None:
-    engine = Engine(Config())
-    with pytest.raises(ConfigError, match="without a network"):
-        engine.configure({"search.search": "puct"})
-    assert engine.config.search.search == "auto"
-    engine.close()
+    with Engine(Config()) as engine:
+        with pytest.raises(ConfigError, match="without a network"):
+            engine.configure({"search.search": "puct"})
+        assert engine.config.search.search == "auto"

@@ -3,7 +3,6 @@
 import gc
 import itertools
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from busy_machine import bound
+from busy_machine import bound, wait_until
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine import Game
@@ -112,13 +111,6 @@ def busy(owner: SharedEvaluator, evaluator: GatedEvaluator) -> Iterator[SharedEv
     wait_until(lambda: evaluator.asked == [1])
     yield owner
     user.check()
-
-
-def wait_until(condition: Any) -> None:
-    deadline = time.monotonic() + bound(60)
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 def ask_at_once(owner: SharedEvaluator, evaluator: GatedEvaluator, *requests: tuple[Any, ...]) -> list[User]:

@@ -7,13 +7,14 @@ import time
 import numpy as np
 import pytest
 from busy_machine import bound
+from puct_support import game_from
 from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
 from gtp_engine.config import Config, SearchConfig
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import STRIDE, view_storage
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
@@ -46,13 +47,6 @@ def search(game: Game, visits: int = 400, to_play: int | None = None, **values: 
 
 def visits_of(report: SearchReport) -> list[tuple[int, int]]:
     return [(move.point, move.visits) for move in report.moves]
-
-
-def game_from(text: str, to_play: int = BLACK, rules: str = "tromp-taylor", komi: float = 0.5) -> Game:
-    diagram = parse_diagram(text)
-    game = Game(diagram.width, diagram.height, Rules.parse(rules), komi)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], to_play)
-    return game
 
 
 @pytest.mark.parametrize("algorithm", ["rave", "uct"])
