@@ -14,8 +14,7 @@ from fake_kernels import write_fake_policy, write_fake_results
 from gtp_engine.evaluation.evaluator import BareEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions, board_size, conditions_of_row
-from gtp_engine.nn.encoder import Encoder, new_inputs
-from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder, new_inputs
 
 SCORE_STDEV: Final = 10.0
 """Standard deviation of fake scores, points; about that of a real network in the opening."""

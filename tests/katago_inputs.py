@@ -11,9 +11,8 @@ from gtp_engine.evaluation.positions import BOARDS, Positions, new_positions, vi
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.nn.encoder import Encoder
-from gtp_engine.nn.encoder import Inputs as NetworkInputs
-from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder
+from gtp_engine.nn.encoders import Inputs as NetworkInputs
 
 
 class Inputs(NamedTuple):

@@ -14,9 +14,8 @@ from gtp_engine.cli import cli
 from gtp_engine.doctor import PACKAGES, RUNTIMES, examine, format_findings
 from gtp_engine.machine import available_cores
 from gtp_engine.nn import onnx_model, shipped
-from gtp_engine.nn.named_networks import set_default
+from gtp_engine.nn.named_networks import set_default, shipped_folder
 from gtp_engine.nn.providers import Runtime
-from gtp_engine.nn.shipped import shipped_folder
 
 
 def test_findings_are_complete_and_json() -> None:

@@ -287,7 +287,7 @@ def test_every_part_has_a_layer():
         ("search/rollouts/search.py", "PLAYER = 'gtp_engine.alphago.players:new_player'"),
         ("alphago/planes.py", "from gtp_engine.alphago.stages import nets"),
         ("training/core/loop.py", "def f():\n    from gtp_engine.alphago.stages import nets"),
-        ("nn/encoder.py", "from gtp_engine.alphago import planes"),
+        ("nn/encoders.py", "from gtp_engine.alphago import planes"),
         ("engine.py", "from gtp_engine.gtp import args"),
         ("match/runner.py", "from gtp_engine.benchmark import run"),
         ("gtp/commands/moves.py", "from ...match import runner"),

@@ -10,7 +10,7 @@ from nn.katago_files import NetworkFile
 from nn.tiny_networks import v7_network
 
 from gtp_engine.cli import cli
-from gtp_engine.nn import shipped
+from gtp_engine.nn import named_networks
 from gtp_engine.nn.metadata import info_of, read_properties
 
 
@@ -135,7 +135,7 @@ class TestList:
 
     def test_a_file_is_listed_once(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """In a checkout the folder of the networks that ship is also the current folder's `models`."""
-        monkeypatch.setattr(shipped, "PLACES", (here / "models",))
+        monkeypatch.setattr(named_networks, "PLACES", (here / "models",))
         Path("models").mkdir()
         v7_network(Path("models/net.onnx"))
         assert [line.partition("  ")[0] for line in succeed("list").splitlines()] == ["models/net.onnx"]

@@ -6,7 +6,7 @@
 from gtp_engine.alphago.planes import POLICY_PLANES, VALUE_PLANES, new_planes_work, write_planes
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.board import IntArray
-from gtp_engine.nn.encoder import Inputs
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import cell_table
 
 

@@ -20,8 +20,17 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.evaluation.positions import ENDS, GOES_ON, Positions, board_of, new_positions
-from gtp_engine.evaluation.row_kernels import copy_row, finish_row, forbid_ko, shift_row
+from gtp_engine.evaluation.positions import (
+    ENDS,
+    GOES_ON,
+    Positions,
+    board_of,
+    copy_row,
+    finish_row,
+    forbid_ko,
+    new_positions,
+    shift_row,
+)
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import (
     EMPTY_COUNT,

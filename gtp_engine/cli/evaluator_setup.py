@@ -36,7 +36,7 @@ def _human_evaluator_of(config: Config) -> Any:
 
 def _calibrated_evaluator_of(config: Config) -> Any:
     """Return the evaluator of the network that ships."""
-    from gtp_engine.nn.shipped import shipped_folder
+    from gtp_engine.nn.named_networks import shipped_folder
 
     network = replace(config.network, model=str(shipped_folder()), human_model=None, precision="auto")
     return _load(replace(config, network=network))

@@ -330,8 +330,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
 
 
 def _default_folders() -> list[Path]:
-    from gtp_engine.nn.named_networks import find_user_folder
-    from gtp_engine.nn.shipped import FOLDER_NAME, PLACES
+    from gtp_engine.nn.named_networks import FOLDER_NAME, PLACES, find_user_folder
 
     mine = find_user_folder()
     return [Path(), Path(FOLDER_NAME), *([] if mine is None else [mine]), *PLACES]
@@ -339,7 +338,7 @@ def _default_folders() -> list[Path]:
 
 def _shipped_sets() -> list[Path]:
     """Return the folders of networks for one purpose each that came with the engine."""
-    from gtp_engine.nn.shipped import shipped_networks
+    from gtp_engine.nn.named_networks import shipped_networks
 
     return [path for path in shipped_networks().values() if path.is_dir()]
 

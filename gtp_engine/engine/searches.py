@@ -23,8 +23,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Request
-from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, ExclusiveEvaluator, Request
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import EMPTY, Move, opponent

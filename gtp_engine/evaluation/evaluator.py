@@ -3,12 +3,16 @@
 A search passes a batch of positions and receives an `Evaluation`.  Everything in it is Black's view, as in the search
 tree, except the policy, which is that of the side to move: an evaluator converts the network's side-to-move view once.
 
-Request         what is to be evaluated, and where the evaluation goes
-Evaluator       the protocol
-BareEvaluator   what evaluators without cache, preparation and rollout policy have in common
+Request              what is to be evaluated, and where the evaluation goes
+Evaluator            the protocol
+BareEvaluator        what evaluators without cache, preparation and rollout policy have in common
+ForwardingEvaluator  stands before another one
+ExclusiveEvaluator   serves several threads, whose calls wait for each other
 """
 
-from typing import Final, NamedTuple, Protocol
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Final, NamedTuple, Protocol
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
@@ -111,3 +115,47 @@ class BareEvaluator:
 
     def close(self) -> None:
         """Do nothing: nothing is held."""
+
+
+class ForwardingEvaluator:
+    """Forwards every call to `evaluator`, each within the context `turn`, which can be entered again and again."""
+
+    def __init__(self, evaluator: Evaluator, turn: AbstractContextManager[Any] | None = None) -> None:
+        self.info: Final[EvaluatorInfo] = evaluator.info
+        self._evaluator: Final = evaluator
+        self._turn: Final[AbstractContextManager[Any]] = nullcontext() if turn is None else turn
+
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions; see `Evaluator`."""
+        with self._turn:
+            self._evaluator.evaluate(request)
+
+    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
+        """Write the rollout policy for the first `count` rows into `policy`; see `RolloutPolicy`."""
+        with self._turn:
+            self._evaluator.write_rollout_policy(positions, count, policy)
+
+    def prepare(self, width: int, height: int) -> None:
+        """Get ready for boards of this size; see `Evaluator`."""
+        with self._turn:
+            self._evaluator.prepare(width, height)
+
+    def clear_cache(self) -> None:
+        """Empty the cache of evaluations; see `Evaluator`."""
+        with self._turn:
+            self._evaluator.clear_cache()
+
+    def close(self) -> None:
+        """Free what the evaluator holds, after the call that is running."""
+        with self._turn:
+            self._evaluator.close()
+
+
+class ExclusiveEvaluator(ForwardingEvaluator):
+    """Forwards calls to `evaluator`, which by contract serves one thread at a time.
+
+    A search that was stopped may leave a batch behind, whose evaluation is not used, while the next search begins.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        super().__init__(evaluator, threading.Lock())

@@ -1,7 +1,7 @@
 """A batch of positions as an evaluator receives them: boards, the last moves, what ko forbids, the rules.
 
-The search's kernels fill rows at its leaves (`row_kernels`), `from_game` fills one from a game.  Encoders turn rows
-into a network's input.  B is the number of rows, n the padded length of a board, S the length of its storage.
+Encoders turn rows into a network's input.  B is the number of rows, n the padded length of a board, S the length of
+its storage.
 
 Every row has its own conditions: rules, komi and what else holds for a whole game (`Conditions`).  So positions of
 several games can be evaluated together.
@@ -10,6 +10,12 @@ A row holds as much of the past as networks read.  Moves are left out by ending 
 colour 0 from there on: everything before the passes that ended a game which nevertheless continues, or all moves if the
 position is to be evaluated without its past.  To have a network evaluate a pass as if the game continued, end the
 history before the first move and set `pass_ends` to 0 (KataGo's "conservative pass" at the root of a search).
+
+Kernels that fill rows, as those of the search do at its leaves, write the boards (`board_of`), the moves (`write_move`,
+`end_history`) and `forbidden`, then call `finish_row`, which takes everything else; conditions stay as they are.  So a
+new field of `Positions` means editing this file only; the callers of `finish_row` then fail to compile until they pass
+it.  `from_game` fills rows without these kernels and is what tests compare them with.  The fields about the clean-up
+phases are zero in all rows but those of a search, which writes them itself (`puct.cleanup`).
 """
 
 from collections.abc import Sequence
@@ -21,18 +27,23 @@ from numpy.typing import NDArray
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     CAPTURED,
+    EMPTY_COUNT,
     HEIGHT,
+    KO_COLOR,
     KO_POINT,
     TABLE,
     WIDTH,
     Board,
     IntArray,
+    copy_board,
+    hash_after,
+    is_legal,
     padded_length,
     storage_length,
     view_storage,
     view_storage_in_kernel,
 )
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK, NULL_POINT, WHITE
 
 BOARDS: Final = 3
 """Boards of a row: the position, and those one and two moves ago."""
@@ -143,7 +154,7 @@ def take_rows(positions: Positions, rows: Sequence[int] | NDArray[np.int64]) -> 
 
 
 def put_row(target: Positions, place: int, source: Positions, row: int) -> None:
-    """Make row `place` of `target` equal to a row of `source` (`row_kernels.copy_row` is the same for kernels)."""
+    """Make row `place` of `target` equal to a row of `source` (`copy_row` is the same for kernels)."""
     for name, array in target._asdict().items():
         if name != "zobrist":
             array[place] = getattr(source, name)[row]
@@ -231,3 +242,120 @@ def set_key(positions: Positions, row: int) -> None:
             situation = mix(situation, point)
     positions.key[row] = key
     positions.situation[row] = situation
+
+
+Keys = NDArray[np.uint64]
+
+
+@kernel
+def copy_row(target: Positions, place: int, source: Positions, row: int) -> None:
+    """Make row `place` of `target` equal to a row of `source`."""
+    for ago in range(BOARDS):
+        copy_board(board_of(target, place, wide(ago)), board_of(source, row, wide(ago)))
+    for ago in range(HISTORY):
+        target.points[place, ago] = source.points[row, ago]
+        target.colors[place, ago] = source.colors[row, ago]
+    for point in range(source.forbidden.shape[1]):
+        target.forbidden[place, point] = source.forbidden[row, point]
+        target.no_retake[place, point] = source.no_retake[row, point]
+        target.start[place, point] = source.start[row, point]
+    target.to_play[place] = source.to_play[row]
+    target.pass_ends[place] = source.pass_ends[row]
+    target.button[place] = source.button[row]
+    target.phase[place] = source.phase[row]
+    target.placed[place] = source.placed[row]
+    target.key[place] = source.key[row]
+    target.situation[place] = source.situation[row]
+    for field in range(source.conditions.shape[1]):
+        target.conditions[place, field] = source.conditions[row, field]
+    target.conditions_key[place] = source.conditions_key[row]
+
+
+@inlined_kernel
+def write_move(positions: Positions, row: int, ago: int, point: int, color: int) -> None:
+    """Write the move that was made `ago` moves before the last one (0: the last)."""
+    positions.points[row, ago] = point
+    positions.colors[row, ago] = color
+
+
+@inlined_kernel
+def end_history(positions: Positions, row: int, length: int) -> None:
+    """Leave out all moves of a row but the last `length`."""
+    for ago in range(length, HISTORY):
+        positions.points[row, ago] = NULL_POINT
+        positions.colors[row, ago] = 0
+
+
+@inlined_kernel
+def forbid_ko(positions: Positions, row: int, color: int) -> None:
+    """Write a row's `forbidden` for `color`: the point that simple ko forbids on its newest board, if any."""
+    board = board_of(positions, row, wide(0))
+    for point in range(positions.forbidden.shape[1]):
+        positions.forbidden[row, point] = 0
+    ko = wide(board.info[KO_POINT])
+    if ko != NULL_POINT and board.info[KO_COLOR] == color:
+        positions.forbidden[row, ko] = 1
+
+
+@spliced_kernel
+def write_forbidden(
+    positions: Positions, row: int, color: int, suicide: bool, situational: bool, superko_keys: Keys
+) -> None:
+    """Write a row's `forbidden` for `color`: simple ko, and the positions with these keys, which may not recur."""
+    forbid_ko(positions, row, color)
+    board, opponent = board_of(positions, row, wide(0)), BLACK + WHITE - color
+    if superko_keys.size == 0:
+        return
+    for i in range(wide(board.info[EMPTY_COUNT])):
+        point = wide(board.empties[i])
+        if is_legal(board, point, color, suicide):
+            key = hash_after(board, point, color)
+            if situational:
+                key = key ^ board.zobrist[0, opponent]
+            for k in range(superko_keys.size):
+                if superko_keys[k] == key:
+                    positions.forbidden[row, point] = 1
+
+
+@kernel
+def shift_row(positions: Positions, row: int, point: int, color: int) -> None:
+    """Make a row's boards and moves one move older and write a new last move; the newest board stays as it was."""
+    for ago in range(BOARDS - 1, 0, -1):
+        copy_board(board_of(positions, row, wide(ago)), board_of(positions, row, wide(ago) - 1))
+    for ago in range(HISTORY - 1, 0, -1):
+        positions.points[row, ago] = positions.points[row, ago - 1]
+        positions.colors[row, ago] = positions.colors[row, ago - 1]
+    write_move(positions, row, wide(0), point, color)
+
+
+@inlined_kernel
+def finish_row(positions: Positions, row: int, to_play: int, pass_ends: int, button: int) -> None:
+    """Write the rest of a row whose boards, moves and `forbidden` are written: these values, and the key of it all."""
+    positions.to_play[row] = to_play
+    positions.pass_ends[row] = pass_ends
+    positions.button[row] = button
+    set_key(positions, row)
+
+
+@kernel
+def advance_row(
+    positions: Positions,
+    row: int,
+    board: Board,
+    point: int,
+    color: int,
+    pass_ends: int,
+    superko_keys: Keys,
+) -> None:
+    """Turn a row into that of one move later, under its conditions: `color` has played `point`, which led to `board`.
+
+    `pass_ends` is as in `Positions`; `superko_keys` are the keys of the positions that may not recur
+    (`Game.superko_keys`), none without superko.
+    """
+    conditions = conditions_of_row(positions, row)
+    is_situational = conditions.superko == SITUATIONAL_SUPERKO
+    shift_row(positions, row, point, color)
+    copy_board(board_of(positions, row, wide(0)), board)
+    to_play = BLACK + WHITE - color
+    write_forbidden(positions, row, to_play, conditions.suicide, is_situational, superko_keys)
+    finish_row(positions, row, to_play, pass_ends, wide(0))

@@ -32,9 +32,8 @@ from gtp_engine.elo import ELO_PER_NAT, Comparisons, Prior, RatingArray, elo_dif
 from gtp_engine.errors import TengenError, counted, problem, shown_path
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import GOES_ON, Positions, new_positions, put_row
-from gtp_engine.evaluation.row_kernels import advance_row
+from gtp_engine.evaluation.from_game import GameRows, write_game
+from gtp_engine.evaluation.positions import GOES_ON, Positions, advance_row, new_positions, put_row
 from gtp_engine.files import complete_lines
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
@@ -44,7 +43,6 @@ from gtp_engine.level.drawing import Question, choose_move, found_by_network, fo
 from gtp_engine.level.table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.selfplay.game_rows import GameRows
 
 RULES: Final = "chinese"
 KOMI: Final = 7.5

@@ -26,8 +26,8 @@ from typing import Any, Final, NamedTuple
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.nn.quantized_copy import original_path
-from gtp_engine.nn.shipped import shipped_folder
 
 BOTTOM_SKILL: Final = -3.0
 """Skill of the weakest player that can be set: on small boards, on which mistakes cost less, the ranks reach that far

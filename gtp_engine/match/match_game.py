@@ -228,7 +228,7 @@ def _estimator() -> "Engine":
     """Return the engine that scores."""
     from gtp_engine.engine import Engine  # here: they import numba, the search and what runs networks
     from gtp_engine.nn import load_evaluator
-    from gtp_engine.nn.shipped import shipped_folder
+    from gtp_engine.nn.named_networks import shipped_folder
 
     config = Config().with_values({**_ESTIMATOR, "network.model": str(shipped_folder())})
     return Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None))

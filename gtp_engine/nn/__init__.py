@@ -1,20 +1,18 @@
 """Running networks: from positions to evaluations.
 
-loading             from the configuration to an evaluator; start here
-network_evaluator   NetworkEvaluator: cache, networks, decoding
+loading             from the configuration to an evaluator; tries providers on this machine; start here
+network_evaluator   NetworkEvaluator: cache, model and encoder, decoding
 cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
 network_calls       the calls of these kernels from Python, to be compiled in advance
-encoded_network     a network with its encoder
 onnx_model          a network file in ONNX Runtime
-providers           which provider runs a network, in which precision, and why; provider_trial tests it first
+providers           which provider runs a network, in which precision, and why
 metadata            the `tengen.…` properties of a network file
 network_files       the files of a network: one for each purpose, in float32 and quantized to 8 bits
 quantized_copy      the 8-bit copy of a network, and whether it is good enough to play
 named_networks      networks by name, the user's and those that ship; which one is the default
-shipped             the networks that ship with the engine
-encoder             the protocol of encoders and the arrays they fill; symmetry, the eight orientations of a board
-katago_…            KataGo's inputs: encoder, planes, global values; ladder_cache, the ladders they show;
-                    human_inputs, the players whom a human-like network imitates
+encoders            the protocol of encoders and KataGo's: the arrays they fill, profiles of human-like networks
+katago_inputs       KataGo's inputs (kernels): planes, global values, the ladders that they show
+symmetry            the eight orientations of a board
 plug_ins            encoders and weights for rollouts of other parts of the package, by names in a model's files
 
 Making network files is the work of `networks`, games of many boards at once that of `selfplay`.

@@ -55,7 +55,7 @@ _FIRST_WITH_ERRORS: Final = 9
 """KataGo's first model version with usable outputs for time left and errors (also in `decode`, for its kernels)."""
 
 PROFILE_INPUTS: Final = 192
-"""Global values that describe the players whom a network imitates (`nn.human_inputs`)."""
+"""Global values that describe the players whom a network imitates (`nn.encoders`)."""
 
 _PREFIX: Final = "tengen."
 _REQUIRED: Final = ("kind", "encoder", "planes", "globals", "sizes", "name", "precision", "pass")

@@ -2,6 +2,10 @@
 
 The user's folder also holds the name of the network to play with when none is given (`models default`).  Without
 that, it is the network that ships.
+
+What ships lies in the folder `models`, beside the package in a checkout and inside it in an installed engine: the
+default network in float32 and quantized to 8 bits (`providers` chooses), folders with other networks, and a README
+about their origin.
 """
 
 from pathlib import Path
@@ -10,7 +14,42 @@ from typing import Final
 from gtp_engine.errors import ModelError, TengenError, problem, shown_path
 from gtp_engine.files import data_folder, expanded, replacing
 from gtp_engine.nn.quantized_copy import is_quantized_copy
-from gtp_engine.nn.shipped import shipped_folder, shipped_networks
+
+FOLDER_NAME: Final = "models"
+
+_PACKAGE: Final = Path(__file__).parents[1]
+PLACES: Final = (_PACKAGE / FOLDER_NAME, _PACKAGE.parent / FOLDER_NAME)
+"""An installed engine's folder, a checkout's."""
+
+
+def shipped_networks() -> dict[str, Path]:
+    """Return the paths of all shipped networks by their names: those of files without suffix, and of folders.
+
+    The 8-bit copy of a network has no name of its own.
+    """
+    found: dict[str, Path] = {}
+    for place in PLACES:
+        for file in sorted(place.glob("*.onnx")):
+            if is_quantized_copy(file):
+                continue
+            found.setdefault(file.stem, file)
+        for file in sorted(place.glob("*/*.onnx")):
+            found.setdefault(file.parent.name, file.parent)
+    return found
+
+
+def shipped_folder() -> Path:
+    """Return the folder of the default network; raises ModelError if it was removed."""
+    for place in PLACES:
+        if any(place.glob("*.onnx")):
+            return place
+    raise ModelError(
+        problem(
+            f"the network that ships with the engine is missing from {shown_path(PLACES[0])}",
+            advice="install the engine again, name a network with --model, or play without one: --search rave",
+        )
+    )
+
 
 BUILTIN: Final = "builtin"
 """What `models default` calls the network that ships with the engine."""

@@ -6,8 +6,7 @@ import numpy as np
 
 from gtp_engine._jit import KernelCall
 from gtp_engine.evaluation.evaluation import new_evaluation, no_result, value_black
-from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.evaluation.row_kernels import finish_row
+from gtp_engine.evaluation.positions import finish_row, new_positions
 from gtp_engine.go.board import padded_length
 from gtp_engine.nn.cache import find, new_cache, store
 from gtp_engine.nn.decode import (
@@ -20,7 +19,7 @@ from gtp_engine.nn.decode import (
     decode_policy,
     finish_rows,
 )
-from gtp_engine.nn.katago_planes import encode_rows, new_encoder_work
+from gtp_engine.nn.katago_inputs import encode_rows, new_encoder_work
 from gtp_engine.nn.symmetry import cell_table
 
 _SIZE: Final = 2

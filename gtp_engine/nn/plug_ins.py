@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.nn.encoder import Encoder
+from gtp_engine.nn.encoders import Encoder
 
 _ENCODERS: Final = {
     "alphago-48": "gtp_engine.alphago.planes_encoder:new_policy_encoder",

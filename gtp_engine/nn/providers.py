@@ -1,7 +1,7 @@
 """The providers that can run a network (ONNX Runtime's execution providers), their precision, and how to choose.
 
 The choice depends on what is installed and on the processor's instruction sets; nothing is loaded (`onnx_model` does)
-or measured (`provider_trial` does) here.
+or measured (`loading` does) here.
 
 Speed decided the order.  On two Zen 4 cores with AVX512-BF16, 19×19, evaluations/s of KataGo's b6c96 / b15c192 /
 b18c384nbt: ONNX Runtime's own CPU provider 289 / 31 / 6.9, OpenVINO in float32 300 / 33 / 12, in bfloat16

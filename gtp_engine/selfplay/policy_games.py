@@ -1,81 +1,89 @@
 """Games that a network plays against itself by sampling its policy, many at once, without a search.
 
-GamePlan      rules, komi and opening of a game; `plain_plan` draws one
 Temperatures  how moves are drawn
 PolicyGames   the games: each position costs one evaluation
+MovePolicy    another player in some of them: the policy of another network (NetworkMoves), or a search (SearchMoves)
 """
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.from_game import GameRows
+from gtp_engine.evaluation.positions import Positions, board_size, new_positions, take_rows
+from gtp_engine.go.board import padded_length
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.selfplay.game_rows import GameRows
-from gtp_engine.selfplay.move_policy import MovePolicy
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.selfplay.plans import GamePlan, Planner, plain_plan
 
-OPENING_SHARE: Final = 0.04
-"""Mean length of the varied opening, as a share of the board's points; KataGo's self-play begins games with as many
-moves of its policy (`policyInitAreaProp` in its cpp/configs/training/selfplay1.cfg)."""
+SEARCH_BATCH: Final = 8
+"""Positions that a search evaluates together."""
+
+
+class MovePolicy(Protocol):
+    """Gives the probabilities that moves are drawn with; one thread calls it at a time."""
+
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+        """Return probabilities [K, n] by point for K rows of `positions`, which show `games`."""
+        ...
+
+
+class NetworkMoves:
+    """Moves by the policy of a network."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator: Final = evaluator
+
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+        """Return the network's policies; see `MovePolicy`."""
+        batch = len(positions.key)
+        chosen = take_rows(positions, np.resize(rows, batch))  # always as many: evaluators keep buffers for each number
+        evaluation = new_evaluation(batch, *board_size(positions))
+        self._evaluator.evaluate(Request(chosen, len(rows), evaluation))
+        return evaluation.policy[: len(rows)]
+
+
+class SearchMoves:
+    """Moves in proportion to the visits of a search of `visits` visits with `evaluator`, and its plain policy."""
+
+    def __init__(self, evaluator: Evaluator, visits: int, *, seed: int) -> None:
+        config = Config()
+        puct = replace(config.puct, eval_batch=SEARCH_BATCH, pipeline=1, root_average=False)
+        puct = replace(puct, root_policy_optimism=0.0, policy_optimism=0.0)
+        config = replace(config, search=replace(config.search, seed=seed), puct=puct)
+        self._search: Final = PuctSearch(config, evaluator)
+        self._limits: Final = Limits(visits=visits)
+
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+        """Return the shares of the visits; see `MovePolicy`."""
+        found = np.zeros((len(games), padded_length(*board_size(positions))))
+        for policy, game in zip(found, games, strict=True):
+            report = self._search.run(game, self._limits)
+            for move in report.moves:
+                policy[move.point] = move.visits
+            if not policy.any():  # a single visit is the root's
+                assert report.raw is not None, "a search with a network evaluates the root"
+                policy[:] = report.raw.policy
+            policy /= policy.sum()
+        return found
+
+
 OPENING_TEMPERATURE: Final = 2.0
 """Temperature of the policy in the opening, so that games differ early; later moves follow the policy itself."""
-LONGEST_GAME: Final = 1.5
-"""A game stops after this many moves for each point of the board: weak networks never pass."""
-KOMI_DEVIATION: Final = 0.15
-"""Standard deviation of komi from the usual one of the rules, in points per line of the board: 3 on 19×19, so that some
-games are decided before they begin and most are not."""
-RULES: Final = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand", "stone-scoring")
-"""Rule sets of the games; together they have every value of ko, scoring, tax and suicide."""
 DECIDED: Final = 0.98
 """A game counts as decided where the probabilities to win and to lose differ by this much: 99 % for one side."""
 DECIDED_MOVES: Final = 8
 """A game stops once it has been decided for this many moves in a row, so that neither one blunder nor one wrong
 evaluation ends it."""
-
-
-class GamePlan(NamedTuple):
-    """How a game is played, except for the size of its board."""
-
-    rules: Rules
-    komi: float  # points for White, a multiple of one half
-    opening_length: int = 0  # moves drawn at the opening's temperature
-    handicap: tuple[int, ...] = ()  # points of Black's handicap stones
-    white_passes: int = 0  # White passes this often first, so that Black's handicap stones are moves of the policy
-    even_at: int | None = None  # after this many moves komi is set so that the evaluator considers the game even
-    stops_when_decided: bool = False
-    advantage_black: float = 0.0  # Black's playout doubling advantage, see `Conditions`
-    longest: float = LONGEST_GAME  # moves per point of the board after which the game stops
-
-
-Planner = Callable[[np.random.Generator, int, int], GamePlan]
-"""Draws the plan of a game on a board of the given width and height."""
-
-
-def plain_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
-    """Return an even game under one of RULES, with a komi near the usual one."""
-    rules = PRESETS[RULES[rng.integers(len(RULES))]]
-    komi = komi_near(rules, KOMI_DEVIATION, rng, width, height)
-    return GamePlan(rules, komi, draw_opening_length(rng, width, height))
-
-
-def komi_near(rules: Rules, deviation: float, rng: np.random.Generator, width: int, height: int) -> float:
-    """Return a random komi around the usual one of `rules`; `deviation` is in points per line of the board."""
-    offset = float(rng.normal()) * deviation * math.sqrt(width * height)
-    return rules.default_komi() + round(2 * offset) / 2
-
-
-def draw_opening_length(rng: np.random.Generator, width: int, height: int) -> int:
-    """Return for how many moves a game is varied; its mean is OPENING_SHARE of the board."""
-    return int(rng.exponential(OPENING_SHARE * width * height))
 
 
 class Temperatures(NamedTuple):

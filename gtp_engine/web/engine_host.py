@@ -17,8 +17,7 @@ from gtp_engine.analysis.worker import Backend, Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError
-from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.forwarding import ForwardingEvaluator
+from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.search.cancellation import CancelToken
 
 END_WAIT: Final = 2.0

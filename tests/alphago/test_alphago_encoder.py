@@ -21,7 +21,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.encoder import Inputs
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count, transform
 
 MOVE_FEATURES = [*FEATURES][5:-1]

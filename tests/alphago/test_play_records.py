@@ -23,7 +23,8 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.policy_games import DECIDED_MOVES, GamePlan, PlayedGame
+from gtp_engine.selfplay.plans import GamePlan
+from gtp_engine.selfplay.policy_games import DECIDED_MOVES, PlayedGame
 
 SETTINGS = RecordSettings(size=5, games=6, parallel_games=4)
 PLAN = GamePlan(PRESETS["chinese"], 0.5)

@@ -24,8 +24,7 @@ from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, Netwo
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources, rollout_players
 from gtp_engine.errors import ConfigError
-from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.exclusive import ExclusiveEvaluator
+from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, Request
 from gtp_engine.evaluation.positions import Positions, conditions_of_row
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex

@@ -18,7 +18,7 @@ from gtp.processes import TIMEOUT, GtpProcess, compile_once
 from gtp_engine.errors import SHOWN_PATH_LENGTH
 from gtp_engine.gtp.terminal_guide import WELCOME
 from gtp_engine.kernel_cache import NETWORK
-from gtp_engine.nn.shipped import shipped_folder
+from gtp_engine.nn.named_networks import shipped_folder
 
 
 def test_replies_to_a_pipe_that_ends() -> None:

@@ -19,7 +19,7 @@ from gtp_engine.level.table import (
     table_path,
     write_board,
 )
-from gtp_engine.nn.shipped import shipped_folder
+from gtp_engine.nn.named_networks import shipped_folder
 
 
 def test_settings_narrow_as_the_skill_grows():

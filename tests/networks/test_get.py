@@ -19,8 +19,7 @@ from gtp_engine.networks import published_networks
 from gtp_engine.networks.published_networks import PUBLISHED, PublishedNetwork
 from gtp_engine.nn import named_networks
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.named_networks import default_name, model_path, user_folder
-from gtp_engine.nn.shipped import shipped_folder
+from gtp_engine.nn.named_networks import default_name, model_path, shipped_folder, user_folder
 
 NAME = PUBLISHED[0].name
 CONTENT = NetworkFile(15).bytes(gzipped=True)

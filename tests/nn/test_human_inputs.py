@@ -14,9 +14,7 @@ from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.nn.human_inputs import write_profile
-from gtp_engine.nn.katago_encoder import KatagoV7Encoder
-from gtp_engine.nn.katago_human_encoder import KatagoHumanEncoder
+from gtp_engine.nn.encoders import KatagoHumanEncoder, KatagoV7Encoder, write_profile
 from gtp_engine.nn.metadata import PROFILE_INPUTS
 
 

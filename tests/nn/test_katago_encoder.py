@@ -14,8 +14,7 @@ from gtp_engine.evaluation.positions import ENDS, FIRST_CLEANUP, SECOND_CLEANUP,
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.nn.encoder import Encoder, Inputs
-from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.encoders import Encoder, Inputs, KatagoV7Encoder
 from gtp_engine.nn.symmetry import symmetry_count, transform
 
 TROMP_TAYLOR = Rules.parse("tromp-taylor")

@@ -19,14 +19,13 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.files import sha256_of
 from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
+from gtp_engine.nn.loading import disagreement
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
 from gtp_engine.nn.network_files import find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
-from gtp_engine.nn.provider_trial import disagreement
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, read_quality
-from gtp_engine.nn.shipped import shipped_folder, shipped_networks
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 
@@ -328,7 +327,7 @@ def test_a_provider_that_disagrees_is_not_used(networks: Path, factor: float) ->
 def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
     clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3)
-    monkeypatch.setattr("gtp_engine.nn.provider_trial.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr("gtp_engine.nn.loading.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     assert disagreement(model) == "takes 3.0 times as long as the CPU"
 
 

@@ -19,11 +19,10 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn import load_evaluator
-from gtp_engine.nn.encoded_network import EncodedNetwork
-from gtp_engine.nn.network_evaluator import NetworkEvaluator, uncached_evaluator
+from gtp_engine.nn.named_networks import shipped_folder
+from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.nn.shipped import shipped_folder
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 PROFILES = ("rank_9d", "rank_15k")

@@ -21,10 +21,9 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.encoded_network import EncodedNetwork, new_encoder
-from gtp_engine.nn.encoder import new_inputs
+from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.nn.network_evaluator import NetworkEvaluator, _settings
+from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, _settings, new_encoder
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.nn.symmetry import cell_table, transform

@@ -27,7 +27,7 @@ from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.nn.encoder import Inputs
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import IDENTITY, NO_CELL, cell_table, symmetry_count
 
 BATCH: Final = 512

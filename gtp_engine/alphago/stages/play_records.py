@@ -30,7 +30,8 @@ from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
-from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures, draw_opening_length
+from gtp_engine.selfplay.plans import GamePlan, draw_opening_length
+from gtp_engine.selfplay.policy_games import PlayedGame, PolicyGames, Temperatures
 from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 from gtp_engine.training.core.runs import never

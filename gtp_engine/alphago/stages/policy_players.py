@@ -26,11 +26,11 @@ from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Positions, board_size, take_rows
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn.encoded_network import Model
-from gtp_engine.nn.encoder import Inputs
+from gtp_engine.nn.encoders import Inputs
+from gtp_engine.nn.network_evaluator import Model
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
-from gtp_engine.selfplay.policy_games import GamePlan
+from gtp_engine.selfplay.plans import GamePlan
 
 _NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 _EVEN: Final = 0.5

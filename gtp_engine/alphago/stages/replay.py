@@ -19,10 +19,14 @@ from gtp_engine.evaluation.positions import (
     HISTORY,
     SIMPLE_KO,
     SITUATIONAL_SUPERKO,
+    Keys,
     Positions,
     board_of,
+    end_history,
+    finish_row,
+    write_forbidden,
+    write_move,
 )
-from gtp_engine.evaluation.row_kernels import Keys, end_history, finish_row, write_forbidden, write_move
 from gtp_engine.go.area import owners_into
 from gtp_engine.go.board import (
     KO_COLOR,

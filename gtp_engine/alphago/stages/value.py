@@ -50,7 +50,8 @@ from gtp_engine.files import writing
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.selfplay.policy_games import GamePlan, PlayedGame, PolicyGames, Temperatures
+from gtp_engine.selfplay.plans import GamePlan
+from gtp_engine.selfplay.policy_games import PlayedGame, PolicyGames, Temperatures
 from gtp_engine.training.core.devices import choose_machine
 
 FILE_NAME: Final = "value.onnx"

@@ -150,7 +150,7 @@ Block: TypeAlias = OrdinaryBlock | GlobalPoolingBlock | BottleneckBlock | Attent
 class ProfileEncoder:
     """`act2(bias2 + act1(bias1 + profile @ mul1) @ mul2) @ mul3`: what a profile of players adds to the trunk's input.
 
-    KataGo calls it the encoder of SGF metadata; `nn.human_inputs` describes its input.
+    KataGo calls it the encoder of SGF metadata; `nn.encoders` describes its input.
     """
 
     mul1: MatMul

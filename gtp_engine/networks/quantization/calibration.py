@@ -1,7 +1,7 @@
 """Inputs for calibration and comparison: positions of games that a network plays against itself, sampling its policy.
 
 The games are those of `policy_games`, from which positions are drawn evenly.  They differ in rules, komi and handicap
-(`selfplay.varied_plans`), because a quantized network clips values beyond those seen in calibration.
+(`selfplay.plans`), because a quantized network clips values beyond those seen in calibration.
 Loss of tengen-b10c128 on 600 held-out positions of its training data, by the positions used for calibration:
 
                                     policy KL    winrate error
@@ -21,12 +21,12 @@ from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.evaluation.positions import Positions, new_positions, put_row, take_rows
-from gtp_engine.nn.encoded_network import new_encoder
-from gtp_engine.nn.encoder import new_inputs
+from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.network_evaluator import new_encoder
 from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.selfplay.plans import varied_plan
 from gtp_engine.selfplay.policy_games import PolicyGames
-from gtp_engine.selfplay.varied_plans import varied_plan
 
 PER_GAME: Final = 8
 """Positions taken from each game: a compromise between variety and the time to play the games."""

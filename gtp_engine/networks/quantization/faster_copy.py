@@ -27,10 +27,10 @@ from gtp_engine.networks.quantization.quantize import (
 from gtp_engine.networks.quantization.quantized_graph import NetworkGraph, measure_ranges, quantized_model
 from gtp_engine.networks.quantization.sensitivity import speeds
 from gtp_engine.networks.quantize_settings import QuantizeSettings
+from gtp_engine.nn.loading import random_inputs
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import installed_providers
-from gtp_engine.nn.provider_trial import random_inputs
 from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, can_be_quantized, quantized_path
 

@@ -86,6 +86,7 @@ from gtp_engine.networks.quantization.sensitivity import (
 from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
+from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import Runtime, choose_runtimes, has_vnni
 from gtp_engine.nn.quantized_copy import (
@@ -99,7 +100,6 @@ from gtp_engine.nn.quantized_copy import (
     is_made_from,
     quantized_path,
 )
-from gtp_engine.nn.shipped import shipped_folder
 
 StepProgress = Callable[[float, str], None]
 """Called with the finished share of the whole work, and what is being done."""

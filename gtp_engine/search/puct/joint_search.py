@@ -15,9 +15,8 @@ from dataclasses import replace
 from typing import Final
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluator import Evaluator, Kind, Request
-from gtp_engine.evaluation.forwarding import ForwardingEvaluator
-from gtp_engine.evaluation.joining import JoinedRows
+from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Kind, Request
+from gtp_engine.evaluation.shared import JoinedRows
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.evaluation_thread import Call, Job, NewRolloutPlayer

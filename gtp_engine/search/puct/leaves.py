@@ -20,9 +20,12 @@ from gtp_engine.evaluation.positions import (
     SIMPLE_KO,
     Positions,
     board_of,
+    end_history,
+    finish_row,
+    forbid_ko,
     new_positions,
+    write_move,
 )
-from gtp_engine.evaluation.row_kernels import end_history, finish_row, forbid_ko, write_move
 from gtp_engine.go.area import TaxWork, new_tax_work
 from gtp_engine.go.benson import LifeWork, new_life_work
 from gtp_engine.go.board import (

@@ -60,8 +60,8 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
 
 def shipped_teacher() -> Path:
     """Return the file of the network that ships with the engine, in float32: the default teacher."""
+    from gtp_engine.nn.named_networks import shipped_folder
     from gtp_engine.nn.network_files import find_networks  # imported here: it is slow, and --help does not need it
-    from gtp_engine.nn.shipped import shipped_folder
 
     return find_networks(shipped_folder())["policy"].path("float32")
 

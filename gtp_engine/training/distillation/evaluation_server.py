@@ -190,7 +190,7 @@ class EvaluationServer:
 
 
 class RemoteModel:
-    """A network as `nn.encoded_network.Model`, which the server runs."""
+    """A network as `nn.network_evaluator.Model`, which the server runs."""
 
     def __init__(self, port: Port) -> None:
         self._port: Final = port

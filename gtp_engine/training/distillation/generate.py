@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from gtp_engine.files import writing
 from gtp_engine.machine import available_cores
 from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.varied_plans import planner_for
+from gtp_engine.selfplay.plans import planner_for
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings

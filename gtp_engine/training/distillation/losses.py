@@ -32,7 +32,7 @@ from gtp_engine.training.distillation.shards import (
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 
 _ILLEGAL_PLANES: Final = (1, 2, 6)
-"""Planes of KataGo's inputs that mark illegal moves: own stones, opponent's stones, ko (`nn.katago_planes`)."""
+"""Planes of KataGo's inputs that mark illegal moves: own stones, opponent's stones, ko (`nn.katago_inputs`)."""
 
 _ILLEGAL_LOGIT: Final = -1e4
 """Logit of illegal moves: their probability is 0, and finite, so that 0 times it is 0."""

@@ -28,8 +28,7 @@ from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
-from gtp_engine.nn.encoder import Inputs
-from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.network_files import is_katago_file

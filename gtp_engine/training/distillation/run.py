@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.errors import problem, shown_path
-from gtp_engine.nn.katago_globals import ADVANTAGE
+from gtp_engine.nn.katago_inputs import ADVANTAGE
 from gtp_engine.progress import ProgressBar
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint

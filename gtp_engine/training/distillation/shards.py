@@ -35,8 +35,7 @@ from numpy.typing import NDArray
 from gtp_engine.errors import TengenError, problem, shown, shown_path
 from gtp_engine.files import ZIP_DAMAGE, replacing, writing
 from gtp_engine.nn import decode
-from gtp_engine.nn.katago_globals import GLOBALS
-from gtp_engine.nn.katago_planes import PLANES
+from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 
 FORMAT: Final = 2
 _OLD_FORMAT: Final = 1

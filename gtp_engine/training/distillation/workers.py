@@ -25,7 +25,7 @@ from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
-from gtp_engine.selfplay.move_policy import MovePolicy, NetworkMoves, SearchMoves
+from gtp_engine.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.worker_process import WorkerProcess, connected, end_workers, start_worker
 

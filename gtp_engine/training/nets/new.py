@@ -27,8 +27,7 @@ from gtp_engine.networks.katago_format.description import (
     Trunk,
     ValueHead,
 )
-from gtp_engine.nn.katago_globals import GLOBALS
-from gtp_engine.nn.katago_planes import PLANES
+from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.nets.shape import Shape
 

@@ -7,8 +7,7 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.nn.encoder import new_inputs
-from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.training.core.game_data import turned_boards, turned_points
 

@@ -14,8 +14,8 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.selfplay.move_policy import NetworkMoves, SearchMoves
-from gtp_engine.selfplay.policy_games import plain_plan
+from gtp_engine.selfplay.plans import plain_plan
+from gtp_engine.selfplay.policy_games import NetworkMoves, SearchMoves
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import (
     BLOCK_MOVES,

@@ -13,8 +13,7 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.encoder import new_inputs
-from gtp_engine.nn.katago_encoder import KatagoV7Encoder
+from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.selfplay.policy_games import PolicyGames
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.shards import Samples

@@ -15,7 +15,7 @@ from training.toy import tiny_config, tiny_module, write_data
 
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.nn.katago_globals import ADVANTAGE
+from gtp_engine.nn.katago_inputs import ADVANTAGE
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar

@@ -23,8 +23,8 @@ import torch
 from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown_path
 from gtp_engine.files import writing
 from gtp_engine.machine import available_cores, describe_machine
-from gtp_engine.selfplay.move_policy import SEARCH_BATCH
-from gtp_engine.selfplay.varied_plans import planner_for
+from gtp_engine.selfplay.plans import planner_for
+from gtp_engine.selfplay.policy_games import SEARCH_BATCH
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.loop import TrainingError, TrainingLoop

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import torch
 
-from gtp_engine.nn.katago_globals import GLOBALS
-from gtp_engine.nn.katago_planes import PLANES
+from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 from gtp_engine.training.core import devices
 from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.core.optimizer import Optimizer, ParallelGradients

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.selfplay.policy_games import GamePlan
-from gtp_engine.selfplay.varied_plans import (
+from gtp_engine.selfplay.plans import (
     EVEN_SHARE,
     HANDICAP_ADVANTAGE_SHARE,
     HANDICAP_SHARE,
     RULE_WEIGHTS,
     STOPPED_SHARE,
+    GamePlan,
     plan_with_advantages,
     varied_plan,
 )

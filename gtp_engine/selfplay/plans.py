@@ -1,17 +1,68 @@
-"""Plans of games that differ in everything but the board: rules, komi, handicap.
+"""Plans of games: rules, komi, handicap and opening.
+
+plain_plan    even games, with a komi near the usual one
+varied_plan   games that differ in everything but the board
 
 For training, and for whatever else should see what a network may meet.  Shares are of games.  Numbers without a source
 were chosen, not measured.
 """
 
-from collections.abc import Mapping
-from typing import Final
+import math
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from gtp_engine.go.handicap import free_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.selfplay.policy_games import KOMI_DEVIATION, GamePlan, Planner, draw_opening_length, komi_near
+
+OPENING_SHARE: Final = 0.04
+"""Mean length of the varied opening, as a share of the board's points; KataGo's self-play begins games with as many
+moves of its policy (`policyInitAreaProp` in its cpp/configs/training/selfplay1.cfg)."""
+LONGEST_GAME: Final = 1.5
+"""A game stops after this many moves for each point of the board: weak networks never pass."""
+KOMI_DEVIATION: Final = 0.15
+"""Standard deviation of komi from the usual one of the rules, in points per line of the board: 3 on 19×19, so that some
+games are decided before they begin and most are not."""
+RULES: Final = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand", "stone-scoring")
+"""Rule sets of the games; together they have every value of ko, scoring, tax and suicide."""
+
+
+class GamePlan(NamedTuple):
+    """How a game is played, except for the size of its board."""
+
+    rules: Rules
+    komi: float  # points for White, a multiple of one half
+    opening_length: int = 0  # moves drawn at the opening's temperature
+    handicap: tuple[int, ...] = ()  # points of Black's handicap stones
+    white_passes: int = 0  # White passes this often first, so that Black's handicap stones are moves of the policy
+    even_at: int | None = None  # after this many moves komi is set so that the evaluator considers the game even
+    stops_when_decided: bool = False
+    advantage_black: float = 0.0  # Black's playout doubling advantage, see `Conditions`
+    longest: float = LONGEST_GAME  # moves per point of the board after which the game stops
+
+
+Planner = Callable[[np.random.Generator, int, int], GamePlan]
+"""Draws the plan of a game on a board of the given width and height."""
+
+
+def plain_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
+    """Return an even game under one of RULES, with a komi near the usual one."""
+    rules = PRESETS[RULES[rng.integers(len(RULES))]]
+    komi = komi_near(rules, KOMI_DEVIATION, rng, width, height)
+    return GamePlan(rules, komi, draw_opening_length(rng, width, height))
+
+
+def komi_near(rules: Rules, deviation: float, rng: np.random.Generator, width: int, height: int) -> float:
+    """Return a random komi around the usual one of `rules`; `deviation` is in points per line of the board."""
+    offset = float(rng.normal()) * deviation * math.sqrt(width * height)
+    return rules.default_komi() + round(2 * offset) / 2
+
+
+def draw_opening_length(rng: np.random.Generator, width: int, height: int) -> int:
+    """Return for how many moves a game is varied; its mean is OPENING_SHARE of the board."""
+    return int(rng.exponential(OPENING_SHARE * width * height))
+
 
 RULE_WEIGHTS: Final[Mapping[str, float]] = {
     "chinese": 3,

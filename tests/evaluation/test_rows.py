@@ -8,12 +8,12 @@ from gtp_engine.evaluation.positions import (
     Conditions,
     Positions,
     board_size,
+    copy_row,
     new_positions,
     put_row,
     take_rows,
     view_board,
 )
-from gtp_engine.evaluation.row_kernels import copy_row
 from gtp_engine.go.game import Game
 
 FIELDS = [name for name in Positions._fields if name != "zobrist"]

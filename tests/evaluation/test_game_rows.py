@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation import from_game
+from gtp_engine.evaluation.from_game import GameRows, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.selfplay import game_rows
-from gtp_engine.selfplay.game_rows import GameRows
 
 MOVES = 60
 
@@ -72,7 +71,7 @@ def test_a_row_is_written_from_scratch_only_where_it_must_be(monkeypatch: pytest
         written.append(len(game.moves))
         write_game(positions, row, game, conditions=conditions)
 
-    monkeypatch.setattr(game_rows, "write_game", write)
+    monkeypatch.setattr(from_game, "write_game", write)
     rows, game = GameRows(new_positions(1, 5, 5)), Game(5)
     for vertex in ("A1", "B2", "C3", "pass"):
         rows.fill(0, game)

@@ -1,0 +1,220 @@
+"""Encoders: what turns a batch of positions into the arrays that a network reads.
+
+Encoder             the protocol
+KatagoV7Encoder     KataGo's networks, and all that read positions as they do (`katago_inputs`)
+KatagoHumanEncoder  KataGo's human-like networks: the same, and a profile of the players
+
+An encoder is made for one board size (`KatagoV7Encoder(width, height)`) and owns the work arrays of its kernels, so
+each thread needs its own; two of them may fill different rows of the same arrays at the same time.
+
+The 192 values that describe the players to a human-like network, KataGo's "SGF metadata" (`PROFILE_INPUTS`):
+
+      0, 1   whether the side to move, the opponent is human
+      2–5    whether they are unranked, whether their ranks are unknown: never with a profile
+      6–39   rank of the side to move: the first r are 1, with r = 1 for 9d, 2 for 8d …
+     40–73   rank of the opponent
+      74     whether the game is unrated; ½ if unknown
+     75–81   time control: unknown, none, absolute, simple, byo-yomi, Canadian, Fischer
+     82–85   logarithms of the seconds of main time and of a period, the periods of byo-yomi, and the stones of a
+             Canadian period
+      86     logarithm of the board's area
+     87–150  date of the game: cosine and sine of 32 angles
+    151–166  source of the game: OGS, KGS, Fox, … GoGoD, Go4Go
+    167–191  not used
+
+Facts from KataGo 1.17 (`cpp/neuralnet/sgfmetadata.cpp`).
+"""
+
+from datetime import date
+from functools import lru_cache
+from math import cos, log, pi, sin
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+
+from gtp_engine.config.human import HumanProfile, profile_of
+from gtp_engine.errors import ModelError, problem
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.go.board import IntArray
+from gtp_engine.go.constants import BLACK
+from gtp_engine.nn.katago_inputs import GLOBALS, PLANES, encode_rows, new_encoder_work
+from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS
+from gtp_engine.nn.symmetry import cell_table
+
+
+class Inputs(NamedTuple):
+    """What a network reads of B positions on boards of H rows by W columns; C-contiguous."""
+
+    spatial: FloatArray  # [B, planes, H, W]
+    globals_: FloatArray  # [B, globals]
+
+    def planes(self) -> FloatArray:
+        """Return `spatial` as [B, planes, H·W], a view; raises ValueError if it is not C-contiguous."""
+        if not self.spatial.flags.c_contiguous:
+            raise ValueError(problem(f"planes with strides {self.spatial.strides}", expected="a C-contiguous array"))
+        return self.spatial.reshape(*self.spatial.shape[:2], -1)
+
+
+class Encoder(Protocol):
+    """Turns positions into planes and global values.
+
+    `name` is that of the encoding in network files ("katago-v7"), `planes` the number of planes of a position,
+    `globals` the number of values beside them (0 if there are none).
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def planes(self) -> int: ...  # noqa: D102
+
+    @property
+    def globals(self) -> int: ...  # noqa: D102
+
+    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
+        """Fill these rows (a range of step 1) of `out` completely, and no other, each under its own conditions.
+
+        `symmetries`, int32[B], are the orientations in which the positions are shown (`nn.symmetry`; 0: as they are;
+        4 to 7 only on square boards).  The scratch parts of the boards in `positions` are used and restored.  Does not
+        hold the GIL.
+        """
+        ...
+
+
+def new_inputs(encoder: Encoder, batch: int, width: int, height: int) -> Inputs:
+    """Return arrays of zeros for an encoder of boards of this size."""
+    return Inputs(
+        spatial=np.zeros((batch, encoder.planes, height, width), dtype=np.float32),
+        globals_=np.zeros((batch, encoder.globals), dtype=np.float32),
+    )
+
+
+class KatagoV7Encoder:
+    """Encodes for boards of one size, on one thread at a time.
+
+    `suicide_area`: the network expects areas computed as if suicide were legal under all rules
+    (`NetworkInfo.suicide_area`).
+    """
+
+    name: Final = KATAGO_ENCODER
+    planes: Final = PLANES
+    globals: Final = GLOBALS
+
+    def __init__(self, width: int, height: int, *, suicide_area: bool = False) -> None:
+        self._suicide_area = suicide_area
+        self._cells = cell_table(width, height)
+        self._work = new_encoder_work(width, height)
+
+    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
+        """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
+        settings = self._suicide_area, symmetries, self._cells, self._work
+        encode_rows(positions, rows.start, rows.stop, *settings, out.planes(), out.globals_)
+
+
+_OWN_RANK: Final = 6
+_OPPONENT_RANK: Final = 40
+_MOST_RANKS: Final = 34
+_UNRATED: Final = 74
+_TIME_UNKNOWN: Final = 75
+_BYO_YOMI: Final = 79
+_TIMES: Final = 82
+_AREA: Final = 86
+_DATE: Final = 87
+_SOURCE: Final = 151
+
+_KGS: Final = 2
+_GOGOD: Final = 5
+_GO4GO: Final = 6
+_FIRST_GO4GO_YEAR: Final = 2021
+"""Games of professionals come from GoGoD up to the year before."""
+
+_PLAYED: Final = {"rank": date(2020, 3, 1), "preaz": date(2016, 9, 1)}
+"""Date of the games of amateurs; those of professionals are of 1 June of their year."""
+_EPOCH: Final = date(1970, 1, 1)
+
+_MAIN_SECONDS, _PERIOD_SECONDS, _PERIODS = 1200, 30, 5
+"""Time settings of the games of amateurs."""
+
+_ANGLES: Final = 32
+_SHORTEST_PERIOD: Final = 7.0
+_LONGEST_FACTOR: Final = 80000.0
+"""The angles turn once in 7 days to 7 · 80000 days."""
+
+
+def write_profile(code: int, color: int, area: int, out: FloatArray) -> None:
+    """Write the values for a profile, `color` to play on a board of `area` points to `out`, float32[192].
+
+    Raises ModelError if the code stands for no profile.
+    """
+    out[:] = _values(code, color, area)
+
+
+@lru_cache(maxsize=64)
+def _values(code: int, color: int, area: int) -> FloatArray:
+    profile = profile_of(code)
+    if not profile.kind:
+        raise ModelError(
+            problem(
+                "the network imitates people",
+                expected="a profile of the players",
+                advice="set humanSLProfile (--human-profile), for example to rank_5k",
+            )
+        )
+    values = np.zeros(PROFILE_INPUTS)
+    values[0:2] = 1.0
+    own, opponent = profile.black_rank, profile.white_rank
+    if color != BLACK:
+        own, opponent = opponent, own
+    values[_OWN_RANK : _OWN_RANK + min(own, _MOST_RANKS)] = 1.0
+    values[_OPPONENT_RANK : _OPPONENT_RANK + min(opponent, _MOST_RANKS)] = 1.0
+    _write_time(profile, values)
+    values[_AREA] = 0.5 * log(area / 361)
+    _write_date(profile, values)
+    return values.astype(np.float32)
+
+
+def _write_time(profile: HumanProfile, values: np.ndarray) -> None:
+    """Write whether the games were rated, and their time settings: those of amateurs, unknown for professionals."""
+    is_amateur = profile.kind != "proyear"
+    values[_UNRATED] = 0.5 if is_amateur else 0.0
+    values[_BYO_YOMI if is_amateur else _TIME_UNKNOWN] = 1.0
+    main, period, periods = (_MAIN_SECONDS, _PERIOD_SECONDS, _PERIODS) if is_amateur else (0, 0, 0)
+    values[_TIMES] = 0.4 * (log(main + 60) - 6.5)
+    values[_TIMES + 1] = 0.3 * (log(period + 1) - 3)
+    values[_TIMES + 2] = 0.5 * (log(periods + 2) - 1.5)
+    values[_TIMES + 3] = 0.25 * (log(2) - 1.5)  # no stones of a Canadian period
+
+
+def _write_date(profile: HumanProfile, values: np.ndarray) -> None:
+    """Write date and source of the games."""
+    days = (_PLAYED.get(profile.kind) or date(profile.year, 6, 1)) - _EPOCH
+    for i in range(_ANGLES):
+        angle = 2 * pi * days.days / (_SHORTEST_PERIOD * _LONGEST_FACTOR ** (i / (_ANGLES - 1)))
+        values[_DATE + 2 * i : _DATE + 2 * i + 2] = cos(angle), sin(angle)
+    source = _KGS
+    if profile.kind == "proyear":
+        source = _GOGOD if profile.year < _FIRST_GO4GO_YEAR else _GO4GO
+    values[_SOURCE + source] = 1.0
+
+
+_PROFILE: Final = Conditions._fields.index("human_profile")
+
+
+class KatagoHumanEncoder:
+    """Encodes for boards of one size, on one thread at a time; `suicide_area` as in `KatagoV7Encoder`."""
+
+    name: Final = HUMAN_ENCODER
+    planes: Final = PLANES
+    globals: Final = GLOBALS + PROFILE_INPUTS
+
+    def __init__(self, width: int, height: int, *, suicide_area: bool = False) -> None:
+        self._area = width * height
+        self._position_encoder = KatagoV7Encoder(width, height, suicide_area=suicide_area)
+
+    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
+        """Fill rows; see `Encoder`.  Raises ModelError if the conditions of a row hold no profile."""
+        self._position_encoder.encode(positions, rows, symmetries, out)
+        for row in rows:
+            profile, color = int(positions.conditions[row, _PROFILE]), int(positions.to_play[row])
+            write_profile(profile, color, self._area, out.globals_[row, GLOBALS:])
