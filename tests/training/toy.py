@@ -1,5 +1,6 @@
 """Small networks and small data for tests of training."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from training.needs_torch import torch
 
+from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, TrainConfig
 from gtp_engine.training.distillation.module_files import random_positions
 from gtp_engine.training.distillation.shards import (
@@ -67,6 +69,11 @@ def count_stones(width: int, height: int, count: int, seed: int) -> Samples:
         optimistic=np.zeros((count, width * height + 1), dtype=np.float16),
         game=np.arange(count, dtype=np.int64),
     )
+
+
+def unpacked(samples: Samples, board: tuple[int, int], symmetries: Sequence[int] = (0,)) -> SampleBatch:
+    """Return samples as a batch."""
+    return unpack(tensors_of(samples), board, symmetries)
 
 
 def write_data(folder: Path, *boards: tuple[int, int], count: int = 48, shards: int = 2, seed: int = 1) -> Path:

@@ -120,7 +120,7 @@ class TorchModel:
 
     @property
     def batch(self) -> int:
-        """The most positions of a call to the network."""
+        """The most positions of a call to the network; more are split, and less is used once memory was too small."""
         return self._rows
 
     def prepare(self, width: int, height: int) -> None:
@@ -128,11 +128,6 @@ class TorchModel:
 
     def close(self) -> None:
         """Do nothing: the memory is freed with this object."""
-
-    @property
-    def rows(self) -> int:
-        """The most positions of a call to the network; more are split, and less is used once memory was too small."""
-        return self._rows
 
     def compile(self) -> Callable[[], None]:
         """Have torch compile the network when it runs next; return what takes that back."""

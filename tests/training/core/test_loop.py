@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from full_disk import fill_disk_of
 from training.needs_torch import torch
-from training.toy import TINY, count_stones, run, tiny_config, tiny_module, write_data
+from training.toy import TINY, count_stones, run, tiny_config, tiny_module, unpacked, write_data
 
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, read_checkpoint, write_checkpoint
@@ -18,7 +18,7 @@ from gtp_engine.training.core.learning import OPTIMIZERS, Learning
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients
 from gtp_engine.training.core.reporting import RunLog
-from gtp_engine.training.distillation.batches import Batches, SampleBatch, unpack
+from gtp_engine.training.distillation.batches import Batches, SampleBatch, ShardGroups
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet
 from gtp_engine.training.distillation.module_files import export_network, module_of_checkpoint
@@ -134,13 +134,13 @@ def gradients_of(
 ) -> ParallelGradients[NetworkModule, SampleBatch]:
     machine = choose_machine("cpu", precision, threads=1)
     config = tiny_config(tmp_path)
-    stream = Batches(config.data / TRAIN, config.learning.batch, seed=1)
+    stream = Batches(ShardGroups(config.data / TRAIN, seed=1), config.learning.batch)
     task = DistillationTask(config, machine, stream, has_statistics=False)
     return ParallelGradients(machine.place(module), machine, task.figures, threads=threads)
 
 
 def test_shares_of_a_batch_give_the_gradient_of_the_whole(tmp_path: Path) -> None:
-    batch = unpack(count_stones(5, 5, 7, seed=1), (5, 5))
+    batch = unpacked(count_stones(5, 5, 7, seed=1), (5, 5))
     found = []
     for threads in (1, 3):
         module = tiny_module().train()
@@ -152,7 +152,7 @@ def test_shares_of_a_batch_give_the_gradient_of_the_whole(tmp_path: Path) -> Non
 
 
 def test_threads_average_their_statistics(tmp_path: Path) -> None:
-    batch = unpack(count_stones(5, 5, 8, seed=1), (5, 5))
+    batch = unpacked(count_stones(5, 5, 8, seed=1), (5, 5))
     means = []
     for threads in (1, 2, 9):
         module = tiny_module().train()
@@ -166,7 +166,7 @@ def test_threads_average_their_statistics(tmp_path: Path) -> None:
 
 
 def test_bfloat16_is_like_float32(tmp_path: Path) -> None:
-    batch = unpack(count_stones(5, 5, 8, seed=1), (5, 5))
+    batch = unpacked(count_stones(5, 5, 8, seed=1), (5, 5))
     losses = []
     for precision in ("float32", "bfloat16"):
         module = tiny_module()

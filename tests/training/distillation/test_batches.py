@@ -5,7 +5,7 @@ From shards on disk, and from the memory of a device.
 
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from training.needs_torch import torch
-from training.toy import count_stones, write_data
+from training.toy import count_stones, unpacked, write_data
 
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards, turned_points
@@ -25,10 +25,8 @@ from gtp_engine.training.distillation.batches import (
     SampleBatch,
     ShardGroups,
     shard_length,
-    tensors_of,
     unpack_bits,
 )
-from gtp_engine.training.distillation.batches import unpack as unpack_tensors
 from gtp_engine.training.distillation.shards import (
     Samples,
     ShardError,
@@ -48,10 +46,6 @@ def stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
 
 def resident_stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
     return Batches(ResidentShards(folder / "train", torch.device("cpu"), seed=SEED, **changes), size)
-
-
-def unpack(samples: Samples, board: tuple[int, int], symmetries: Sequence[int] = (0,)) -> SampleBatch:
-    return unpack_tensors(tensors_of(samples), board, symmetries)
 
 
 def scores(batch: SampleBatch) -> list[float]:
@@ -170,9 +164,9 @@ def test_orientations_share_a_batch_evenly() -> None:
     for width, height in ((5, 5), (4, 3)):
         samples = count_stones(width, height, 16, seed=2)
         samples.optimistic[:] = np.random.default_rng(1).random(samples.optimistic.shape)
-        plain = unpack(samples, (width, height))
+        plain = unpacked(samples, (width, height))
         symmetries = np.random.default_rng(1).permutation(symmetry_count(width, height)).tolist()
-        turned = unpack(samples, (width, height), symmetries)
+        turned = unpacked(samples, (width, height), symmetries)
         part = 16 // len(symmetries)
         for number, symmetry in enumerate(symmetries):
             rows = slice(number * part, (number + 1) * part)
@@ -186,7 +180,7 @@ def test_orientations_share_a_batch_evenly() -> None:
 
 def test_unpacked_samples_are_what_was_packed() -> None:
     samples = count_stones(4, 3, 5, seed=2)
-    batch = unpack(samples, (4, 3))
+    batch = unpacked(samples, (4, 3))
     assert batch.board == (4, 3) and batch.planes.shape == (5, 22, 3, 4)
     own, opponent = batch.planes[:, 1].flatten(1), batch.planes[:, 2].flatten(1)
     assert torch.equal(batch.ownership, own.float() - opponent.float())
@@ -195,7 +189,7 @@ def test_unpacked_samples_are_what_was_packed() -> None:
 
 
 def test_a_batch_splits_into_shares() -> None:
-    batch = unpack(count_stones(4, 3, 5, seed=2), (4, 3))
+    batch = unpacked(count_stones(4, 3, 5, seed=2), (4, 3))
     parts = batch.split(3)
     assert [len(part.planes) for part in parts] == [2, 2, 1]
     assert same(SampleBatch(*(torch.cat(tensors) for tensors in zip(*parts, strict=True))), batch)
@@ -249,8 +243,8 @@ def test_a_folder_without_shards(tmp_path: Path) -> None:
 def test_samples_of_both_orders_are_the_same_positions() -> None:
     samples = count_stones(5, 5, 6, seed=1)
     order = np.array([3, 1, 0, 5, 4, 2])
-    turned = unpack(samples.take(order), (5, 5))
-    plain = unpack(samples, (5, 5))
+    turned = unpacked(samples.take(order), (5, 5))
+    plain = unpacked(samples, (5, 5))
     assert same(turned, SampleBatch(*(tensor[torch.from_numpy(order)] for tensor in plain)))
     assert isinstance(samples, Samples)
 

@@ -8,7 +8,7 @@ import pytest
 from nn.katago_files import NetworkFile
 from shared_files import shared_file
 from training.needs_torch import torch
-from training.toy import run, tiny_config, tiny_module
+from training.toy import run, tiny_config, tiny_module, unpacked
 
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError
@@ -22,7 +22,6 @@ from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.distillation.batches import unpack
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of
 from gtp_engine.training.distillation.module_files import (
@@ -88,7 +87,7 @@ def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, out
     assert agreement.positions == 6 and agreement.same_first_move == 1.0
     assert abs(agreement.policy_kl) < 1e-3
     assert agreement.winrate_error < 1e-3 and agreement.ownership_error < 1 / 127
-    batch = unpack(join(samples), (5, 5))
+    batch = unpacked(join(samples), (5, 5))
     predicted = predictions_of(
         module(batch.planes.float(), batch.globals), batch, module.network.scales, outputs.version
     )

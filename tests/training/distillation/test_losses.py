@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 from training.needs_torch import torch
-from training.toy import count_stones
+from training.toy import count_stones, unpacked
 
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.training.distillation.batches import SampleBatch, unpack
+from gtp_engine.training.distillation.batches import SampleBatch
 from gtp_engine.training.distillation.distillation_settings import LossWeights
 from gtp_engine.training.distillation.losses import Losses, losses_of, predictions_of
 from gtp_engine.training.nets.network_module import Outputs
@@ -17,7 +17,7 @@ SCALES = Scales(score_mean=20.0, score_stdev=30.0, lead=10.0)
 
 @pytest.fixture
 def batch() -> SampleBatch:
-    return unpack(count_stones(4, 3, 6, seed=1), (4, 3))
+    return unpacked(count_stones(4, 3, 6, seed=1), (4, 3))
 
 
 def perfect(batch: SampleBatch) -> Outputs:

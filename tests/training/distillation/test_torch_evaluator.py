@@ -103,7 +103,7 @@ def test_where_memory_is_too_small_calls_are_halved(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(Machine, "run", run_if_small)
     found = model.run(planes, globals_)
-    assert counts == [1] * 7 and model.rows == 1, "7 positions, then 3, then 1 at once"
+    assert counts == [1] * 7 and model.batch == 1, "7 positions, then 3, then 1 at once"
     np.testing.assert_allclose(found.policy, expected.policy, atol=1e-5)
 
 
