@@ -202,47 +202,48 @@ def starts_threads(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.Call) and called_name(node) in makers for node in ast.walk(tree))
 
 
-each_source = pytest.mark.parametrize("path", SOURCES, ids=[name_of(path) for path in SOURCES])
-
-
 @functools.cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@each_source
-def test_imports_point_down(path: Path):
-    assert layer_breaches(parse(path), name_of(path)) == []
+def sources_of(part: str) -> Iterator[tuple[str, ast.Module]]:
+    """Yield name and contents of each source of a part of the package; of all for ""."""
+    return ((name_of(path), parse(path)) for path in SOURCES if name_of(path).startswith(part))
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if name_of(p).startswith("training/")], ids=name_of)
-def test_training_tasks_stand_on_one_core(path: Path):
-    assert training_breaches(parse(path), name_of(path)) == []
+def test_imports_point_down():
+    assert [each for name, tree in sources_of("") for each in layer_breaches(tree, name)] == []
 
 
-@each_source
-def test_outside_packages_stay_where_they_belong(path: Path):
-    roots = {module.split(".")[0] for module in imports_of(parse(path), "gtp_engine")}
-    strays = [root for root, homes in ONLY_IN.items() if root in roots and not name_of(path).startswith(homes)]
+def test_training_tasks_stand_on_one_core():
+    assert [each for name, tree in sources_of("training/") for each in training_breaches(tree, name)] == []
+
+
+def test_outside_packages_stay_where_they_belong():
+    strays = []
+    for name, tree in sources_of(""):
+        roots = {module.split(".")[0] for module in imports_of(tree, "gtp_engine")}
+        strays += [(name, root) for root, homes in ONLY_IN.items() if root in roots and not name.startswith(homes)]
     assert strays == []
 
 
-@each_source
-def test_only_session_and_command_line_touch_the_standard_streams(path: Path):
-    if not name_of(path).startswith(STANDARD_STREAMS):
-        assert stream_uses(parse(path)) == []
+def test_only_session_and_command_line_touch_the_standard_streams():
+    uses = [(name, stream_uses(tree)) for name, tree in sources_of("") if not name.startswith(STANDARD_STREAMS)]
+    assert [each for each in uses if each[1]] == []
 
 
-@each_source
-def test_threads_are_started_in_few_places(path: Path):
-    assert name_of(path).startswith(THREADS) or not starts_threads(parse(path))
+def test_threads_are_started_in_few_places():
+    starting = [name for name, tree in sources_of("") if starts_threads(tree)]
+    assert [name for name in starting if not name.startswith(THREADS)] == []
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if name_of(p).startswith("go/")], ids=name_of)
-def test_the_game_needs_numpy_and_numba_only(path: Path):
-    roots = {module.split(".")[0] for module in imports_of(parse(path), "gtp_engine.go")}
-    assert {root for root in roots if root != "gtp_engine"} <= set(GO_MAY_IMPORT)
-    assert not roots & set(GO_MUST_NOT_IMPORT)
+def test_the_game_needs_numpy_and_numba_only():
+    strays = []
+    for name, tree in sources_of("go/"):
+        roots = {module.split(".")[0] for module in imports_of(tree, "gtp_engine.go")} - {"gtp_engine"}
+        strays += [(name, root) for root in roots if root not in GO_MAY_IMPORT or root in GO_MUST_NOT_IMPORT]
+    assert strays == []
 
 
 def test_kernels_depend_on_hashed_sources_only():
