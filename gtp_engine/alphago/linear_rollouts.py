@@ -62,10 +62,10 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
 from gtp_engine.go.tactics import would_be_self_atari
-from gtp_engine.search.puct.leaf_rollouts import Results
+from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import State, new_states, random_below
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, POINTS_AT_ONCE, count_area, count_per_second
-from gtp_engine.search.rollouts.rollout_select import Leaves, leaf_board
+from gtp_engine.search.rollouts.rollout_select import RolloutLeaves, leaf_board
 
 SAVE_BY_CAPTURE: Final = 0
 SAVE_BY_ESCAPE: Final = 1
@@ -512,7 +512,9 @@ def play_out_linear(
 
 
 @kernel
-def play_leaves_linear(leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64], work: LinearWork) -> None:
+def play_leaves_linear(
+    leaves: RolloutLeaves, begin: int, end: int, zobrist: NDArray[np.uint64], work: LinearWork
+) -> None:
     """Play out the boards of the rows begin … end − 1 in which the game is not over."""
     for row in range(begin, end):
         board = leaf_board(leaves, row, zobrist)

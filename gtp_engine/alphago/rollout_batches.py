@@ -1,4 +1,4 @@
-"""Rollouts from the leaves of a search with a network, for `puct.leaf_rollouts` to mix in, as in AlphaGo.  Kernels.
+"""Rollouts from the leaves of a search with a network, for `puct.expand` to mix in, as in AlphaGo.  Kernels.
 
     play_rows     by a policy of kernels (`search.rollouts.rollout`), one position after the other
     play_moves    by a network's policy, all positions side by side: one evaluation, then a move in each
@@ -45,7 +45,7 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.tactics import is_eye
-from gtp_engine.search.puct.leaf_rollouts import Results
+from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import State, random_below
 from gtp_engine.search.rollouts.rollout import RolloutWork, play_out
 
@@ -185,7 +185,7 @@ def _draw(rollouts: NetworkRollouts, row: int, rng: State) -> int:
 
 @spliced_kernel
 def _play(rollouts: NetworkRollouts, row: int, move: int) -> None:
-    """Play a move in a row.  A pass takes no button (`puct.leaf_rollouts`)."""
+    """Play a move in a row.  A pass takes no button (`puct.expand`)."""
     positions = rollouts.positions
     color = wide(positions.to_play[row])
     shift_row(positions, row, move, color)

@@ -29,12 +29,12 @@ from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.search.puct.evaluation_thread import IsDropped, NewRolloutPlayer
-from gtp_engine.search.puct.leaf_rollouts import Results
+from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.reusable_rollout_tree import NewLeafPlayer
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, new_rollout_work
-from gtp_engine.search.rollouts.rollout_run import kernel_policy
-from gtp_engine.search.rollouts.rollout_select import Leaves
+from gtp_engine.search.rollouts.rollout_search import kernel_policy
+from gtp_engine.search.rollouts.rollout_select import RolloutLeaves
 
 
 def rollout_players(config: Config, evaluator: Evaluator) -> NewRolloutPlayer | None:
@@ -136,6 +136,6 @@ class LinearLeafPlayer:
     def __init__(self, policy: LinearPolicy, width: int, height: int) -> None:
         self._work: Final = new_linear_work(new_tables(policy), width, height)
 
-    def play_out(self, leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
+    def play_out(self, leaves: RolloutLeaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
         """Play out the boards of these rows."""
         play_leaves_linear(leaves, begin, end, zobrist, self._work)

@@ -15,7 +15,7 @@ from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.root import new_root, params_of
 from gtp_engine.search.rollouts import rollout_select, rollout_tree
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
-from gtp_engine.search.rollouts.rollout_run import kernel_params, kernel_position
+from gtp_engine.search.rollouts.rollout_search import kernel_position
 from gtp_engine.search.tree_reuse import RootPosition
 
 _SIZE: Final = 2
@@ -51,14 +51,12 @@ def puct_calls() -> list[KernelCall]:
 
 def rollout_calls() -> list[KernelCall]:
     """Return the same for a search without a network."""
-    game, arrays = Game(_SIZE), rollout_tree.new_tree(1)
-    buffers = RolloutBuffers((_SIZE, _SIZE), batch=1, threads=1, seed=0)
-    position, params = kernel_position(RootPosition(game, BLACK)), kernel_params(Config().search, game)
+    arrays, buffers = rollout_tree.new_tree(1), RolloutBuffers((_SIZE, _SIZE), batch=1, threads=1, seed=0)
+    position = kernel_position(RootPosition(Game(_SIZE), BLACK), Config().search)
     leaves, work = buffers.leaves, buffers.works[0]
-    sums, zobrist = buffers.sums[0], position.board.zobrist
     return [
-        KernelCall(rollout_select.select_leaves, (arrays, position, params, leaves, 0, work)),
-        KernelCall(rollout_select.evaluate_leaves, (leaves, 0, 0, zobrist, params, work, sums)),
-        KernelCall(rollout_select.back_up, (arrays, params, leaves, 0)),
+        KernelCall(rollout_select.select_leaves, (arrays, position, leaves, 0, work.rollout)),
+        KernelCall(rollout_select.evaluate_leaves, (position, leaves, 0, 0, work)),
+        KernelCall(rollout_select.back_up, (arrays, position.params, leaves, 0)),
         KernelCall(rollout_tree.copy_subtree, (arrays, rollout_tree.ROOT, arrays, np.zeros(1, dtype=np.int32))),
     ]

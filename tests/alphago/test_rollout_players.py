@@ -33,7 +33,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.evaluation_thread import RolloutPlayer
-from gtp_engine.search.puct.leaf_rollouts import Results, new_results
+from gtp_engine.search.puct.expand import Results, new_results
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import UNIFORM

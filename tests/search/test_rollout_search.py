@@ -25,8 +25,7 @@ from gtp_engine.search.limits import Limits, Progress, Restriction
 from gtp_engine.search.report import SearchReport, completed
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import count_area, play_out
-from gtp_engine.search.rollouts.rollout_run import kernel_params, kernel_position
-from gtp_engine.search.rollouts.rollout_search import RolloutSearch
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch, kernel_position
 from gtp_engine.search.rollouts.rollout_select import evaluate_leaves, select_leaves
 from gtp_engine.search.rollouts.rollout_tree import ROOT, new_tree
 from gtp_engine.search.tree_reuse import RootPosition
@@ -259,18 +258,18 @@ def test_rollouts_are_scored_by_the_rules(rules: str) -> None:
     """The value of each leaf is the score of the position at the end of its rollout, which is played here once more."""
     game, batch = Game(7, rules=Rules.parse(rules), komi=6.5), 64
     buffers = RolloutBuffers((7, 7), batch=batch, threads=1, seed=1)
-    params = kernel_params(config(margin_weight=1, expand_visits=1), game)
-    position, leaves = kernel_position(RootPosition(game, BLACK)), buffers.leaves
-    select_leaves(new_tree(100_000), position, params, leaves, batch, buffers.works[0])
+    settings, work = config(margin_weight=1, expand_visits=1), buffers.works[0]
+    position, leaves = kernel_position(RootPosition(game, BLACK), settings), buffers.leaves
+    select_leaves(new_tree(100_000), position, leaves, batch, work.rollout)
     zobrist, n = game.board.zobrist, game.board.color.size
     storage, hashes, states = leaves.storage.copy(), leaves.hash.copy(), leaves.rng.copy()
-    evaluate_leaves(leaves, 0, batch, zobrist, params, buffers.works[0], buffers.sums[0])
+    evaluate_leaves(position, leaves, 0, batch, work)
     assert buffers.rollouts.tolist() == [[batch]]
     compared = 0
     for row in range(batch):
         board, first_player = view_storage(storage[row], hashes[row], zobrist, n), np.zeros(n, dtype=np.int8)
         color, last = int(leaves.color[row]), int(leaves.last[row])
-        play_out(board, color, last, params.policy, buffers.works[0], states[row], first_player)
+        play_out(board, color, last, position.params.policy, work.rollout, states[row], first_player)
         scratch = np.zeros((3, n), dtype=np.int32)
         if area_margin(board, scratch[0], scratch[1]) != count_area(board, scratch[2]):
             continue  # a larger empty area is left, which rollouts count by its neighbours

@@ -30,7 +30,7 @@ from gtp_engine.go.board import copy_board, new_board, view_storage
 from gtp_engine.go.constants import BLACK
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.search.puct.evaluation_thread import RolloutPlayer
-from gtp_engine.search.puct.leaf_rollouts import new_results
+from gtp_engine.search.puct.expand import new_results
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES, new_rollout_work, play_out, rollouts_per_second
 from gtp_engine.training.core.devices import choose_machine

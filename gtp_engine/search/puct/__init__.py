@@ -11,7 +11,8 @@ One playout, in order, file by file:
 select              walks down the tree by the PUCT formula to a leaf, or as people play; fills a batch with such walks
 leaves              the batch: paths, and the positions at their ends as rows for the evaluator
 cleanup             the phases after two passes under territory rules, in which these paths go on
-expand              writes the evaluations into the tree, gives the leaves edges with priors, backs up along the paths
+expand              writes the evaluations into the tree, gives the leaves edges with priors, backs up along the paths;
+                    mixes results of rollouts in as AlphaGo does, if `puct.rollout_share` says so
 transpositions      lets lines that lead to the same position share a node, if wanted
 subtree_bias        corrects evaluations by the errors found in similar positions
 
@@ -28,10 +29,6 @@ root                position, parameters, temperature, noise, moves left out, bo
 anti_mirror         play against an opponent who mirrors every move
 choose              the order of the root's moves, from visits and utilities; neutral points; the choice as people play
 tree_report         SearchReport and Progress
-
-Rollouts as in AlphaGo, off unless configured (`puct.rollout_share`):
-
-leaf_rollouts       mixes the results of rollouts into the tree
 
 `_jit` explains `wide` and the three kinds of kernels (called, inlined, spliced).
 """

@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from typing import Final, Protocol
 
 from gtp_engine.evaluation.positions import Positions
-from gtp_engine.search.puct.leaf_rollouts import Results
+from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import State
 
 IsDropped = Callable[[], bool]

@@ -7,8 +7,7 @@ import numpy as np
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
-from gtp_engine.search.puct.expand import new_means_work
-from gtp_engine.search.puct.leaf_rollouts import new_results
+from gtp_engine.search.puct.expand import new_means_work, new_results
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
 from gtp_engine.search.puct.tree import Tree, set_human_priors
 from gtp_engine.search.rng import new_states

@@ -52,17 +52,18 @@ from gtp_engine.search.puct.anti_mirror import (
 )
 from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, IsDropped, Job, NewRolloutPlayer
 from gtp_engine.search.puct.expand import (
+    Results,
     abandon,
     add_ownership,
     back_up,
     expand_and_back_up,
     expand_leaves,
+    mix_rollouts,
     recompute_utilities,
     update_means,
     write_network_evaluation,
 )
 from gtp_engine.search.puct.leaf_batches import Batch, Buffers
-from gtp_engine.search.puct.leaf_rollouts import Results, mix_rollouts
 from gtp_engine.search.puct.root import (
     cleans_up,
     duplicates,

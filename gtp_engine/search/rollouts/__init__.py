@@ -3,19 +3,15 @@
 One playout, in order, file by file:
 
 rollout_select          walks down the tree to a leaf; a batch of such walks; later the backup of their results
-priors                  expands a leaf: its moves, with prior knowledge as imaginary visits
+rollout_tree            the arrays of the tree; expands a leaf: its moves, with prior knowledge as imaginary visits
 rollout                 plays the leaf out and counts the result
-rollout_tree            the arrays of the tree, and the store that grows and re-roots them
+patterns                3×3 patterns of MoGo, for the tactical policy and the priors
 
 What runs them:
 
-rollout_search          RolloutSearch: one game, position after position
-rollout_run             RolloutRun: one position, batches on all cores, until a limit is reached
+rollout_search          RolloutSearch: one game, position after position, on all cores; SearchReport and Progress
 reusable_rollout_tree   the tree kept from move to move, with work arrays for each thread
-rollout_tree_report     SearchReport and Progress
-patterns                3×3 patterns of MoGo, for the tactical policy and the priors
 
 A `LeafPlayer` can play the leaves out instead of `rollout`.  A search with a network can mix in the same rollouts
-(`alphago.rollout_players`).  `_jit` explains `wide` and the three kinds of
-kernels (called, inlined, spliced).
+(`alphago.rollout_players`).  `_jit` explains `wide` and the three kinds of kernels (called, inlined, spliced).
 """

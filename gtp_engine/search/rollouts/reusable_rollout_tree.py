@@ -1,4 +1,4 @@
-"""The tree that a search by rollouts keeps from move to move, with all its arrays."""
+"""The tree that a search by rollouts keeps from move to move, with all its arrays; it grows and is re-rooted."""
 
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -8,17 +8,80 @@ from numpy.typing import NDArray
 
 from gtp_engine.go.area import new_tax_work
 from gtp_engine.go.board import padded_length, storage_length
+from gtp_engine.go.constants import MAX_SIZE
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollouts.rollout import RolloutWork, new_rollout_work
-from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, Leaves, Sums
-from gtp_engine.search.rollouts.rollout_tree import ROOT, TreeStore
+from gtp_engine.search.rollouts.rollout import new_rollout_work
+from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, RolloutLeaves, ThreadWork
+from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, RolloutTree, copy_subtree, new_tree
 from gtp_engine.search.tree_reuse import RootPosition, find_position
+
+_INITIAL_CAPACITY: Final = 1 << 16
+_MAX_CHILDREN: Final = MAX_SIZE * MAX_SIZE + 1
+
+_BYTES_PER_NODE: Final = sum(array.itemsize for array in new_tree(1)[1:])
+
+
+def _copy_nodes(source: RolloutTree, target: RolloutTree, count: int) -> None:
+    """Copy the first `count` nodes with their links."""
+    target.info[:] = source.info
+    for name in RolloutTree._fields[1:]:
+        getattr(target, name)[:count] = getattr(source, name)[:count]
+
+
+class RolloutTreeStore:
+    """A tree that grows as needed, up to `max_memory` MiB; once that is reached, no more nodes are expanded.
+
+    While it grows or is re-rooted, old and new arrays exist side by side for a moment.
+    """
+
+    def __init__(self, max_memory: int) -> None:
+        self._max_nodes: Final = max(_INITIAL_CAPACITY, max_memory * 2**20 // _BYTES_PER_NODE)
+        self.tree = new_tree(_INITIAL_CAPACITY)
+
+    @property
+    def used(self) -> int:
+        """The number of nodes in use, the root among them."""
+        return int(self.tree.info[USED])
+
+    @property
+    def memory(self) -> float:
+        """The memory the tree's arrays take, MiB."""
+        return sum(array.nbytes for array in self.tree) / 2**20
+
+    def clear(self) -> None:
+        """Drop everything but an unexpanded root."""
+        self.tree = new_tree(_INITIAL_CAPACITY)
+
+    def reserve(self, expansions: int) -> None:
+        """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""
+        needed = min(self.used + expansions * _MAX_CHILDREN, self._max_nodes)
+        capacity = self.tree.move.size
+        if needed <= capacity:
+            return
+        larger = new_tree(min(max(needed, capacity * 3 // 2), self._max_nodes))
+        _copy_nodes(self.tree, larger, self.used)
+        self.tree = larger
+
+    def reroot(self, node: int) -> None:
+        """Make `node` the root and forget everything that is not below it."""
+        smaller = new_tree(max(_INITIAL_CAPACITY, self.used))
+        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
+        self.tree = smaller
+
+    def children(self, node: int) -> range:
+        """Return the numbers of the children of `node`; none if it has not been expanded."""
+        first = int(self.tree.first_child[node])
+        return range(first, first + int(self.tree.child_count[node])) if first else range(0)
+
+    def child_by_move(self, node: int, move: int) -> int | None:
+        """Return the child that `move` (a point or PASS) leads to, or None."""
+        return next((child for child in self.children(node) if self.tree.move[child] == move), None)
 
 
 class LeafPlayer(Protocol):
     """Plays leaves out in place of the kernels' own policies; one thread at a time calls it."""
 
-    def play_out(self, leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
+    def play_out(self, leaves: RolloutLeaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
         """Play out the boards of the rows begin … end − 1 (`leaf_board`), as `play_out` does."""
         ...
 
@@ -28,7 +91,7 @@ NewLeafPlayer = Callable[[int, int], LeafPlayer]
 
 
 class RolloutBuffers:
-    """The arrays for boards of one size: the leaves of a batch, and players, work arrays and sums for each thread."""
+    """The arrays for boards of one size: the leaves of a batch, and a player, work arrays and sums for each thread."""
 
     def __init__(
         self,
@@ -42,16 +105,15 @@ class RolloutBuffers:
         width, height = board_size
         n = padded_length(width, height)
         self.players: Final = [None if new_player is None else new_player(width, height) for _ in range(threads)]
-        self.works: Final[list[RolloutWork]] = [new_rollout_work(width, height) for _ in range(threads)]
         self.owners: Final = np.zeros((threads, n), dtype=np.int32)
         self.beside_area: Final = np.zeros((threads, 1))
         self.rollouts: Final = np.zeros((threads, 1), dtype=np.int64)
         queues = np.zeros((threads, n), dtype=np.int32)
-        self.sums: Final = [
-            Sums(*arrays, new_tax_work(width, height))
+        self.works: Final = [
+            ThreadWork(*arrays, new_tax_work(width, height), new_rollout_work(width, height))
             for arrays in zip(self.owners, self.beside_area, self.rollouts, queues, strict=True)
         ]
-        self.leaves: Final = Leaves(
+        self.leaves: Final = RolloutLeaves(
             storage=np.zeros((batch, storage_length(width, height)), dtype=np.int32),
             hash=np.zeros((batch, 1), dtype=np.uint64),
             path=np.zeros((batch, MAX_DEPTH), dtype=np.int32),
@@ -79,7 +141,7 @@ class ReusableRolloutTree:
     def __init__(self, width: int, height: int, buffers: RolloutBuffers, *, max_memory: int) -> None:
         self.board_size: Final = (width, height)
         self.buffers: Final = buffers
-        self.store: Final = TreeStore(max_memory)
+        self.store: Final = RolloutTreeStore(max_memory)
         self._position: RootPosition | None = None
 
     def move_root(self, position: RootPosition) -> None:

@@ -1,22 +1,50 @@
 """RolloutSearch: searches the positions of a game without a network, keeping the tree from move to move.
 
 It owns what outlives a single search: the threads and the tree (`reusable_rollout_tree`).  Each call of `run` moves the
-tree's root to the position and leaves the playouts to a `RolloutRun`.
+tree's root to the position and leaves the playouts to a `RolloutRun`: batches until a limit is reached.  One thread
+selects and backs up; the leaves of a batch are played out by a pool of threads in kernels that hold no GIL.
 """
 
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+import numpy as np
+
 from gtp_engine.config import SearchConfig
+from gtp_engine.errors import ConfigError, problem
+from gtp_engine.evaluation.from_game import SUPERKO, TAX
+from gtp_engine.go.board import clone
+from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
-from gtp_engine.search.report import SearchReport
-from gtp_engine.search.rollouts.reusable_rollout_tree import NewLeafPlayer, ReusableRolloutTree, RolloutBuffers
-from gtp_engine.search.rollouts.rollout_run import RolloutRun, kernel_policy
+from gtp_engine.search.limits import Limits, Progress, avoid_until_depths
+from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
+from gtp_engine.search.rollouts.reusable_rollout_tree import (
+    NewLeafPlayer,
+    ReusableRolloutTree,
+    RolloutBuffers,
+    RolloutTreeStore,
+)
+from gtp_engine.search.rollouts.rollout import POLICIES, TACTICAL
+from gtp_engine.search.rollouts.rollout_select import (
+    RAVE,
+    UCT,
+    RolloutParams,
+    RolloutPosition,
+    back_up,
+    evaluate_leaves,
+    select_leaves,
+    write_results,
+)
+from gtp_engine.search.rollouts.rollout_tree import ROOT
 from gtp_engine.search.tree_reuse import RootPosition, tree_memory
+
+_WATCH_INTERVAL: Final = 0.005
+"""Least seconds between two calls of the watcher; calling it after every batch took 3 % of a search on 9×9."""
+
+_PV_LENGTH: Final = 12
+"""Longest continuation reported, in moves."""
 
 
 class RolloutSearch:
@@ -32,7 +60,7 @@ class RolloutSearch:
         self._new_player: Final = new_player
         self.config: Final = config
         self.threads: Final = config.threads or available_cores()
-        self._pool: Final = ThreadPoolExecutor(max(1, self.threads - 1), thread_name_prefix="rollouts")
+        self.pool: Final = ThreadPoolExecutor(max(1, self.threads - 1), thread_name_prefix="rollouts")
         self._seed = config.seed
         self._tree: ReusableRolloutTree | None = None
 
@@ -44,12 +72,11 @@ class RolloutSearch:
         rollouts may play them.
         """
         start = time.perf_counter()
-        cancel = limits.cancel or CancelToken()
         color = game.to_play if to_play is None else to_play
         position = RootPosition(game.copy(), color, limits.restrictions)
         tree = self._fitting_tree(game.width, game.height)
         tree.move_root(position)
-        run = RolloutRun(self.config, tree, position, self._pool, self.threads, limits, cancel, start)
+        run = RolloutRun(self, tree, position, limits, start)
         run.run_to_limits()
         return run.report()
 
@@ -64,7 +91,7 @@ class RolloutSearch:
 
     def close(self) -> None:
         """End the threads; the search cannot be used afterwards."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self.pool.shutdown(wait=True, cancel_futures=True)
 
     def _fitting_tree(self, width: int, height: int) -> ReusableRolloutTree:
         """Return the tree, which is a new one if it was for boards of another size."""
@@ -78,3 +105,234 @@ class RolloutSearch:
             )
             self._tree = ReusableRolloutTree(width, height, buffers, max_memory=tree_memory(self.config))
         return self._tree
+
+
+class RolloutRun:
+    """A search of `position`, the root of `tree`, by `search`, with its threads and this one; `start` is when it began.
+
+    The cancel token is checked after every batch.
+    """
+
+    def __init__(
+        self, search: RolloutSearch, tree: ReusableRolloutTree, position: RootPosition, limits: Limits, start: float
+    ) -> None:
+        self._search: Final = search
+        self._tree: Final = tree
+        self._position: Final = kernel_position(position, search.config)
+        self._limits: Final = limits
+        self._start: Final = start
+        self._playouts = 0
+        self._next_watch = 0.0
+        self._next_report = 0.0
+
+    def run_to_limits(self) -> None:
+        """Do playouts, one batch at least, until a limit is reached or the search is cancelled."""
+        while True:
+            count = self._next_count()
+            self._play_batch(count)
+            self._playouts += count
+            seconds = self._seconds()
+            if self._is_cancelled or self._has_all_visits() or self._has_no_choice():
+                break
+            if self._watcher_stops(seconds):
+                break
+            self._report_if_due(seconds)
+
+    def report(self, seconds: float | None = None) -> SearchReport:
+        """Return what was found in so many seconds; None: until now."""
+        seconds = self._seconds() if seconds is None else seconds
+        return rollout_report(self._tree, self._position.color, self._playouts, seconds)
+
+    # --- playouts ---
+
+    def _next_count(self) -> int:
+        """Return how many playouts the next batch holds."""
+        size, visits = self._tree.buffers.leaves.depth.size, self._limits.visits
+        return size if visits is None else max(1, min(size, visits - int(self._tree.store.tree.visits[ROOT])))
+
+    def _play_batch(self, count: int) -> None:
+        """Do `count` playouts: select, play out on all threads, back up."""
+        self._tree.store.reserve(count)  # which may replace the tree's arrays
+        tree, buffers, position = self._tree.store.tree, self._tree.buffers, self._position
+        leaves = buffers.leaves
+        select_leaves(tree, position, leaves, count, buffers.works[0].rollout)
+        share = -(-count // self._search.threads)
+
+        def evaluate(thread: int) -> None:
+            begin, end = thread * share, min(count, (thread + 1) * share)
+            player, work = buffers.players[thread], buffers.works[thread]
+            if player is None:
+                evaluate_leaves(position, leaves, begin, end, work)
+            else:
+                player.play_out(leaves, begin, end, position.board.zobrist)
+                write_results(position, leaves, begin, end, work)
+
+        others = [self._search.pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
+        evaluate(0)
+        for other in others:
+            other.result()
+        back_up(tree, position.params, leaves, count)
+
+    # --- limits and reports ---
+
+    @property
+    def _is_cancelled(self) -> bool:
+        return self._limits.cancel is not None and self._limits.cancel.is_cancelled
+
+    def _has_all_visits(self) -> bool:
+        """Return whether the root has the visits that the limits allow."""
+        return self._limits.visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._limits.visits)
+
+    def _has_no_choice(self) -> bool:
+        """Return whether the limits leave out every move."""
+        return bool(self._limits.restrictions) and number_of_choices(self._tree.store, self._position) == 0
+
+    def _watcher_stops(self, seconds: float) -> bool:
+        """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""
+        if self._limits.watcher is None or seconds < self._next_watch:
+            return False
+        if self._limits.watcher(rollout_progress(self._tree.store, self._position, self._playouts, seconds)):
+            return True
+        self._next_watch = seconds + _WATCH_INTERVAL
+        return False
+
+    def _report_if_due(self, seconds: float) -> None:
+        """Report when the interval is over."""
+        reporting = self._limits.reporting
+        if reporting is not None and seconds >= self._next_report:
+            reporting.receive(self.report(seconds))
+            self._next_report = seconds + reporting.interval
+
+    def _seconds(self) -> float:
+        """Return how long the search has taken so far."""
+        return time.perf_counter() - self._start
+
+
+def kernel_position(root: RootPosition, config: SearchConfig) -> RolloutPosition:
+    """Return the root position for kernels, with the numbers of its search."""
+    game, last = root.game, root.game.last_move
+    avoid_until = avoid_until_depths(root.restrictions, game.board.color.size)
+    return RolloutPosition(
+        board=clone(game.board),
+        color=root.color,
+        last=NULL_POINT if last is None else last.point,
+        passes=0 if game.is_over else game.consecutive_passes,
+        free_button=game.has_free_button,
+        history=np.sort(game.superko_keys()),
+        avoid_until=avoid_until,
+        unrestricted_from=int(avoid_until.max()),
+        params=kernel_params(config, game),
+    )
+
+
+def kernel_params(config: SearchConfig, game: Game) -> RolloutParams:
+    """Return the numbers for a search of a game's position."""
+    is_rave = config.search != "uct"  # without a network, auto is rave
+    return RolloutParams(
+        algorithm=RAVE if is_rave else UCT,
+        exploration=config.exploration_rave if is_rave else config.exploration_uct,
+        rave_equivalence=config.rave_equivalence,
+        expand_visits=config.expand_visits,
+        prior_weight=config.prior_weight,
+        margin_weight=config.margin_weight,
+        policy=kernel_policy(config),
+        komi=game.area_komi,
+        superko=SUPERKO[game.rules.ko],
+        tax=TAX[game.rules.tax],
+    )
+
+
+def kernel_policy(config: SearchConfig) -> int:
+    """Return the number of the kernels' policy for rollouts, which has no meaning where a player replaces it.
+
+    Raises ConfigError if the configuration asks for a network.
+    """
+    if config.rollout_policy == "network":
+        given = "search.rollout_policy = network in a search without a network"
+        raise ConfigError(problem(given, expected="auto, linear, tactical or uniform"))
+    return POLICIES.get(config.rollout_policy, TACTICAL)
+
+
+# --- reports ---
+
+
+def number_of_choices(store: RolloutTreeStore, position: RolloutPosition) -> int:
+    """Return the number of moves at the root that are allowed and not left out."""
+    children = store.children(ROOT)
+    moves = store.tree.move[children.start : children.stop]
+    return int(np.count_nonzero((moves != NULL_POINT) & (position.avoid_until[position.color, moves] <= 0)))
+
+
+def rollout_progress(store: RolloutTreeStore, position: RolloutPosition, playouts: int, seconds: float) -> Progress:
+    """Return how a search is doing; its root must have been expanded."""
+    tree, children = store.tree, store.children(ROOT)
+    visits = tree.visits[children.start : children.stop]
+    values = tree.value[children.start : children.stop] / np.maximum(visits, 1)
+    order = np.argsort(-visits, kind="stable")[:2]
+    leader = order[0]
+    sign = 1.0 if position.color == BLACK else -1.0
+    runner_up = int(order[1]) if order.size > 1 else None
+    return Progress(
+        seconds=seconds,
+        visits=int(tree.visits[ROOT]),
+        playouts=playouts,
+        leader_visits=int(visits[leader]),
+        runner_up_visits=0 if runner_up is None else int(visits[runner_up]),
+        leader_is_best_value=runner_up is None or sign * values[leader] >= sign * values[runner_up],
+        winrate=winrate_of(float(values[leader]), position.color),
+        choices=number_of_choices(store, position),
+    )
+
+
+def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds: float) -> SearchReport:
+    """Return the state of a search with `color` to play, the most visited move first."""
+    store, arrays, rollouts = tree.store, tree.store.tree, int(tree.buffers.rollouts.sum())
+    moves = [_move_report(store, child) for child in store.children(ROOT) if arrays.visits[child] > 0]
+    moves.sort(key=lambda move: (-move.visits, -for_color(move.expected_black, color)))
+    return SearchReport(
+        to_play=color,
+        visits=int(arrays.visits[ROOT]),
+        playouts=playouts,
+        seconds=seconds,
+        value_black=float(arrays.value[ROOT]) / max(1, int(arrays.visits[ROOT])),
+        moves=tuple(moves),
+        ownership_samples=rollouts,
+        ownership_black=tree.buffers.owners.sum(axis=0) / max(1, rollouts),
+        beside_area_black=float(tree.buffers.beside_area.sum()) / max(1, rollouts),
+        nodes=store.used,
+        memory=store.memory,
+    )
+
+
+def _move_report(store: RolloutTreeStore, child: int) -> MoveReport:
+    tree, line = store.tree, _most_visited_line(store, child)
+    return MoveReport(
+        point=int(tree.move[child]),
+        visits=int(tree.visits[child]),
+        value_black=float(tree.value[child]) / max(1, int(tree.visits[child])),
+        expected_black=_expected_black(store, child),
+        pv=tuple(int(tree.move[node]) for node in line),
+        pv_visits=tuple(int(tree.visits[node]) for node in line),
+    )
+
+
+def _expected_black(store: RolloutTreeStore, child: int) -> float:
+    """Return a child's mean result for Black with its prior and all-moves-as-first results, for few visits."""
+    tree = store.tree
+    prior, amaf = float(tree.prior_visits[child]), float(tree.amaf_visits[child])
+    total = float(tree.value[child] + tree.amaf_value[child]) + prior * float(tree.prior_value[child])
+    return total / max(1.0, float(tree.visits[child]) + prior + amaf)
+
+
+def _most_visited_line(store: RolloutTreeStore, node: int) -> list[int]:
+    """Return the nodes of the most visited line that begins with `node`."""
+    line, visits = [node], store.tree.visits
+    while len(line) < _PV_LENGTH:
+        children = store.children(node)
+        if not children:
+            break
+        node = children.start + int(np.argmax(visits[children.start : children.stop]))
+        if visits[node] == 0:
+            break
+        line.append(node)
+    return line

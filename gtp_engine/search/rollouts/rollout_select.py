@@ -36,9 +36,8 @@ from gtp_engine.go.board import (
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.rng import State
-from gtp_engine.search.rollouts.priors import expand
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
-from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, Tree
+from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, BeforeMove, RolloutTree, expand
 from gtp_engine.search.superko import position_key, would_repeat
 
 UCT: Final = 0
@@ -50,7 +49,7 @@ MAX_DEPTH: Final = 512
 _BUTTON_POINTS: Final = 0.5
 
 
-class Params(NamedTuple):
+class RolloutParams(NamedTuple):
     """The parameters of a search, as scalars for kernels."""
 
     algorithm: int  # UCT or RAVE
@@ -65,7 +64,7 @@ class Params(NamedTuple):
     tax: int  # as in `Conditions`
 
 
-class Position(NamedTuple):
+class RolloutPosition(NamedTuple):
     """The root position, for kernels."""
 
     board: Board
@@ -76,9 +75,10 @@ class Position(NamedTuple):
     history: NDArray[np.uint64]  # uint64[any], sorted: keys of positions that may not occur again
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
     unrestricted_from: int  # the largest of these: the depth from which on no move is left out
+    params: RolloutParams
 
 
-class Leaves(NamedTuple):
+class RolloutLeaves(NamedTuple):
     """A batch of B leaves; n is the padded length, S the storage length of a board."""
 
     storage: IntArray  # [B, S] the positions
@@ -96,20 +96,21 @@ class Leaves(NamedTuple):
     path_keys: NDArray[np.uint64]  # [MAX_DEPTH] keys on the path being walked, for superko
 
 
-class Sums(NamedTuple):
-    """The sums over one thread's rollouts, and its scratch arrays for counting."""
+class ThreadWork(NamedTuple):
+    """The sums over one thread's rollouts, and its work arrays."""
 
     owner: IntArray  # [n] rollouts that ended with the point Black's, less those with it White's
     beside_area: NDArray[np.float64]  # [1] Black's points from the button, unless taken before the root, and the tax
     rollouts: NDArray[np.int64]  # [1]
-    queue: IntArray  # [n] scratch
+    queue: IntArray  # [n]
     tax: TaxWork
+    rollout: RolloutWork
 
 
 @spliced_kernel
-def _best_child(tree: Tree, node: int, depth: int, color: int, position: Position, params: Params) -> int:
+def _best_child(tree: RolloutTree, node: int, depth: int, color: int, position: RolloutPosition) -> int:
     """Return the child of an expanded node that `color` should try next; 0 if every move is left out at this depth."""
-    sign = np.float32(1.0 if color == BLACK else -1.0)
+    params, sign = position.params, np.float32(1.0 if color == BLACK else -1.0)
     log_parent = np.float32(np.log(tree.visits[node] + 2.0))
     exploration = np.float32(params.exploration)
     equivalence = np.float32(params.rave_equivalence)
@@ -136,12 +137,15 @@ def _best_child(tree: Tree, node: int, depth: int, color: int, position: Positio
 
 
 @spliced_kernel  # called from one place: compiled only as a part of `select_leaves` (see `_jit`)
-def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves, row: int, work: RolloutWork) -> None:
+def _select_leaf(
+    tree: RolloutTree, position: RolloutPosition, leaves: RolloutLeaves, row: int, work: RolloutWork
+) -> None:
     """Walk from the root to a leaf, expanding it if it has enough visits, and write its position to row `row`."""
     board = view_storage_in_kernel(
         leaves.storage[row], leaves.hash[row], position.board.zobrist, position.board.color.size
     )
     copy_board(board, position.board)
+    params = position.params
     node, depth = wide(ROOT), wide(0)
     color, last, passes = wide(position.color), wide(position.last), wide(position.passes)
     free_button, button, first_key = position.free_button, 0.0, wide(0)
@@ -153,8 +157,8 @@ def _select_leaf(tree: Tree, position: Position, params: Params, leaves: Leaves,
                 break
             if tree.info[USED] + board.color.size > tree.move.size:
                 break  # the tree is full
-            expand(tree, node, board, color, last, params.prior_weight, work)
-        child = _best_child(tree, node, depth, color, position, params)
+            expand(tree, node, BeforeMove(board, color, last, params.prior_weight), work)
+        child = _best_child(tree, node, depth, color, position)
         if child == 0:
             break
         move = wide(tree.move[child])
@@ -193,38 +197,37 @@ def _button_points(taker: int) -> float:
 
 @kernel
 def select_leaves(
-    tree: Tree, position: Position, params: Params, leaves: Leaves, count: int, work: RolloutWork
+    tree: RolloutTree, position: RolloutPosition, leaves: RolloutLeaves, count: int, work: RolloutWork
 ) -> None:
     """Fill the first `count` rows of `leaves`, one after the other."""
     for row in range(count):
-        _select_leaf(tree, position, params, leaves, row, work)
+        _select_leaf(tree, position, leaves, row, work)
 
 
 @kernel
-def evaluate_leaves(
-    leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64], params: Params, work: RolloutWork, sums: Sums
-) -> None:
+def evaluate_leaves(position: RolloutPosition, leaves: RolloutLeaves, begin: int, end: int, work: ThreadWork) -> None:
     """Play out the rows begin … end − 1 in which the game is not over, and write all their results."""
+    policy = position.params.policy
     for row in range(begin, end):
-        board = leaf_board(leaves, row, zobrist)
+        board = leaf_board(leaves, row, position.board.zobrist)
         if leaves.is_over[row] == 0:
             color, last, first_player = wide(leaves.color[row]), wide(leaves.last[row]), leaves.first_player[row]
-            play_out(board, color, last, params.policy, work, leaves.rng[row], first_player, wide(0))
-        _write_result(leaves, row, board, params, sums)
+            play_out(board, color, last, policy, work.rollout, leaves.rng[row], first_player, wide(0))
+        _write_result(position.params, leaves, row, board, work)
 
 
 @kernel
-def write_results(
-    leaves: Leaves, begin: int, end: int, zobrist: NDArray[np.uint64], params: Params, sums: Sums
-) -> None:
+def write_results(position: RolloutPosition, leaves: RolloutLeaves, begin: int, end: int, work: ThreadWork) -> None:
     """Write the results of the rows begin … end − 1, which a `LeafPlayer` has played out."""
     for row in range(begin, end):
-        board = view_storage_in_kernel(leaves.storage[row], leaves.hash[row], zobrist, leaves.first_player.shape[1])
-        _write_result(leaves, row, board, params, sums)
+        board = view_storage_in_kernel(
+            leaves.storage[row], leaves.hash[row], position.board.zobrist, leaves.first_player.shape[1]
+        )
+        _write_result(position.params, leaves, row, board, work)
 
 
 @inlined_kernel
-def leaf_board(leaves: Leaves, row: int, zobrist: NDArray[np.uint64]) -> Board:
+def leaf_board(leaves: RolloutLeaves, row: int, zobrist: NDArray[np.uint64]) -> Board:
     """Return the board of a row, on which a rollout can be played; sets its `first_player` to 0."""
     first_player = leaves.first_player[row]
     for point in range(first_player.size):
@@ -233,25 +236,25 @@ def leaf_board(leaves: Leaves, row: int, zobrist: NDArray[np.uint64]) -> Board:
 
 
 @spliced_kernel
-def _write_result(leaves: Leaves, row: int, board: Board, params: Params, sums: Sums) -> None:
-    """Write the `value` of a row that has been played out on `board`, and add it to the sums.
+def _write_result(params: RolloutParams, leaves: RolloutLeaves, row: int, board: Board, work: ThreadWork) -> None:
+    """Write the `value` of a row that has been played out on `board`, and add it to the work.
 
-    Rows in which the game was over are scored as they are, and do not count in the sums.
+    Rows in which the game was over are scored as they are, and do not count in the work.
     """
     beside = leaves.button[row]
     if leaves.is_over[row] == 1:
-        margin = area_margin(board, sums.queue, board.head)  # the board is not played on any more: `head` is scratch
+        margin = area_margin(board, work.queue, board.head)  # the board is not played on any more: `head` is scratch
     else:
         first_player = leaves.first_player[row]
-        margin = count_area(board, sums.owner)
-        sums.rollouts[0] += 1
+        margin = count_area(board, work.owner)
+        work.rollouts[0] += 1
         if leaves.has_free_button[row] == 1 and first_player[PASS] != 0:
             beside += _button_points(wide(first_player[PASS]))
         first_player[PASS] = 0  # passing later is no evidence about passing now
     if params.tax != NO_TAX:
-        beside -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, sums.tax)
+        beside -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, work.tax)
     if leaves.is_over[row] == 0:
-        sums.beside_area[0] += beside
+        work.beside_area[0] += beside
     leaves.value[row] = _result(margin + beside - params.komi, board, params.margin_weight)
 
 
@@ -265,7 +268,7 @@ def _result(margin: float, board: Board, margin_weight: float) -> float:
 
 
 @kernel
-def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
+def back_up(tree: RolloutTree, params: RolloutParams, leaves: RolloutLeaves, count: int) -> None:
     """Add the results of the first `count` rows to all nodes on their paths; for RAVE also to moves played later."""
     for row in range(count):
         value = leaves.value[row]
@@ -277,9 +280,8 @@ def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
             node = leaves.path[row, at]
             tree.visits[node] += 1
             tree.value[node] += value
-            first = tree.first_child[node]
-            if first != 0 and params.algorithm == RAVE:
-                _back_up_amaf(tree, first, wide(tree.child_count[node]), color, value, first_player)
+            if tree.first_child[node] != 0 and params.algorithm == RAVE:
+                _back_up_amaf(tree, wide(node), color, value, first_player)
             if at > 0:
                 tree.virtual_visits[node] -= 1
                 color = BLACK + WHITE - color
@@ -288,9 +290,10 @@ def back_up(tree: Tree, params: Params, leaves: Leaves, count: int) -> None:
 
 
 @spliced_kernel
-def _back_up_amaf(tree: Tree, first: int, count: int, color: int, value: float, first_player: NDArray[np.int8]) -> None:
-    """Add a result to every child whose move `color` was the first to play after the node."""
-    for child in range(first, first + count):
+def _back_up_amaf(tree: RolloutTree, node: int, color: int, value: float, first_player: NDArray[np.int8]) -> None:
+    """Add a result to every child of a node whose move `color` was the first to play after it."""
+    first = wide(tree.first_child[node])
+    for child in range(first, first + wide(tree.child_count[node])):
         if first_player[tree.move[child]] == color:
             tree.amaf_visits[child] += np.float32(1.0)
             tree.amaf_value[child] += value

@@ -5,6 +5,13 @@ compared (`rollout_select`), nowhere else.  Node 0 is the root.  The colour to p
 
 Superko is checked when a walk takes a move.  A child that repeats a position keeps its place with the move NULL_POINT
 and is never chosen again.
+
+A node that is expanded gets its children with prior knowledge about their moves as imaginary visits.  Each rule that
+applies to a move adds visits with a result, 1 for "good" or −1 for "bad".  Every move also starts with even visits of
+result 0, which keep its mean from swinging with the first results.  Rules and weights follow Baudiš's Michi (README and
+source, 2015), a Monte Carlo program whose constants were tuned against GNU Go, converted to results in [−1, 1].  Two
+differences: nearness is the distance below instead of one along chains, and moves that catch a chain in a ladder count
+as much as escapes.  Kernels.
 """
 
 from typing import Final, NamedTuple
@@ -12,22 +19,49 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, wide
-from gtp_engine.go.constants import MAX_SIZE
+from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine.go.board import (
+    HEIGHT,
+    STRIDE,
+    WIDTH,
+    Board,
+    atari_liberty,
+    is_in_atari,
+    is_legal,
+    liberties_into,
+)
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.ladder import working_attacks_into
+from gtp_engine.go.tactics import count_captures, is_escape, is_eye, would_be_self_atari
+from gtp_engine.search.rollouts.patterns import fits_pattern
+from gtp_engine.search.rollouts.rollout import RolloutWork
 
 ROOT: Final = 0
 USED: Final = 0
 """info[USED]: number of nodes in use."""
 
-_INITIAL_CAPACITY: Final = 1 << 16
-_MAX_CHILDREN: Final = MAX_SIZE * MAX_SIZE + 1
+EVEN_VISITS: Final = 10.0
+CAPTURE_ONE_VISITS: Final = 15.0
+CAPTURE_MANY_VISITS: Final = 30.0
+ESCAPE_VISITS: Final = 30.0
+LADDER_VISITS: Final = 30.0
+PATTERN_VISITS: Final = 10.0
+SELF_ATARI_VISITS: Final = 10.0
+NEAR_VISITS: Final = (24.0, 22.0, 8.0)
+"""For points at distance 2, 3 and 4 of the last move, the distance being dx + dy + max(dx, dy)."""
+EMPTY_AREA_VISITS: Final = 10.0
+"""For points with no stone near: bad on the first and second line, good on the third."""
+EMPTY_AREA_REACH: Final = 3
+"""Distance in points, along both axes, that counts as near for the rule above."""
+PASS_VISITS: Final = 30.0
+"""Bad visits of a pass: it is tried once other moves are worse, as in a seki that must be left alone."""
 
 FloatArray = NDArray[np.float32]
 SumArray = NDArray[np.float64]
-"""Sums of results: float32 would stop growing after some millions of visits."""
+"""ThreadWork of results: float32 would stop growing after some millions of visits."""
 
 
-class Tree(NamedTuple):
+class RolloutTree(NamedTuple):
     """The arrays of a tree; N = capacity."""
 
     info: NDArray[np.int64]  # int64[1]
@@ -43,9 +77,9 @@ class Tree(NamedTuple):
     prior_value: FloatArray  # [N] the mean result of these, Black's
 
 
-def new_tree(capacity: int) -> Tree:
+def new_tree(capacity: int) -> RolloutTree:
     """Return the arrays of a tree for so many nodes, with an unexpanded root."""
-    return Tree(
+    return RolloutTree(
         np.ones(1, dtype=np.int64),
         np.zeros(capacity, dtype=np.int16),
         np.zeros(capacity, dtype=np.int32),
@@ -60,68 +94,8 @@ def new_tree(capacity: int) -> Tree:
     )
 
 
-_BYTES_PER_NODE: Final = sum(array.itemsize for array in new_tree(1)[1:])
-
-
-def _copy_nodes(source: Tree, target: Tree, count: int) -> None:
-    """Copy the first `count` nodes with their links."""
-    target.info[:] = source.info
-    for name in Tree._fields[1:]:
-        getattr(target, name)[:count] = getattr(source, name)[:count]
-
-
-class TreeStore:
-    """A tree that grows as needed, up to `max_memory` MiB; once that is reached, no more nodes are expanded.
-
-    While it grows or is re-rooted, old and new arrays exist side by side for a moment.
-    """
-
-    def __init__(self, max_memory: int) -> None:
-        self._max_nodes: Final = max(_INITIAL_CAPACITY, max_memory * 2**20 // _BYTES_PER_NODE)
-        self.tree = new_tree(_INITIAL_CAPACITY)
-
-    @property
-    def used(self) -> int:
-        """The number of nodes in use, the root among them."""
-        return int(self.tree.info[USED])
-
-    @property
-    def memory(self) -> float:
-        """The memory the tree's arrays take, MiB."""
-        return sum(array.nbytes for array in self.tree) / 2**20
-
-    def clear(self) -> None:
-        """Drop everything but an unexpanded root."""
-        self.tree = new_tree(_INITIAL_CAPACITY)
-
-    def reserve(self, expansions: int) -> None:
-        """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""
-        needed = min(self.used + expansions * _MAX_CHILDREN, self._max_nodes)
-        capacity = self.tree.move.size
-        if needed <= capacity:
-            return
-        larger = new_tree(min(max(needed, capacity * 3 // 2), self._max_nodes))
-        _copy_nodes(self.tree, larger, self.used)
-        self.tree = larger
-
-    def reroot(self, node: int) -> None:
-        """Make `node` the root and forget everything that is not below it."""
-        smaller = new_tree(max(_INITIAL_CAPACITY, self.used))
-        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
-        self.tree = smaller
-
-    def children(self, node: int) -> range:
-        """Return the numbers of the children of `node`; none if it has not been expanded."""
-        first = int(self.tree.first_child[node])
-        return range(first, first + int(self.tree.child_count[node])) if first else range(0)
-
-    def child_by_move(self, node: int, move: int) -> int | None:
-        """Return the child that `move` (a point or PASS) leads to, or None."""
-        return next((child for child in self.children(node) if self.tree.move[child] == move), None)
-
-
 @kernel
-def _copy_node(source: Tree, node: int, target: Tree, place: int) -> None:
+def _copy_node(source: RolloutTree, node: int, target: RolloutTree, place: int) -> None:
     """Copy everything but the links to the children."""
     target.move[place] = source.move[node]
     target.visits[place] = source.visits[node]
@@ -133,7 +107,7 @@ def _copy_node(source: Tree, node: int, target: Tree, place: int) -> None:
 
 
 @kernel
-def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32]) -> int:
+def copy_subtree(source: RolloutTree, node: int, target: RolloutTree, origin: NDArray[np.int32]) -> int:
     """Return the number of nodes at and below `node`, copied breadth first to `target` with `node` as its root.
 
     `origin` (work, int32[nodes of source]) is filled with the node that each copy came from.
@@ -153,3 +127,150 @@ def copy_subtree(source: Tree, node: int, target: Tree, origin: NDArray[np.int32
         place += 1
     target.info[USED] = count
     return count
+
+
+class BeforeMove(NamedTuple):
+    """The position of a node that is to be expanded."""
+
+    board: Board
+    color: int  # to play
+    last: int  # the move that led to it
+    weight: float  # factor on all prior visits
+
+
+@spliced_kernel
+def expand(tree: RolloutTree, node: int, before: BeforeMove, work: RolloutWork) -> None:
+    """Give `node` its children: every legal move that fills no own eye, and the pass.
+
+    The board is played on and restored.  The caller has made sure that the tree can hold the children.
+    """
+    board, color, weight = before.board, before.color, before.weight
+    first = tree.info[USED]
+    count = wide(0)
+    size = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
+    stride = wide(board.info[STRIDE])
+    for point in range(stride, stride + size + wide(board.info[HEIGHT])):
+        if board.color[point] != EMPTY or is_eye(board, point, color) or not is_legal(board, point, color, False):
+            continue
+        _add_child(tree, first + count, point)
+        _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
+        _add_move_priors(tree, first + count, before, work)
+        count += 1
+    _add_child(tree, first + count, wide(PASS))
+    _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
+    _add_prior(tree, first + count, PASS_VISITS * weight, -1.0)
+    count += 1
+    _add_chain_priors(tree, first, count, before, work)
+    if color == WHITE:
+        for child in range(first, first + count):
+            tree.prior_value[child] = -tree.prior_value[child]
+    tree.child_count[node] = count
+    tree.first_child[node] = first
+    tree.info[USED] = first + count
+
+
+@kernel
+def _add_child(tree: RolloutTree, child: int, move: int) -> None:
+    """Write a node without visits and priors."""
+    tree.move[child] = move
+    tree.first_child[child] = 0
+    tree.child_count[child] = 0
+    tree.visits[child] = 0
+    tree.virtual_visits[child] = 0
+    tree.value[child] = 0.0
+    tree.amaf_visits[child] = 0.0
+    tree.amaf_value[child] = 0.0
+    tree.prior_visits[child] = 0.0
+    tree.prior_value[child] = 0.0
+
+
+@kernel
+def _add_prior(tree: RolloutTree, child: int, visits: float, value: float) -> None:
+    """Add imaginary visits with this mean result (for the mover) to the prior of a child."""
+    total = tree.prior_visits[child] + visits
+    if total > 0.0:
+        tree.prior_value[child] += (value - tree.prior_value[child]) * visits / total
+        tree.prior_visits[child] = total
+
+
+@spliced_kernel
+def _add_move_priors(tree: RolloutTree, child: int, before: BeforeMove, work: RolloutWork) -> None:
+    """Apply the rules about the move itself and the stones around it."""
+    board, color, last, weight = before
+    point = wide(tree.move[child])
+    captured = count_captures(board, point, color)
+    if captured == 1:
+        _add_prior(tree, child, CAPTURE_ONE_VISITS * weight, 1.0)
+    elif captured > 1:
+        _add_prior(tree, child, CAPTURE_MANY_VISITS * weight, 1.0)
+    if would_be_self_atari(board, point, color):
+        _add_prior(tree, child, SELF_ATARI_VISITS * weight, -1.0)
+    if fits_pattern(board, point, color, work.patterns):
+        _add_prior(tree, child, PATTERN_VISITS * weight, 1.0)
+    if last > PASS:
+        distance = _distance(board, point, last)
+        if 2 <= distance <= 4:
+            _add_prior(tree, child, NEAR_VISITS[distance - 2] * weight, 1.0)
+    line = _line(board, point)
+    if line <= 3 and not _is_near_stone(board, point):
+        _add_prior(tree, child, EMPTY_AREA_VISITS * weight, 1.0 if line == 3 else -1.0)
+
+
+@spliced_kernel
+def _add_chain_priors(tree: RolloutTree, first: int, count: int, before: BeforeMove, work: RolloutWork) -> None:
+    """Apply the rules about chains: escaping from atari, catching a chain in a ladder."""
+    board, color, weight = before.board, before.color, before.weight
+    for head in range(board.color.size):
+        stone = board.color[head]
+        if (stone != BLACK and stone != WHITE) or board.head[head] != head:
+            continue
+        if stone == color:
+            if is_in_atari(board, head):
+                liberty = wide(atari_liberty(board, head))
+                if is_legal(board, liberty, color, False) and is_escape(board, liberty, color, work.ladder):
+                    _add_prior_to_move(tree, first, count, liberty, ESCAPE_VISITS * weight)
+        elif liberties_into(board, head, work.ladder.liberties) == 2:
+            found = working_attacks_into(board, head, work.ladder, work.ladder.working)
+            for i in range(found):
+                _add_prior_to_move(tree, first, count, wide(work.ladder.working[i]), LADDER_VISITS * weight)
+
+
+@kernel
+def _add_prior_to_move(tree: RolloutTree, first: int, count: int, move: int, visits: float) -> None:
+    """Add good visits to the child that plays `move`, if it is one of the children."""
+    for child in range(first, first + count):
+        if tree.move[child] == move:
+            _add_prior(tree, child, visits, 1.0)
+            return
+
+
+@spliced_kernel
+def _distance(board: Board, a: int, b: int) -> int:
+    """Return dx + dy + max(dx, dy) of two points: 2 for neighbours, 3 for diagonal ones."""
+    stride = wide(board.info[STRIDE])
+    dx = abs(a % stride - b % stride)
+    dy = abs(a // stride - b // stride)
+    return dx + dy + max(dx, dy)
+
+
+@spliced_kernel
+def _line(board: Board, point: int) -> int:
+    """Return the line the point is on, counted from the nearest edge; 1 is the edge."""
+    stride = wide(board.info[STRIDE])
+    x, y = point % stride, point // stride
+    from_sides = min(x, wide(board.info[WIDTH]) + 1 - x)
+    return min(from_sides, min(y, wide(board.info[HEIGHT]) + 1 - y))
+
+
+@spliced_kernel
+def _is_near_stone(board: Board, point: int) -> bool:
+    """Return whether a stone lies within EMPTY_AREA_REACH points of `point` along both axes."""
+    stride = wide(board.info[STRIDE])
+    x, y = point % stride, point // stride
+    left, right = max(1, x - EMPTY_AREA_REACH), min(wide(board.info[WIDTH]), x + EMPTY_AREA_REACH)
+    top, bottom = max(1, y - EMPTY_AREA_REACH), min(wide(board.info[HEIGHT]), y + EMPTY_AREA_REACH)
+    for row in range(top, bottom + 1):
+        for column in range(left, right + 1):
+            if board.color[row * stride + column] != EMPTY:
+                return True
+    return False
