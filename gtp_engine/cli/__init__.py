@@ -10,8 +10,7 @@
     models_command      `models …`
     levels_command      `calibrate-levels`
     match_commands      `match`, `tournament`
-    train_command       `train …`
-    generate_command    `generate`
+    train_commands      `generate`, `train …`
     alphago_command     `alphago …`
     tools               `benchmark`, `doctor`, `warmup`, `config`
 
@@ -71,8 +70,8 @@ _COMMANDS: Final[dict[str, dict[str, str]]] = {
         "config": "tools.config_command",
     },
     "Training": {
-        "train": "train_command.train_command",
-        "generate": "generate_command.generate_command",
+        "train": "train_commands.train_command",
+        "generate": "train_commands.generate_command",
         "alphago": "alphago_command.alphago_command",
     },
 }

@@ -1,10 +1,10 @@
-"""The commands `gtp-engine train …`: training by distillation, from a teacher's labels to a network file."""
+"""The commands `gtp-engine generate` and `gtp-engine train …`: from a teacher's labels to a network file."""
 
 import sys
 import time
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -23,6 +23,7 @@ from gtp_engine.training.core.learning import check_torch
 from gtp_engine.training.distillation.distillation_settings import (
     OF_PLAYER,
     DistillationLearning,
+    GenerateSettings,
     PlanSettings,
     TrainConfig,
 )
@@ -30,6 +31,55 @@ from gtp_engine.training.nets.shape import Shape
 
 if TYPE_CHECKING:
     from gtp_engine.training.core.checkpoint import Checkpoint
+
+_OF_GAMES: Final = ("sizes", "workers", "ray", "temperature", "hot_share", "player", *OF_PLAYER)
+"""Settings of games that are played."""
+
+_GENERATE_HELP = """Generate labelled positions for training, as shards in FOLDER.
+
+A network, NET, plays games by sampling its policy and labels every position; with --sgf it labels the positions of
+recorded games instead. The same command continues an earlier run; Ctrl-C ends a run after its current positions.
+
+\b
+gtp-engine generate teacher.onnx data --positions 1000000 --workers 2
+gtp-engine generate teacher.onnx data --minutes 60 --sizes 9=4,13=2,19=3,19x13=.2
+gtp-engine generate teacher.onnx data --sgf games
+gtp-engine generate teacher.onnx data --positions 10000000 --workers 64 --ray auto
+
+The format of a shard is described in gtp_engine/training/distillation/shards.py, the kinds of games in game_variety.py.
+"""
+
+
+@click.command("generate", cls=ConfigCommand, help=_GENERATE_HELP)
+@click.argument("net", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--sgf",
+    "records",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Label the positions of the .sgf files in this folder instead of playing.",
+)
+@settings_options(GenerateSettings)
+def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any) -> None:
+    """Generate the data and print what was done."""
+    settings = settings_of(GenerateSettings, flags)
+    if records is not None:
+        refuse_unused(settings, _OF_GAMES, "with --sgf, which labels recorded games")
+    elif settings.player is None:
+        refuse_unused(settings, OF_PLAYER, "without --player")
+    if settings.torch:
+        refuse_unused(settings, ("provider",), "with --torch")
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.core.runs import stop_on_signals
+    from gtp_engine.training.distillation.generate import generate
+
+    with ProgressBar(total=settings.positions) as bar, stop_on_signals() as is_stopped:
+        table = generate(net, folder, settings, bar, is_stopped, records=records)
+    click.echo(table)
+    if is_stopped():
+        sys.exit(INTERRUPTED)
+
 
 _GROUP_HELP = """Train networks (needs PyTorch: pip install "gtp-engine[train]").
 
