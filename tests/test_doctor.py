@@ -13,7 +13,7 @@ from gtp_engine import __version__, kernel_cache
 from gtp_engine.cli import cli
 from gtp_engine.doctor import PACKAGES, RUNTIMES, examine, format_findings
 from gtp_engine.machine import available_cores
-from gtp_engine.nn import onnx_model, shipped
+from gtp_engine.nn import named_networks, onnx_model
 from gtp_engine.nn.named_networks import set_default, shipped_folder
 from gtp_engine.nn.providers import Runtime
 
@@ -96,7 +96,7 @@ def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest
 
 
 def test_a_missing_network_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(shipped, "PLACES", (tmp_path, tmp_path))
+    monkeypatch.setattr(named_networks, "PLACES", (tmp_path, tmp_path))
     findings = examine()
     assert findings["plays_with"]["name"] is None
     assert any("the network that ships with the engine is missing" in problem for problem in findings["problems"])

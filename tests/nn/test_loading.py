@@ -18,7 +18,7 @@ from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.files import sha256_of
-from gtp_engine.nn import load_evaluator, loading, onnx_model, shipped
+from gtp_engine.nn import load_evaluator, loading, named_networks, onnx_model
 from gtp_engine.nn.loading import disagreement
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
@@ -208,7 +208,7 @@ def test_files_that_are_not_networks_are_refused(tmp_path: Path) -> None:
 def test_the_default_is_the_shipped_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     evaluator = load_evaluator(NetworkConfig(provider="cpu"), log=print, board=(9, 9))
     assert evaluator.info.name.startswith("tengen-")
-    monkeypatch.setattr(shipped, "PLACES", (tmp_path / "models",))
+    monkeypatch.setattr(named_networks, "PLACES", (tmp_path / "models",))
     with pytest.raises(ModelError, match=r"ships with the engine is missing from .*; install the engine again"):
         load_evaluator(NetworkConfig(), log=print)
 
@@ -221,7 +221,7 @@ def test_shipped_networks_can_be_named(networks: Path, monkeypatch: pytest.Monke
         (models / name).mkdir(parents=True)
     for file in networks.glob("*.onnx"):
         (models / "pair" / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(shipped, "PLACES", (models,))
+    monkeypatch.setattr(named_networks, "PLACES", (models,))
     assert shipped_networks() == {"pair": models / "pair"}
     assert model_path("pair") == models / "pair"
     with pytest.raises(ModelError, match=r"network 'other' does not exist: expected an ONNX file or a folder or pair$"):

@@ -64,7 +64,7 @@ def logits_of(model: Model) -> Logits:
     return run
 
 
-class _EncodedRows(NamedTuple):
+class _ShownPlanes(NamedTuple):
     """K encoded rows."""
 
     planes: FloatArray  # [K, 48, H, W]
@@ -81,11 +81,11 @@ class _RowEncoder:
         self._cells: Final = cell_table(width, height)
         self._points: Final = np.flatnonzero(self._cells[0] >= 0).astype(np.int32)
 
-    def encode(self, positions: Positions, count: int) -> _EncodedRows:
+    def encode(self, positions: Positions, count: int) -> _ShownPlanes:
         """Return the first `count` rows encoded; valid until the next call."""
         symmetries = (positions.key % np.uint64(len(self._cells))).astype(np.int32)
         self._encoder.encode(positions, range(count), symmetries, Inputs(self._planes, _NO_GLOBALS))
-        return _EncodedRows(self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points)
+        return _ShownPlanes(self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points)
 
 
 def _row_encoders() -> Callable[[Positions], _RowEncoder]:
@@ -160,7 +160,7 @@ def sensible(planes: FloatArray) -> NDArray[np.bool_]:
     return flags
 
 
-def _write_policy(odds: FloatArray, rows: _EncodedRows, out: Evaluation) -> None:
+def _write_policy(odds: FloatArray, rows: _ShownPlanes, out: Evaluation) -> None:
     """Write odds [K, A] of the cells of encoded rows as the policy; a row of zeros passes."""
     count, total = len(odds), odds.sum(axis=1, keepdims=True)
     for array in out:
