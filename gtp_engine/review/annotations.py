@@ -65,11 +65,8 @@ def katrain_values(finding: Finding) -> list[str]:
     root = {"visits": finding.visits, "winrate": finding.winrate, "scoreLead": finding.lead}
     main = json.dumps({"moves": moves, "root": root, "completed": True}, separators=(",", ":"))
     ownership = (np.array(finding.ownership) / 100).astype("<f2").tobytes()
-    return [_packed(data) for data in (ownership, b"", main.encode("ascii"))]
-
-
-def _packed(data: bytes) -> str:
-    return base64.standard_b64encode(gzip.compress(data, mtime=0)).decode("ascii")
+    packed = (gzip.compress(data, mtime=0) for data in (ownership, b"", main.encode("ascii")))
+    return [base64.standard_b64encode(data).decode("ascii") for data in packed]
 
 
 def is_own_output(data: bytes) -> bool:
@@ -127,9 +124,11 @@ def comment_on(move: PlayedMove, before: Finding, after: Finding) -> str:
     name = _COLOR_NAMES[move.color]
     if move.is_mistake:
         size = "a big mistake" if move.points_lost >= BAD else "a mistake"
+        best = before.best
+        better = "" if best is None else f"Better is {best.vertex}: {' '.join(best.line)}."
         return (
             f"{name} {move.vertex} is {size}: it loses {move.points_lost:.1f} points and {move.winrate_lost:.0%} "
-            f"winrate. Before it {lead_text(before.lead)}, after it {lead_text(after.lead)}. {_better(before)}"
+            f"winrate. Before it {lead_text(before.lead)}, after it {lead_text(after.lead)}. {better}"
         )
     if move.mark == "TE":
         return f"{name} {move.vertex} is a fine move: hard to see, and better than every other."
@@ -143,11 +142,6 @@ def lead_text(lead: float) -> str:
     if abs(lead) < 0.05:
         return "the game is even"
     return f"{'Black' if lead > 0 else 'White'} leads by {abs(lead):.1f}"
-
-
-def _better(before: Finding) -> str:
-    best = before.best
-    return "" if best is None else f"Better is {best.vertex}: {' '.join(best.line)}."
 
 
 def _add_opinion(text: TreeText, node: Node, move: PlayedMove, before: Finding, after: Finding) -> None:
@@ -217,17 +211,13 @@ def _variation(candidate: Candidate, color: str, review: GameReview) -> str:
     winrate, _ = seen_by(color, candidate)
     label = f"{candidate.vertex}: {_COLOR_NAMES[color]} {winrate:.0%}, {lead_text(candidate.lead)}"
     note = escaped(f"{label} ({counted(candidate.visits, 'visit')})")
-    nodes = []
+    nodes, game = [], review.line.positions[0].game
     for vertex in candidate.line:
-        nodes.append(f";{color}[{_sgf_point(vertex, review)}]")
+        point = parse_vertex(vertex, width=game.width, height=game.height)
+        nodes.append(f";{color}[{format_point(point, width=game.width)}]")
         color = "W" if color == "B" else "B"
     nodes[0] += f"N[{escaped(label)}]C[{note}]SBKV[{100 * candidate.winrate:.2f}]SBKS[{candidate.lead:.2f}]"
     return "".join(nodes)
-
-
-def _sgf_point(vertex: str, review: GameReview) -> str:
-    game = review.line.positions[0].game
-    return format_point(parse_vertex(vertex, width=game.width, height=game.height), width=game.width)
 
 
 def _add_territory(text: TreeText, review: GameReview) -> None:

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 from gtp_engine.review.game_review import BLUNDERS, PHASES
@@ -102,7 +103,7 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
 def _graph(leads: list[float], width: int) -> str:
     """Return the leads as a graph: above the axis Black leads, below White."""
     columns = min(len(leads), max(_NARROWEST, width - 10))
-    means = [_mean(leads[len(leads) * i // columns : len(leads) * (i + 1) // columns]) for i in range(columns)]
+    means = [fmean(leads[len(leads) * i // columns : len(leads) * (i + 1) // columns]) for i in range(columns)]
     most = max(1.0, *(abs(mean) for mean in means))
     half = _HEIGHT // 2
     lines = []
@@ -115,10 +116,6 @@ def _graph(leads: list[float], width: int) -> str:
         sign = 1.0 if level > 0 else -1.0
         lines.append(label + "".join("█" if sign * mean >= threshold else " " for mean in means))
     return "\n".join(["Lead in points, above the line Black's, below White's", *lines])
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 def csv_of(results: Iterable[tuple[str, dict[str, Any]]]) -> str:

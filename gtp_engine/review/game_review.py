@@ -319,6 +319,7 @@ def _played(before: Finding, vertex: str) -> Finding:
 def _played_move(move: Move, before: Finding, after: Finding, position: GamePosition) -> PlayedMove:
     """Return a move with what it lost; `position` is the one after it."""
     game = position.game
+    area = game.width * game.height
     color, vertex = color_letter(move.color), game.vertex(move.point)
     (winrate, lead), (winrate_after, lead_after) = seen_by(color, before), seen_by(color, after)
     is_best = before.best is not None and before.best.vertex == vertex
@@ -334,7 +335,7 @@ def _played_move(move: Move, before: Finding, after: Finding, position: GamePosi
         points_lost=round(lost, 2),
         winrate_lost=round(winrate_lost, 4),
         best=None if before.best is None else before.best.vertex,
-        phase=_phase(after.number, game.width * game.height),
+        phase=PHASES[(after.number > OPENING_SHARE * area) + (after.number > MIDDLE_SHARE * area)],
         mark=_mark(before, lost, is_best=is_best) if is_compared else None,
     )
 
@@ -354,11 +355,6 @@ def _is_far_better(before: Finding) -> bool:
     """Return whether the first candidate is better than the others by FINE_GAIN points."""
     leads = [seen_by(before.to_play, candidate)[1] for candidate in before.candidates]
     return len(leads) > 1 and all(leads[0] - lead >= FINE_GAIN for lead in leads[1:])
-
-
-def _phase(number: int, area: int) -> str:
-    """Return the phase of the game in which a move was played."""
-    return PHASES[(number > OPENING_SHARE * area) + (number > MIDDLE_SHARE * area)]
 
 
 def _mean_lost(moves: Sequence[PlayedMove]) -> float | None:

@@ -14,7 +14,7 @@ LizGoban).
     D . D D S S . S     D the other side, far away, so that both have about the same
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -205,7 +205,8 @@ def _compared(game: Game, color: int, points: Sequence[int], reports: Sequence[S
     moves = []
     for point, report in zip(points, reports, strict=True):
         line = (point, *(report.best.pv if report.best is not None else ()))
-        moves.append(_first_move(game, color, point, _winrate(report, color), line))
+        winrate = report.winrate if report.to_play == color else 1.0 - report.winrate
+        moves.append(_first_move(game, color, point, winrate, line))
     least = _least_good(moves)
     failing = [move for move in moves if move.winrate < least]
     return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
@@ -246,10 +247,6 @@ def _after(game: Game, point: int, color: int) -> Game:
 def _half_points(komi: float) -> float:
     """Return the nearest number of points and a half, so that nothing is drawn."""
     return round(komi - 0.5) + 0.5
-
-
-def _winrate(report: SearchReport, color: int) -> float:
-    return report.winrate if report.to_play == color else 1.0 - report.winrate
 
 
 def _first_move(game: Game, color: int, point: int, winrate: float, line: Sequence[int]) -> SolutionMove:
@@ -339,7 +336,13 @@ def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:
     """Return a game that begins with these stones, None if one of them has no liberty."""
     board = Game(game.width, game.height, game.rules, game.komi)
     try:
-        board.set_up(_moves(stones), game.to_play)
+        board.set_up(
+            [
+                Move(int(stones[y, x]), xy_to_point(int(x), int(y), width=game.width))
+                for y, x in zip(*np.nonzero(stones), strict=True)
+            ],
+            game.to_play,
+        )
     except IllegalMoveError:
         return None
     return board
@@ -376,12 +379,6 @@ def _eyes(area: Grid) -> Grid:
         if all(neighbors) and not taken[y : y + 3, x : x + 3].any():
             taken[y + 1, x + 1] = eyes[y, x] = True
     return eyes
-
-
-def _moves(stones: NDArray[np.int64]) -> Iterable[Move]:
-    width = stones.shape[1]
-    for y, x in zip(*np.nonzero(stones), strict=True):
-        yield Move(int(stones[y, x]), xy_to_point(int(x), int(y), width=width))
 
 
 def _lives(game: Game, stones: Grid) -> bool:

@@ -70,7 +70,8 @@ def parse_sgf(data: bytes) -> SgfRecord:
     Stones and moves are on the board; whether moves are legal is checked by `record_to_game`.
     """
     _check_length(data)
-    text = _decode(data)
+    # Bytes that are invalid in the encoding become U+FFFD.
+    text = data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
     if sum(text.count(mark) for mark in "(;[") > MAX_TOKENS:
         raise SgfError(f"the SGF record is too large: expected at most {MAX_TOKENS} nodes and values")
     for beginning, name in _OTHER_FORMATS.items():
@@ -88,11 +89,6 @@ def parse_sgf(data: bytes) -> SgfRecord:
 def _check_length(data: bytes) -> None:
     if len(data) > MAX_BYTES:
         raise SgfError(f"the SGF record is too long: expected at most {MAX_BYTES} bytes")
-
-
-def _decode(data: bytes) -> str:
-    """Return `data` as text; bytes that are invalid in the encoding become U+FFFD."""
-    return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
 
 
 class _GameInfo:

@@ -78,8 +78,11 @@ def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> int:
     """
     if moves:
         return moves[0].color
-    is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
-    return WHITE if is_handicap else BLACK
+    return WHITE if _is_handicap(stones) else BLACK
+
+
+def _is_handicap(stones: Sequence[Move]) -> bool:
+    return len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
 
 
 def record_to_game(
@@ -233,13 +236,9 @@ def _root(game: Game) -> dict[str, list[str]]:
             root[name] = _points(points, game)
     if usual_first_player(stones, game.moves) != game.first_player:
         root["PL"] = [_COLOR_LETTERS[game.first_player]]
-    if _is_handicap(stones, game.first_player):
+    if game.first_player == WHITE and _is_handicap(stones):
         root["HA"] = [str(len(stones))]
     return root
-
-
-def _is_handicap(stones: tuple[Move, ...], first_player: int) -> bool:
-    return first_player == WHITE and len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
 
 
 def _points(points: Iterable[int], game: Game) -> list[str]:

@@ -83,7 +83,7 @@ class Bridge:
         """
         threading.Thread(target=self._read, name="stdin reader", daemon=True).start()
         try:
-            await first_of(self._receive(), self._send(), self._wait_for_hangup())
+            await first_of(self._receive(), self._send(), self._hung_up.wait())
         finally:
             self._over.set()
 
@@ -126,9 +126,6 @@ class Bridge:
         if self._socket.close_code != aiohttp.WSCloseCode.OK:
             raise BridgeError("the connection to the server was lost")
 
-    async def _wait_for_hangup(self) -> None:
-        await self._hung_up.wait()
-
 
 async def connect(url: str, token: str | None, certificate: str | None, stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Be the engine at `url` on two streams until the session is over.
@@ -148,7 +145,8 @@ async def connect(url: str, token: str | None, certificate: str | None, stdin: B
                     timeout=aiohttp.ClientWSTimeout(ws_close=_END_WAIT),
                 )
         except (aiohttp.ClientError, OSError) as error:
-            raise BridgeError(f"cannot connect to {_without_query(url)}: {_reason(error)}") from None
+            # The query may be the token.
+            raise BridgeError(f"cannot connect to {url.partition('?')[0]}: {_reason(error)}") from None
         async with socket:
             await Bridge(socket, stdin, stdout).run()
 
@@ -186,8 +184,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         return error.os_error.strerror or str(error.os_error)
     return str(error) or type(error).__name__
-
-
-def _without_query(url: str) -> str:
-    """Return an address without the token that it may contain."""
-    return url.partition("?")[0]

@@ -232,7 +232,7 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
             sender.cancel()
 
 
-async def first_of(*coroutines: Coroutine[Any, Any, None]) -> None:
+async def first_of(*coroutines: Coroutine[Any, Any, object]) -> None:
     """Run coroutines until one of them ends, and cancel the others; raises what that one raises."""
     tasks = [asyncio.create_task(each) for each in coroutines]
     try:

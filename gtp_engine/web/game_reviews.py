@@ -193,7 +193,7 @@ class GameReviews:
         finished = await self._find(name)
         if self._running is not None and self._running.name == name and self._latest:
             return self._latest
-        return _none(name) if finished is None else finished.message
+        return {"type": "review", "id": name, "state": "none"} if finished is None else finished.message
 
     async def start(self, game: OpenGame) -> None:
         """Begin to review a game, in the background; raises ReviewError while a page shows another that is reviewed.
@@ -291,7 +291,3 @@ class GameReviews:
         """Show what has been found to the game's pages."""
         self._latest = message
         self._games.publish(message["id"], message)
-
-
-def _none(name: str) -> Message:
-    return {"type": "review", "id": name, "state": "none"}

@@ -55,7 +55,7 @@ class GtpClientSession:
         self._loader.start()
         self._thread.start()
         try:
-            await first_of(self._read(), self._wait())
+            await first_of(self._read(), self._over.wait())
             await self._client.close()
         finally:
             self._client.outbox.close()  # so that the thread does not wait for the client
@@ -73,10 +73,6 @@ class GtpClientSession:
                     self._lines.end()
                 else:
                     self._lines.put(line)
-
-    async def _wait(self) -> None:
-        """Wait until the session is over."""
-        await self._over.wait()
 
     def _answer(self) -> None:
         """Answer lines in the thread of the session."""

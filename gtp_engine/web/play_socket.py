@@ -15,7 +15,7 @@ Analyses are no business of this socket: pages ask for them at `/analysis`, as K
 import base64
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 
@@ -80,7 +80,8 @@ class _Page:
     async def run(self) -> None:
         """Follow messages one after the other."""
         levels = self._games.has_levels
-        self._send({"type": "hello", "version": __version__, "levels": levels, "rules": _rules(), "max_file": MAX_FILE})
+        rules = [{"name": name, "komi": rules.default_komi()} for name, rules in PRESETS.items()]
+        self._send({"type": "hello", "version": __version__, "levels": levels, "rules": rules, "max_file": MAX_FILE})
         async for message in self._client.messages():
             try:
                 await self._follow(message)
@@ -199,8 +200,3 @@ def _file(fields: Fields) -> bytes:
 
 def _level(fields: Fields) -> str | None:
     return _text(fields, "level") if fields.value("level") is not None else None
-
-
-def _rules() -> list[dict[str, Any]]:
-    """Return every rule set with its usual komi."""
-    return [{"name": name, "komi": rules.default_komi()} for name, rules in PRESETS.items()]

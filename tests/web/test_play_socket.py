@@ -178,7 +178,7 @@ def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
         ({**NEW, "size": 3, "handicap": 9}, "handicap"),
         ({**NEW, "rules": "none of these"}, "none of these"),
         ({**NEW, "time": "absolute -1"}, "main time"),
-        ({"do": "load", "file": "KDtHTVsxXQ=="}, "SGF"),
+        ({"do": "load", "file": "aGVsbG8="}, "SGF"),
         ({"do": "load", "file": "(;GM[1]"}, "a text in base 64"),
         ({"do": "__init__"}, "a JSON object with do = new"),
         ({"do": ["new"]}, "a JSON object with do = new"),
