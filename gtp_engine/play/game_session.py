@@ -68,6 +68,8 @@ class GameSession:
         self.clock: Final = clock or GameClock(settings.time)
         self.placed: tuple[int, ...] = ()
         """The free handicap stones that the person has placed so far."""
+        self.notes: tuple[str, ...] = ()
+        """What of the record that the game was loaded from was left out or guessed."""
         self._dead = extras.dead
         self._result = ""
         self._found: Choice | None = None
@@ -144,7 +146,7 @@ class GameSession:
             rules = Rules.parse(defaults.rules)
             engine.set_rules(rules)
             engine.set_komi((record.rules or rules).default_komi() if defaults.komi is None else defaults.komi)
-        engine.load_sgf(raw)
+        notes = engine.load_sgf(raw)
         settings = settings_of(record, engine.game, human, clock.settings if clock else time)
         if extras.free_handicap:
             placed = tuple(stone.point for stone in engine.game.setup_stones)
@@ -153,6 +155,7 @@ class GameSession:
             session.placed = placed
             return session
         session = GameSession(engine, settings, clock, extras)
+        session.notes = notes
         session.finish(_result_of(record, engine.game))
         session._count_all_stones()
         return session

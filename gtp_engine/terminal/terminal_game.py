@@ -95,7 +95,8 @@ class TerminalGame:
     def _continue_record(self, data: bytes, human: int | None = None) -> None:
         given = self._settings
         self._session = GameSession.load(self._engine, data, human=human, time=given.time, defaults=given)
-        self._message = f"Loaded: you play {_TITLES[self._session.settings.human]}."
+        sentences = [f"Loaded: you play {_TITLES[self._session.settings.human]}.", *map(_sentence, self._session.notes)]
+        self._message = " ".join(sentences)
         self._is_saved = True
         self._begin_scoring()
 

@@ -185,7 +185,7 @@ def test_a_new_game_that_cannot_be_set_up_is_refused_before_the_question(
     assert (engine.game.width, len(engine.game.moves)) == (7, 2)
 
 
-@pytest.mark.parametrize("text", [None, "hello", "(;SZ[7];B[aa];W[aa])", "(;SZ[13];B[aa])"])
+@pytest.mark.parametrize("text", [None, "hello", "(;SZ[7]AB[aa];W[aa])", "(;SZ[13];B[aa])"])
 def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, folder: Path, text: str | None
 ) -> None:
@@ -198,7 +198,7 @@ def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
         (folder / "game.sgf").write_text(text)
     script = play(engine, "d4", "load game")
     assert [screen.prompt for screen in script.screens[:3]] == ["your move (black)>"] * 3
-    assert script.messages[2].startswith(("Cannot open", "Not a readable", "Move 2", "The network does not play"))
+    assert script.messages[2].startswith(("Cannot open", "Not a readable", "Move 1", "The network does not play"))
     assert (engine.game.width, len(engine.game.moves)) == (7, 2)
 
 
@@ -344,6 +344,14 @@ class TestFiles:
         assert script.messages[2] == "Saved as game.sgf."
         assert len(parse_sgf((folder / "game.sgf").read_bytes()).moves) == 2
         assert len(engine.game.moves) == 2
+
+    def test_what_of_a_record_was_left_out_is_said(self, engine: Engine, folder: Path) -> None:
+        (folder / "game.sgf").write_text("(;SZ[7];B[aa];W[aa];B[bb])")
+        said = play(engine, "load game").messages[1]
+        assert (
+            said == "Loaded: you play Black. Move 2 (white): illegal move: A7 is occupied; what follows was left out."
+        )
+        assert len(engine.game.moves) == 1
 
     def test_a_record_may_have_no_suffix(self, engine: Engine, folder: Path) -> None:
         (folder / "game").write_text("(;SZ[7];B[aa])")
