@@ -46,7 +46,7 @@ gtp-engine generate teacher.onnx data --minutes 60 --sizes 9=4,13=2,19=3,19x13=.
 gtp-engine generate teacher.onnx data --sgf games
 gtp-engine generate teacher.onnx data --positions 10000000 --workers 64 --ray auto
 
-The format of a shard is described in gtp_engine/training/distillation/shards.py, the kinds of games in game_variety.py.
+In gtp_engine/training/distillation, shards.py describes the format of a shard, labelled_games.py the kinds of games.
 """
 
 
@@ -253,7 +253,7 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
         part = begin_part(settings, folder, bar, is_stopped, began)
         state = run_part(part, PlanFiles(teacher, player, init))
     left = 60 * settings.minutes - state.used
-    if left > 0 and not all(state.network(planned.shape.title).done for planned in settings.planned_networks()):
+    if left > 0 and not all(state.network(planned.title).done for planned in settings.planned_networks()):
         interrupted = "Interrupted; " if is_stopped() else ""
         click.echo(f"{interrupted}{left / 60:.1f} minutes are left: the same command runs the next part.", err=True)
         if is_stopped():

@@ -22,7 +22,7 @@ C and I are input channels, O output channels.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -134,14 +134,10 @@ class NetworkGraph:
         for name in self._outputs:
             reached[name] = frozenset((name,))
         for node in reversed(self.model.graph.node):  # a model's nodes are sorted, each after those it depends on
-            below = _union(reached[name] for name in node.output)
+            below = frozenset[str]().union(*(reached[name] for name in node.output))
             for name in node.input:
                 reached[name] |= below
         return reached
-
-
-def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    return frozenset().union(*sets)
 
 
 # Ranges

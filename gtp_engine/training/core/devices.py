@@ -92,8 +92,11 @@ def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
         raise ConfigError(problem("device cuda", expected="a CUDA device", advice="use --device cpu"))
     chosen = torch.device("cuda" if device != "cpu" and has_cuda else "cpu")
     if precision == "auto":
-        fast = torch.cuda.is_bf16_supported() if chosen.type == "cuda" else _processor_has_bfloat16()
-        precision = "bfloat16" if fast else "float32"
+        if chosen.type == "cuda":
+            is_fast = torch.cuda.is_bf16_supported()
+        else:
+            is_fast = _FAST_BFLOAT16 in (describe_machine()["simd"] or ())
+        precision = "bfloat16" if is_fast else "float32"
     return Machine(chosen, precision, threads or available_cores())
 
 
@@ -105,10 +108,6 @@ def compiled(function: Function) -> Function:
     """
     torch.fx.experimental._config.use_duck_shape = False
     return cast("Function", torch.compile(function, dynamic=True))
-
-
-def _processor_has_bfloat16() -> bool:
-    return _FAST_BFLOAT16 in (describe_machine()["simd"] or ())
 
 
 def threads_on(machine: Machine) -> int:

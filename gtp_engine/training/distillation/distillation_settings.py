@@ -167,9 +167,14 @@ class PlannedNetwork(NamedTuple):
     samples: int
 
     @property
+    def title(self) -> str:
+        """Its size: b6c96."""
+        return self.shape.title
+
+    @property
     def name(self) -> str:
         """The name of the network, and of its file."""
-        return f"tengen-{self.shape.title}"
+        return f"tengen-{self.title}"
 
 
 @dataclass(frozen=True)
@@ -227,7 +232,7 @@ class PlanSettings(Section, name="plan"):
         """Return the networks in their order; raises ConfigError."""
         entries = [_NETWORK.fullmatch(entry.strip()) for entry in self.networks.split(",")]
         planned = [] if None in entries else [_planned(entry) for entry in entries if entry]
-        titles = [each.shape.title for each in planned]
+        titles = [each.title for each in planned]
         if not planned or len(set(titles)) < len(titles) or not all(each.samples for each in planned[:-1]):
             raise ConfigError(
                 problem(

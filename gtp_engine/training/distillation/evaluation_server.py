@@ -106,10 +106,6 @@ def _input_bytes(info: NetworkInfo, rows: int, area: int) -> int:
     return _whole_floats(rows * info.planes * (-(-area // 8))) + rows * info.globals_ * _FLOAT_BYTES
 
 
-def _output_bytes(rows: int, area: int) -> int:
-    return rows * (_MOST_POLICIES * (area + 1) + _VALUES + _MOST_MISC + area) * _FLOAT_BYTES
-
-
 class EvaluationServer:
     """Runs `networks` for all who have a port; a context manager, entered once all ports exist."""
 
@@ -124,7 +120,8 @@ class EvaluationServer:
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
         info = self._networks[network].info
-        memory = context.RawArray(ctypes.c_uint8, _input_bytes(info, rows, area) + _output_bytes(rows, area))
+        outputs = rows * (_MOST_POLICIES * (area + 1) + _VALUES + _MOST_MISC + area) * _FLOAT_BYTES
+        memory = context.RawArray(ctypes.c_uint8, _input_bytes(info, rows, area) + outputs)
         port = Port(network, info, rows, area, there, memory)
         self._ports.append((here, port))
         return port

@@ -229,9 +229,8 @@ class Beginning:
             self.chosen.append((shape.title, compiled))
             return TrainingSpeed(16, compiled == "on", 100.0)
 
-        def train(part: PlanPart, planned: PlannedNetwork, **_: object) -> list[str]:
-            self.trained.append(planned.shape.title)
-            return []
+        def train(part: PlanPart, planned: PlannedNetwork, **_: object) -> None:
+            self.trained.append(planned.title)
 
         monkeypatch.setattr(SpeedTrials, "choose_training", choose)
         monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.train", train)
@@ -299,7 +298,8 @@ def test_a_part_that_is_over_does_not_train(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.new_loop", None)
     with Log() as log:
         part = PlanPart(MINIATURE, tmp_path, PlanState({}), clock(700.0), log, never)
-        assert not train(part, MINIATURE.planned_networks()[0], seconds=100.0)
+        train(part, MINIATURE.planned_networks()[0], seconds=100.0)
+    assert not part.state.notes
 
 
 def test_the_longest_run_says_how_many_samples_are_needed() -> None:
@@ -433,7 +433,7 @@ def test_games_begin_again_after_a_failure_unless_there_are_enough(
     monkeypatch.setattr(f"{module}.generate", generate)
     monkeypatch.setattr(f"{module}.count_positions", lambda folder: Counter({(5, 5): positions}))
     monkeypatch.setattr(PartWork, "_has_enough", lambda self, found, repeats=1.0: found * repeats >= 100)
-    monkeypatch.setattr(PartWork, "_train", lambda self, planned: trained.append(planned.shape.title))
+    monkeypatch.setattr(PartWork, "_train", lambda self, planned: trained.append(planned.title))
     settings = replace(MINIATURE, networks="b1c6")
     state = read_state(tmp_path, settings)
     with Log() as log:
@@ -451,7 +451,7 @@ def test_games_are_played_again_when_their_positions_are_gone(tmp_path: Path, mo
         self._state.generated = True
 
     monkeypatch.setattr(PartWork, "_generate", generate)
-    monkeypatch.setattr(PartWork, "_train", lambda self, planned: trained.append(planned.shape.title))
+    monkeypatch.setattr(PartWork, "_train", lambda self, planned: trained.append(planned.title))
     settings = replace(MINIATURE, networks="b1c6")
     for shards, done in ((0, False), (1, False), (0, True)):
         state = read_state(tmp_path, settings)
@@ -506,7 +506,8 @@ def test_positions_that_do_not_fit_into_memory_are_read_from_their_shards(
         with Log() as log:
             plan = PlanState({}, networks={"b1c6": state})
             part = PlanPart(settings, tmp_path, plan, clock(100.0), log, never)
-            return train(part, planned._replace(samples=samples), seconds=600.0)
+            train(part, planned._replace(samples=samples), seconds=600.0)
+        return plan.notes
 
     def load(*_: object) -> None:
         raise torch.OutOfMemoryError

@@ -121,7 +121,7 @@ class PartWork:
         self._machine: Final = choose_machine(part.settings.device, "auto")
         self._networks: Final = part.settings.planned_networks()
         self._size_of_init: Final = "" if files.init is None else size_of_file(files.init)
-        if files.init is not None and self._size_of_init not in (each.shape.title for each in self._networks):
+        if files.init is not None and self._size_of_init not in (each.title for each in self._networks):
             raise ConfigError(
                 problem(
                     f"network {shown_path(files.init)} is a {self._size_of_init}",
@@ -150,7 +150,7 @@ class PartWork:
             if not state.generated and not part.is_over:
                 self._generate()
         for planned in self._networks:
-            if state.network(planned.shape.title).done:
+            if state.network(planned.title).done:
                 continue
             if part.is_over or self._is_for_the_next_part(planned):
                 break
@@ -169,14 +169,14 @@ class PartWork:
             part.note(str(error))
         runs = {}
         for planned in self._networks:
-            run = part.folder / planned.shape.title
+            run = part.folder / planned.title
             if not has_checkpoint(run):
                 continue
             runs[planned.name] = run
             try:
                 lines += [f"\n## {planned.name}\n", *self._table(export_run(run, terms=self._settings.license))]
             except TengenError as error:
-                part.note(f"{planned.shape.title} could not be exported: {error}")
+                part.note(f"{planned.title} could not be exported: {error}")
         results = part.folder / _RESULTS
         try:
             for name in write_results(results, self._report(lines), runs, part.folder / _DATA / HELD_OUT):
@@ -189,7 +189,7 @@ class PartWork:
     def _lacks_positions(self) -> bool:
         """Return whether a network is still to be trained, and there is nothing to train it on."""
         shards = self._part.folder / _DATA / TRAIN
-        is_done = all(self._state.network(planned.shape.title).done for planned in self._networks)
+        is_done = all(self._state.network(planned.title).done for planned in self._networks)
         return not is_done and not (shards.is_dir() and shard_paths(shards))
 
     def _generate(self) -> None:
@@ -219,11 +219,11 @@ class PartWork:
                 part.note(f"{state.positions:,} positions, fewer than planned, because their part was over")
         finally:
             models.clear()
-            _release_memory(self._machine)
+            torch.cuda.empty_cache()  # what torch keeps for reuse; nothing without a GPU
 
     def _has_enough(self, positions: int, *, repeats: float = 1.0) -> bool:
         """Return whether that is enough for training, which may see each `repeats` times as often as planned."""
-        runs = [(planned.samples, self._state.network(planned.shape.title).speed) for planned in self._networks]
+        runs = [(planned.samples, self._state.network(planned.title).speed) for planned in self._networks]
         if not all(speed for _, speed in runs):  # the part was over before they were measured
             return False
         samples = most_samples(runs, self._part.training_left)
@@ -234,14 +234,13 @@ class PartWork:
         if not positions.total():
             return False
         if bytes_of(positions) >= memory:
-            self._part.note(
-                f"{positions.total():,} positions, fewer than planned, because they fill the device's memory"
-            )
-            return True
-        if shutil.disk_usage(self._part.folder).free < _LEAST_ROOM:
-            self._part.note(f"{positions.total():,} positions, fewer than planned, because they fill the disk")
-            return True
-        return False
+            place = "the device's memory"
+        elif shutil.disk_usage(self._part.folder).free < _LEAST_ROOM:
+            place = "the disk"
+        else:
+            return False
+        self._part.note(f"{positions.total():,} positions, fewer than planned, because they fill {place}")
+        return True
 
     def _measure(self, teacher: TorchModel) -> None:
         """Measure what the time is divided by; compiling the teacher is worth its time before any games are played.
@@ -253,7 +252,7 @@ class PartWork:
         rows = min(_TEACHER_ROWS, self._settings.games)
         self._trials.compile_teacher(teacher, rows=rows, compiled=self._compiled(self._settings.compiled_teacher))
         for planned in self._networks:
-            if not self._state.network(planned.shape.title).speed and not self._part.is_over:
+            if not self._state.network(planned.title).speed and not self._part.is_over:
                 self._choose_training(planned, compiled="off")
 
     @property
@@ -267,7 +266,7 @@ class PartWork:
 
     def _is_for_the_next_part(self, planned: PlannedNetwork) -> bool:
         """Return whether this part has too little time left to train a network as planned, and the next one enough."""
-        network, setting = self._state.network(planned.shape.title), self._settings.compiled_training
+        network, setting = self._state.network(planned.title), self._settings.compiled_training
         may_compile = setting == "on" or (setting == "auto" and self._machine.device.type == "cuda")
         compiles = network.compiled if network.samples else may_compile
         needed = self._shortest_run + (_COMPILING if compiles else 0.0)
@@ -275,12 +274,12 @@ class PartWork:
         left = part.clock.left
         if left >= needed or self._only_trains or part.clock.next_left(part.startup) < needed:
             return False
-        part.log(f"{planned.shape.title} is for the next part: {left:.0f} s are left, {needed:.0f} s are needed")
+        part.log(f"{planned.title} is for the next part: {left:.0f} s are left, {needed:.0f} s are needed")
         return True
 
     def _train(self, planned: PlannedNetwork) -> None:
         """Train a network until it has its samples, or the part is over."""
-        part, title = self._part, planned.shape.title
+        part, title = self._part, planned.title
         network = self._state.network(title)
         if network.samples:
             network.compiled = network.compiled and self._can_compile
@@ -300,11 +299,11 @@ class PartWork:
         wanted = f", {planned.samples:,} are wanted" if planned.samples else ""
         part.log(f"{seconds:.0f} s for {title}: about {seconds * network.speed:,.0f} samples{wanted}")
         init = self._files.init if title == self._size_of_init else None
-        self._state.notes += train(part, planned, seconds=seconds, init=init)
+        train(part, planned, seconds=seconds, init=init)
 
     def _choose_training(self, planned: PlannedNetwork, *, compiled: str) -> None:
         """Measure how a network trains fastest."""
-        network = self._state.network(planned.shape.title)
+        network = self._state.network(planned.title)
         network.batch, network.compiled, network.speed = self._trials.choose_training(
             planned.shape, batch=self._settings.batch, compiled=compiled
         )
@@ -350,12 +349,6 @@ def _device_name(machine: Machine) -> str:
 def _free_bytes(machine: Machine) -> float:
     """Return how much memory of a GPU is free; data for a processor are not limited."""
     return torch.cuda.mem_get_info(machine.device)[0] if machine.device.type == "cuda" else math.inf
-
-
-def _release_memory(machine: Machine) -> None:
-    """Give memory that torch keeps for reuse back to the device."""
-    if machine.device.type == "cuda":
-        torch.cuda.empty_cache()
 
 
 # Games
@@ -442,16 +435,15 @@ def _makers(server: EvaluationServer, settings: PlanSettings, *, has_player: boo
 # Training
 
 
-def train(part: PlanPart, planned: PlannedNetwork, *, seconds: float, init: Path | None = None) -> list[str]:
-    """Train a network to its samples, or `seconds` more, in this part or later; return notes of what went wrong.
+def train(part: PlanPart, planned: PlannedNetwork, *, seconds: float, init: Path | None = None) -> None:
+    """Train a network to its samples, or `seconds` more, in this part or later, and note what goes wrong.
 
     It begins with the network in the file `init`, if one is given.  Its state, which says in which batches, is kept up
     to date.  Where memory is too small, the run goes on from its checkpoint with batches of half the size; if it cannot
     hold the positions, they are read from their shards.
     """
-    title, bar = planned.shape.title, part.bar
+    title = planned.title
     state, folder = part.state.network(title), part.folder / title
-    notes: list[str] = []
     end = part.clock.now() + seconds
 
     def run_once() -> TrainingLoop[NetworkModule, SampleBatch]:
@@ -459,7 +451,7 @@ def train(part: PlanPart, planned: PlannedNetwork, *, seconds: float, init: Path
         checkpoint = read_checkpoint(folder) if has_checkpoint(folder) else None
         config = _config(part, planned, seconds=max(_SHORTEST_SECONDS, end - part.clock.now()))
         config = replace(config, init=init) if checkpoint is None else _continued(config, checkpoint)
-        loop = new_loop(config, checkpoint, log=bar.log)
+        loop = new_loop(config, checkpoint, log=part.bar.log)
 
         def is_over() -> bool:
             """Return whether the part ends here, after bringing the state up to date."""
@@ -467,7 +459,7 @@ def train(part: PlanPart, planned: PlannedNetwork, *, seconds: float, init: Path
             part.record()
             return part.is_over
 
-        state.done = run_and_report(loop, bar, is_over, panels=panels)
+        state.done = run_and_report(loop, part.bar, is_over, panels=panels)
         return loop
 
     while not part.is_over:
@@ -477,26 +469,23 @@ def train(part: PlanPart, planned: PlannedNetwork, *, seconds: float, init: Path
             if state.batch < 2 * _SMALLEST_BATCH:
                 raise
             state.batch //= 2
-            notes.append(f"{title}: memory was too small, batches of {state.batch} from then on")
-            bar.log(notes[-1])
+            part.note(f"{title}: memory was too small, batches of {state.batch} from then on")
         except DeviceMemoryError:
             state.in_memory = False
-            notes.append(f"{title}: memory was too small for the positions, which are read from shards")
-            bar.log(notes[-1])
+            part.note(f"{title}: memory was too small for the positions, which are read from shards")
         except TrainingError as error:
-            notes.append(f"{title}: {error}")
+            part.note(f"{title}: {error}")
             state.done = True
-            return notes
+            return
         else:
             state.samples, state.seconds = loop.samples, loop.seconds
-            return notes
+            return
         torch.cuda.empty_cache()
-    return notes
 
 
 def _config(part: PlanPart, planned: PlannedNetwork, *, seconds: float) -> TrainConfig:
     """Return a run of so many seconds."""
-    settings, title = part.settings, planned.shape.title
+    settings, title = part.settings, planned.title
     state = part.state.network(title)
     learning = DistillationLearning(
         samples=planned.samples,
