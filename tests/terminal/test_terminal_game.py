@@ -347,10 +347,8 @@ class TestFiles:
 
     def test_what_of_a_record_was_left_out_is_said(self, engine: Engine, folder: Path) -> None:
         (folder / "game.sgf").write_text("(;SZ[7];B[aa];W[aa];B[bb])")
-        said = play(engine, "load game").messages[1]
-        assert (
-            said == "Loaded: you play Black. Move 2 (white): illegal move: A7 is occupied; what follows was left out."
-        )
+        note = "Move 2 (white): illegal move: A7 is occupied; what follows was left out."
+        assert play(engine, "load game").messages[1] == f"Loaded: you play White. {note}"
         assert len(engine.game.moves) == 1
 
     def test_a_record_may_have_no_suffix(self, engine: Engine, folder: Path) -> None:
