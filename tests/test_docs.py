@@ -105,6 +105,30 @@ def test_the_files_named_exist(name: str) -> None:
     assert {path for path in paths if not list(ROOT.glob(path))} == set()
 
 
+def recipes() -> dict[str, list[str]]:
+    """Return the steps of each recipe in CONTRIBUTING.md, by its title."""
+    section = DOCUMENTS["CONTRIBUTING.md"].partition("## Recipes")[2].partition("\n## ")[0]
+    titles_and_texts = re.split(r"^\*\*(.+)\*\*$", section, flags=re.MULTILINE)[1:]
+    found = dict(zip(titles_and_texts[::2], titles_and_texts[1::2], strict=True))
+    return {title: re.split(r"\n\n|^\d+\. ", text, flags=re.MULTILINE) for title, text in found.items()}
+
+
+@pytest.mark.parametrize("title", recipes())
+def test_a_recipe_names_what_its_files_hold(title: str) -> None:
+    """A name in a step, such as `_PRESETS`, is in a file that this step or an earlier one names."""
+    sources = ""
+    for step in recipes()[title]:
+        words = re.findall(r"`([^`]+)`", step)
+        sources += "".join((ROOT / word).read_text(encoding="utf-8") for word in words if (ROOT / word).is_file())
+        names = [word for word in words if re.fullmatch(r"_?[A-Za-z]\w*", word)]
+        assert [name for name in names if not re.search(rf"\b{name}\b", sources)] == []
+    assert sources, "it names files"
+
+
+def test_there_are_five_recipes() -> None:
+    assert len(recipes()) == 5
+
+
 FILE = re.compile(r"(?<![\w./-])[\w./-]+\.(?:onnx|bin\.gz|toml|sgf|json|jsonl)\b")
 """What in a command is a file that it reads or writes."""
 
