@@ -39,6 +39,12 @@ from gtp_engine.training.core.checkpoint import check_output, read_checkpoint, w
 from gtp_engine.training.core.devices import Machine, ParallelThreads, threads_on
 from gtp_engine.training.nets.layers import NormLayer
 
+_CHECKED_POSITIONS: Final = 8
+_SEED: Final = 1
+_DENSITY: Final = 0.3
+"""Share of ones in the random planes on which file and module are compared."""
+
+
 FIRST_FILTER: Final = 5
 FILTER: Final = 3
 """Sides of the filters, in points."""
@@ -218,12 +224,6 @@ def _initialize(layer: nn.Conv2d | nn.Linear) -> None:
     nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
-
-
-_CHECKED_POSITIONS: Final = 8
-_SEED: Final = 1
-_DENSITY: Final = 0.3
-"""Share of ones in the random planes on which file and module are compared."""
 
 
 def export_net(module: Net, target: Path, *, name: str, origin: str, terms: str) -> None:

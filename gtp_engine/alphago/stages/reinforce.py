@@ -47,6 +47,20 @@ from gtp_engine.training.core.loop import Figures, format_figures
 from gtp_engine.training.core.optimizer import ParallelGradients
 from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
 
+FILE_NAME: Final = "policy.onnx"
+"""The network's name in the folder of a run."""
+POOL: Final = "pool"
+EXPERIENCE: Final = "experience"
+"""Folders of a run: earlier versions, and shards of games by iteration."""
+
+_LIMITS: Final = ("iterations", "threads", "device", "checkpoint_minutes", "evaluate_every", "evaluation_games")
+"""Settings in which a resumed run may differ from its beginning."""
+_BATCH: Final = 1024
+"""Positions whose gradient is computed at once, because their activations are held in memory."""
+_ILLEGAL: Final = -1e4
+"""Logit of moves that the policy may not choose: finite, so that probability 0 times its logarithm is 0, not NaN."""
+
+
 _SUFFIX: Final = ".pt"
 
 
@@ -88,20 +102,6 @@ class OpponentPool:
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number:06}{_SUFFIX}"
-
-
-FILE_NAME: Final = "policy.onnx"
-"""The network's name in the folder of a run."""
-POOL: Final = "pool"
-EXPERIENCE: Final = "experience"
-"""Folders of a run: earlier versions, and shards of games by iteration."""
-
-_LIMITS: Final = ("iterations", "threads", "device", "checkpoint_minutes", "evaluate_every", "evaluation_games")
-"""Settings in which a resumed run may differ from its beginning."""
-_BATCH: Final = 1024
-"""Positions whose gradient is computed at once, because their activations are held in memory."""
-_ILLEGAL: Final = -1e4
-"""Logit of moves that the policy may not choose: finite, so that probability 0 times its logarithm is 0, not NaN."""
 
 
 class Reinforcement:

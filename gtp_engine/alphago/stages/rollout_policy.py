@@ -60,6 +60,16 @@ from gtp_engine.training.core.learning import check_same, cosine_rate
 from gtp_engine.training.core.loop import Figures, format_figures
 from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
 
+KIND: Final = "rollout policy"
+"""The kind of its checkpoints."""
+NAME: Final = "linear rollout policy"
+_LOG_STEPS: Final = 20
+"""Steps between two lines of the log."""
+_SAVE_SECONDS: Final = 300.0
+_FIRST_SQUARE: Final = 1e-6
+"""The initial sums of squares of AdaGrad, which bound the first step."""
+
+
 Ints = NDArray[np.int64]
 
 _NEAR: Final = slice(FIRST_DIAMOND, FIRST_DIAMOND + 3)
@@ -158,16 +168,6 @@ class WeightSpace:
             save_by_escape=float(handcrafted[SAVE_BY_ESCAPE]),
             nakade=float(handcrafted[NAKADE]),
         )
-
-
-KIND: Final = "rollout policy"
-"""The kind of its checkpoints."""
-NAME: Final = "linear rollout policy"
-_LOG_STEPS: Final = 20
-"""Steps between two lines of the log."""
-_SAVE_SECONDS: Final = 300.0
-_FIRST_SQUARE: Final = 1e-6
-"""The initial sums of squares of AdaGrad, which bound the first step."""
 
 
 class RolloutTrainer:

@@ -22,6 +22,12 @@ from gtp_engine.match.statistics import format_standings
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.runs import ENGINE, Step, carry_out_all, engine_command, open_folder
 
+GNUGO_LEVEL: Final = 10
+"""GNU Go's default level, and the usual reference."""
+RANDOM_PLIES: Final = 4
+"""Random moves at the start of each pair of games with exchanged colours: the games would otherwise repeat."""
+
+
 NETWORK: Final = "network"
 TABLE: Final = "table.md"
 """What a chain leaves in its folder: the networks for `gtp-engine --model`, and the table of the matches."""
@@ -120,12 +126,6 @@ def training_steps(plan: StageFlags, folder: Path, teacher: Path, terms: str) ->
         step("Reinforcement", "reinforce", reinforced / "policy.onnx", supervised, reinforced, *plan.reinforce),
         step("Value network", "value", value / "value.onnx", supervised, reinforced, value, *linear, *plan.value),
     ]
-
-
-GNUGO_LEVEL: Final = 10
-"""GNU Go's default level, and the usual reference."""
-RANDOM_PLIES: Final = 4
-"""Random moves at the start of each pair of games with exchanged colours: the games would otherwise repeat."""
 
 
 class Participant(NamedTuple):

@@ -1,4 +1,4 @@
-"""The settings of the stages: sections of options (`config.option`), from which the commands make their flags.
+"""A run of a stage and the stages' settings: sections of options (`config.option`), from which the commands make flags.
 
 A run records its settings in its checkpoint and resumes with the same ones only.  Needs neither numpy nor torch.
 """
@@ -14,20 +14,6 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.learning import Learning, with_default
 from gtp_engine.training.core.runs import never
 
-
-@dataclass(frozen=True)
-class StageRun:
-    """A run in the folder `out`; a stage continues an earlier run in the same folder."""
-
-    out: Path
-    bar: ProgressBar
-    is_stopped: Callable[[], bool] = never
-    name: str = ""
-    """The name in the exported file; "": one made of the network's size."""
-    terms: str = ""
-    """The licence of the weights in the exported file."""
-
-
 KOMI: Final = 7.5
 """Default points for White; a half point rules out draws, so that every game has a winner to learn from."""
 TEST_SHARE: Final = 0.05
@@ -42,6 +28,19 @@ LIMITS: Final = ("samples", "minutes", "threads", "validations", "checkpoint_min
 
 _TEST_SHARE_HELP: Final = "Share of the games that is held out for testing."
 _LEAST_RATE: Final = 1e-9
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """A run in the folder `out`; a stage continues an earlier run in the same folder."""
+
+    out: Path
+    bar: ProgressBar
+    is_stopped: Callable[[], bool] = never
+    name: str = ""
+    """The name in the exported file; "": one made of the network's size."""
+    terms: str = ""
+    """The licence of the weights in the exported file."""
 
 
 @dataclass(frozen=True)

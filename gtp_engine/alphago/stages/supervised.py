@@ -26,6 +26,12 @@ from gtp_engine.training.core.learning import Learning, check_same
 from gtp_engine.training.core.loop import Figures, TrainingLoop, Validation
 from gtp_engine.training.core.reporting import run_and_report
 
+FILE_NAME: Final = "policy.onnx"
+"""The network's name in the folder of a run."""
+TOP: Final = 5
+"""Validation also counts how often the move played is among so many of the most probable ones."""
+
+
 Evaluate: TypeAlias = Callable[[Tensor], Tensor]
 """Returns a network's outputs, float32 on the CPU, for planes on the CPU."""
 
@@ -119,12 +125,6 @@ def _outputs(net: Net, machine: Machine, planes: Tensor) -> Tensor:
     with machine.autocast():
         outputs: Tensor = net(machine.as_input(planes))
     return outputs
-
-
-FILE_NAME: Final = "policy.onnx"
-"""The network's name in the folder of a run."""
-TOP: Final = 5
-"""Validation also counts how often the move played is among so many of the most probable ones."""
 
 
 class PolicyObjective:
