@@ -5,7 +5,7 @@
 
 A network evaluates a batch much faster than its positions one by one, so those rollouts advance together.  Rows whose
 rollout has ended are filled with rows from the end of the batch, and every evaluation is for the rows still in play.
-Python alternates between the network and `play_moves` (`rollout_players.NetworkPlayer`).
+Python alternates between the network and `play_moves` (`rollout_players.RolloutNetworkPlayer`).
 
 In all rollouts neither side fills an eye of its own or passes while it has another move, and only simple ko is
 observed.

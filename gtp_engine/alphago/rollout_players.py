@@ -56,7 +56,7 @@ def rollout_players(config: Config, evaluator: Evaluator) -> NewRolloutPlayer | 
     if policy in ("auto", "linear") and weights is not None:
         return partial(LinearPlayer, weights, limit)
     if policy in ("auto", "network") and evaluator.info.has_rollout_policy:
-        return partial(NetworkPlayer, evaluator, limit)
+        return partial(RolloutNetworkPlayer, evaluator, limit)
     return partial(KernelPlayer, kernel_policy(config.search), limit)
 
 
@@ -109,7 +109,7 @@ class LinearPlayer:
         play_rows_linear(positions, count, results, self._scratch, self._work)
 
 
-class NetworkPlayer:
+class RolloutNetworkPlayer:
     """Plays up to `size` positions side by side by a network's rollout policy; `limit` as in `KernelPlayer`."""
 
     def __init__(self, network: RolloutPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:

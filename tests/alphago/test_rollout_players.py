@@ -20,7 +20,7 @@ from puct_support import (
 )
 
 from gtp_engine.alphago.linear_policy import LinearPolicy
-from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
+from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, RolloutNetworkPlayer
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources, rollout_players
 from gtp_engine.errors import ConfigError
@@ -88,9 +88,11 @@ def play_out(player: RolloutPlayer, games: list[Game], is_dropped: Callable[[], 
     return results
 
 
-def network_player(evaluator: RolloutEvaluator, size: int, board: int, limit: int = 0, seed: int = 1) -> NetworkPlayer:
+def network_player(
+    evaluator: RolloutEvaluator, size: int, board: int, limit: int = 0, seed: int = 1
+) -> RolloutNetworkPlayer:
     rng = new_states(1, seed)[0]
-    return NetworkPlayer(evaluator, limit, size, (board, board), rng)
+    return RolloutNetworkPlayer(evaluator, limit, size, (board, board), rng)
 
 
 # --- the mixture
@@ -314,7 +316,7 @@ class WeightedEvaluator(RolloutEvaluator):
     [
         ("auto", LinearPlayer),
         ("linear", LinearPlayer),
-        ("network", NetworkPlayer),
+        ("network", RolloutNetworkPlayer),
         ("tactical", KernelPlayer),
         ("uniform", KernelPlayer),
     ],
@@ -357,8 +359,8 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_configured() -> None:
 @pytest.mark.parametrize(
     ("policy", "has_network", "player"),
     [
-        ("auto", True, NetworkPlayer),
-        ("network", True, NetworkPlayer),
+        ("auto", True, RolloutNetworkPlayer),
+        ("network", True, RolloutNetworkPlayer),
         ("tactical", True, KernelPlayer),
         ("uniform", True, KernelPlayer),
         ("auto", False, KernelPlayer),

@@ -14,7 +14,7 @@ import numpy as np
 
 from gtp_engine.alphago.linear_policy import LinearPolicy, new_tables, read_linear_policy
 from gtp_engine.alphago.linear_rollouts import LinearWork, linear_rollouts_per_second, new_linear_work, play_out_linear
-from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, NetworkPlayer
+from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, RolloutNetworkPlayer
 from gtp_engine.alphago.stages.game_positions import GameStore, Replayer
 from gtp_engine.alphago.stages.game_records import RecordedGame
 from gtp_engine.alphago.stages.nets import read_net, read_policy, torch_player
@@ -98,7 +98,7 @@ def policy_rollout_estimator(player: PolicyPlayer, rollouts: int, *, seed: int) 
     rng = new_states(1, seed)[0]
 
     def new_player(width: int, height: int) -> RolloutPlayer:
-        return NetworkPlayer(player, 0, _BATCH, (width, height), rng)
+        return RolloutNetworkPlayer(player, 0, _BATCH, (width, height), rng)
 
     return _average_estimator(new_player, rollouts)
 
