@@ -21,8 +21,8 @@ from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.decision import Choice, MoveTask
-from gtp_engine.engine.final_score import Scorer, groups_with_status
+from gtp_engine.engine.decision import Choice
+from gtp_engine.engine.final_score import Scorer, groups_with_status, status_map
 from gtp_engine.engine.game_end import StatusEstimate
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
@@ -224,7 +224,7 @@ class Engine:
         """
         start = time.perf_counter()
         self._background.end()
-        task = self._task(self.game, color, _limits(limits, cancel), start)
+        task = self._chooser.prepare(self.game, color, _limits(limits, cancel), self._clocks[color], start)
         choice = self._chooser.choose(task, may_resign=play and not cleanup, cleanup=cleanup)
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
@@ -256,7 +256,8 @@ class Engine:
 
     def start_genmove(self, color: int, limits: Limits, done: Callable[[Choice], None]) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
-        task = self._task(self.game.copy(), color, _limits(limits), time.perf_counter())
+        game, clock = self.game.copy(), self._clocks[color]
+        task = self._chooser.prepare(game, color, _limits(limits), clock, time.perf_counter())
 
         def choose() -> None:
             choice = self._chooser.choose(task)
@@ -342,24 +343,15 @@ class Engine:
 
     def score(self, cancel: CancelToken | None = None) -> Score:
         """Return the score of the position, which may be an estimate in part or as a whole; see `Scorer.score`."""
-        cancel = cancel or CancelToken()
-        self.wait_for_kernels(cancel)
-        self._background.end()
-        return self._scorer.score(self.game, cancel)
+        return self._scorer.score(self.game, self._ready_to_score(cancel))
 
     def final_status(self, cancel: CancelToken | None = None) -> dict[int, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
-        cancel = cancel or CancelToken()
-        self.wait_for_kernels(cancel)
-        self._background.end()
-        return self._scorer.statuses(self.game, cancel)
+        return status_map(self.game, self._scorer.dead_stones(self.game, self._ready_to_score(cancel)))
 
     def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
         """Return the score as `score` does, with the dead stones and the owner of each point by which it is counted."""
-        cancel = cancel or CancelToken()
-        self.wait_for_kernels(cancel)
-        self._background.end()
-        return self._scorer.estimate(self.game, cancel)
+        return self._scorer.estimate(self.game, self._ready_to_score(cancel))
 
     def groups_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
@@ -517,9 +509,12 @@ class Engine:
         self.game.set_handicap(placed)
         return placed
 
-    def _task(self, game: Game, color: int, limits: Limits, start: float) -> MoveTask:
-        """Return the task of choosing a move in `game`, with the time of `color`; it began at `start`."""
-        return self._chooser.prepare(game, color, limits, self._clocks[color], start)
+    def _ready_to_score(self, cancel: CancelToken | None) -> CancelToken:
+        """Wait for kernels and the end of the background search; return the token of the search that comes."""
+        cancel = cancel or CancelToken()
+        self.wait_for_kernels(cancel)
+        self._background.end()
+        return cancel
 
     def _prepared_board(self) -> tuple[int, int]:
         """Return the board to get ready for: that of the game, else one that the network plays."""

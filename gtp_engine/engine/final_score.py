@@ -62,10 +62,6 @@ class Scorer:
             return score_by_lead(game, completed(report, game).lead_black), status
         return estimated_score(game, status), status
 
-    def statuses(self, game: Game, cancel: CancelToken) -> dict[int, str]:
-        """Return the status of every point; see `Engine.final_status`."""
-        return status_map(game, self.dead_stones(game, cancel))
-
     def dead_stones(self, game: Game, cancel: CancelToken) -> frozenset[int]:
         """Return the stones to remove at the end of the game; none if it is over and the rules count all stones."""
         if game.is_over and counts_all_stones(game):

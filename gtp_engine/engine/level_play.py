@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config, HumanConfig
-from gtp_engine.config.option import Value
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.engine.resources import profile_of_level
 from gtp_engine.engine.searches import Searches, evaluate_game
@@ -101,9 +100,8 @@ class LevelPlay:
     def describe(self) -> str:
         """Return a sentence about the level, for the log.  Raises ModelError for a damaged table."""
         if self._human is not None:
-            return (
-                f"Level {self.level}: moves of the human-like network {self._human.info.name}, profile {self._profile}."
-            )
+            name, profile = self._human.info.name, profile_of_level(self.level)
+            return f"Level {self.level}: moves of the human-like network {name}, profile {profile}."
         if self._leaves_levels:
             return f"Level {self.level}: moves of {self._table().borrowed_from}, whose levels are calibrated."
         return f"Level {self.level}: {self._table().describe()}."
@@ -126,13 +124,13 @@ class LevelPlay:
         """Return the move that the level plays after this search, where the game cannot end yet; none of `excluded`."""
         found = self._found(game, report, excluded)
         question = choose_move(game, report.to_play, found, self.settings(game), self._random)
-        lead: float | None = None
-        while True:
-            try:
-                after = next(question) if lead is None else question.send(lead)
-            except StopIteration as ended:
-                return int(ended.value)
-            lead = float(self._searches.evaluate(after, after.to_play, (ANY_SYMMETRY,), 0.0).lead_black[0])
+        try:
+            after = next(question)
+            while True:
+                evaluation = self._searches.evaluate(after, after.to_play, (ANY_SYMMETRY,), 0.0)
+                after = question.send(float(evaluation.lead_black[0]))
+        except StopIteration as ended:
+            return int(ended.value)
 
     def gives_up(self, game: Game, report: SearchReport) -> bool:
         """Return whether a player of the level may see that the game is lost: weak ones must be far behind."""
@@ -158,25 +156,21 @@ class LevelPlay:
     @property
     def _human(self) -> Evaluator | None:
         """The network that imitates people of a rank: the one beside the main network, or that itself."""
-        networks = (self._main.human, self._main.evaluator)
-        return next((each for each in networks if each is not None and each.info.needs_profile), None)
-
-    @property
-    def _profile(self) -> str:
-        return profile_of_level(self.level)
+        networks = reversed(self._main.resources.evaluators)
+        return next((evaluator for evaluator in networks if evaluator.info.needs_profile), None)
 
     def _found(self, game: Game, report: SearchReport, excluded: frozenset[int]) -> Found:
         """Return what the move is drawn from: the search, or what people play."""
         if self._human is None:
             return found_by_search(game, report, excluded)
-        values: dict[str, Value] = {"human.human_profile": self._profile, "puct.root_policy_optimism": 0.0}
-        config = self._main.config.with_values(values)
+        profile = profile_of_level(self.level)
+        config = self._main.config.with_values({"human.human_profile": profile, "puct.root_policy_optimism": 0.0})
         evaluation = evaluate_game(self._human, game, report.to_play, config, (ANY_SYMMETRY,))
         return found_by_network(game, report.to_play, evaluation, 0, excluded)
 
     def _table(self) -> LevelTable:
         """Return the level table of the main network, which is read once."""
-        evaluator = self._main.evaluator
+        evaluator = self._main.resources.evaluator
         assert evaluator is not None, "check_level has been called"
         name = evaluator.info.name
         if name not in self._tables:

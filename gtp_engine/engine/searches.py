@@ -99,21 +99,12 @@ class Searches:
         self._game_search, self._separate_search = self.resources.new_searches(config)
 
     @property
-    def evaluator(self) -> Evaluator | None:
-        """The main network."""
-        return self.resources.evaluator
-
-    @property
-    def human(self) -> Evaluator | None:
-        """The human-like network."""
-        return self.resources.human
-
-    @property
     def thresholds(self) -> Thresholds:
         """The visits and samples that count: few only where a network evaluates positions and their ownership."""
-        if self.evaluator is None or not self.uses_network or self.config.puct.rollout_share == 1.0:
+        evaluator = self.resources.evaluator
+        if evaluator is None or not self.uses_network or self.config.puct.rollout_share == 1.0:
             return ROLLOUT_THRESHOLDS
-        info = self.evaluator.info
+        info = evaluator.info
         return NETWORK_THRESHOLDS if info.has_ownership and info.knows_komi else ROLLOUT_THRESHOLDS
 
     @property
@@ -124,7 +115,8 @@ class Searches:
     @property
     def knows_advantage(self) -> bool:
         """Whether searches take a playout doubling advantage into account."""
-        return self.evaluator is not None and self.uses_network and self.evaluator.info.knows_advantage
+        evaluator = self.resources.evaluator
+        return evaluator is not None and self.uses_network and evaluator.info.knows_advantage
 
     def search_move(self, game: Game, color: int, limits: Limits) -> SearchReport:
         """Search for a move of `color` within `limits` and the configured number of visits."""
@@ -177,18 +169,18 @@ class Searches:
 
         Raises ConfigError without a network.
         """
-        if self.evaluator is None:
+        if self.resources.evaluator is None:
             raise ConfigError(problem("no network is loaded", advice="name one with --model FILE"))
         config = self.config
         if optimism is not None:
             config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
-        return evaluate_game(self.evaluator, game, color, config, symmetries)
+        return evaluate_game(self.resources.evaluator, game, color, config, symmetries)
 
     def evaluate_as_people(self, game: Game, color: int, symmetries: tuple[int, ...]) -> Evaluation:
         """Return the human-like network's evaluation; raises ConfigError if it is missing or has no profile."""
-        if self.human is None:
+        if self.resources.human is None:
             raise ConfigError(problem("no human-like network is loaded", advice="name one with --human-model FILE"))
-        return evaluate_game(self.human, game, color, self.config, symmetries)
+        return evaluate_game(self.resources.human, game, color, self.config, symmetries)
 
     def clear(self) -> None:
         """Forget trees and cached evaluations."""
