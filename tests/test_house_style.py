@@ -1,17 +1,13 @@
 """Rules of the house that are read from the sources: attributes, names, the number of modules and of parameters."""
 
 import ast
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-
-PACKAGE = Path(__file__).parent.parent / "gtp_engine"
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+from package_sources import PACKAGE, SOURCES, parse
 
 MOST_REPEATED_NAMES = 8
 """How many module names may occur in more than one package: those where the package makes the meaning plain, such as
@@ -86,11 +82,6 @@ def late_attributes(tree: ast.Module, known: dict[str, ast.ClassDef]) -> list[st
         for method in methods_of(owner):
             late += [f"{owner.name}.{name} in {method.name}" for name in own_attributes(method) if name not in names]
     return late
-
-
-@functools.cache
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def package_classes() -> dict[str, ast.ClassDef]:

@@ -5,17 +5,15 @@ Read from the sources with `ast`, imports inside functions and for type checking
 """
 
 import ast
-import functools
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from package_sources import PACKAGE, SOURCES, parse
 
 from gtp_engine.kernel_cache import kernel_sources
-
-PACKAGE = Path(__file__).parent.parent / "gtp_engine"
 
 LAYERS = (
     ("__main__",),
@@ -95,8 +93,6 @@ GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile"
 
 ENTRY = re.compile(r"gtp_engine(\.\w+)+:\w+")
 """How a table names what is to be imported on demand."""
-
-SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
 def name_of(path: Path) -> str:
@@ -200,11 +196,6 @@ def stream_call(node: ast.Call) -> list[str]:
 def starts_threads(tree: ast.Module) -> bool:
     makers = ("Thread", "Timer", "ThreadPoolExecutor", "ThreadPool", "start_new_thread")
     return any(isinstance(node, ast.Call) and called_name(node) in makers for node in ast.walk(tree))
-
-
-@functools.cache
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def sources_of(part: str) -> Iterator[tuple[str, ast.Module]]:
