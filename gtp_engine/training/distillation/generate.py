@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.files import writing
 from gtp_engine.machine import available_cores
+from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.plans import planner_for
 from gtp_engine.training.core.game_data import is_held_out
@@ -57,7 +58,6 @@ from gtp_engine.training.distillation.workers import (
     PlayingNetwork,
     SentTeacher,
     Teacher,
-    TeacherInfo,
     TeacherMaker,
     blocks_of_cluster,
     blocks_of_workers,
@@ -130,7 +130,7 @@ class DataFolder:
     """
 
     def __init__(
-        self, folder: Path, teacher: TeacherInfo, *, least_seed: int = 0, settings: FolderSettings = FolderSettings()
+        self, folder: Path, teacher: NetworkInfo, *, least_seed: int = 0, settings: FolderSettings = FolderSettings()
     ) -> None:
         self.kept: Final[Counter[BoardSides]] = Counter()
         self.teachers: Final[dict[str, str]] = {}
@@ -202,7 +202,7 @@ class DataFolder:
         chosen, rest = np.split(order, [self._shard_positions(split)])
         name = ShardName(width, height, self.seed, self._numbers[place])
         teacher = self._teacher
-        meta = ShardMeta(width, height, teacher.name, teacher.sha256, teacher.licence, self.seed)
+        meta = ShardMeta(width, height, teacher.name, teacher.source_sha256, teacher.license, self.seed)
         path = self._folder / split / str(name)
         write_shard(path, samples.take(chosen), meta, compressed=self._settings.compressed)
         self._numbers[place] += 1
@@ -355,7 +355,7 @@ def _blocks(
         yield blocks_of_records(teacher(), records, batch=settings.batch, log=log)
         return
     temperatures = TEMPERATURES._replace(rest=settings.temperature, hot_share=settings.hot_share)
-    planner = planner_for(knows_advantage=teacher.info().knows_advantage)
+    planner = planner_for(knows_advantage=teacher.info().advantages)
     games = SelfPlaySettings(
         parse_sizes(settings.sizes), seed, settings.batch, temperatures, planner, settings.player_share
     )

@@ -37,7 +37,6 @@ from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint, write_checked
 from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
-from gtp_engine.training.distillation.workers import TeacherInfo
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of, empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, OutputSet, new_network
@@ -196,10 +195,9 @@ class TorchTeacher:
         model = TorchModel(self.path, device=self.device, precision=self.precision, threads=self.threads)
         return uncached_evaluator(model, looks=self.looks)
 
-    def info(self) -> TeacherInfo:
-        """Return the teacher as shards record it."""
-        info = _info(self.path, module_of_file(self.path))
-        return TeacherInfo(info.name, info.source_sha256, info.license, info.advantages)
+    def info(self) -> NetworkInfo:
+        """Return the metadata of the network; see `workers.Teacher`."""
+        return _info(self.path, module_of_file(self.path))
 
 
 def _info(path: Path, module: NetworkModule) -> NetworkInfo:
@@ -207,7 +205,7 @@ def _info(path: Path, module: NetworkModule) -> NetworkInfo:
     digest = sha256_of(path)
     if path.suffix == ".onnx":
         info = read_info(path)
-        return info if info.source_sha256 else replace(info, source_sha256=digest)
+        return replace(info, source_sha256=info.source_sha256 or digest)
     is_ours = path.suffix == ".pt"
     terms = "" if is_ours else KATAGO_LICENSE
     return info_of_network(module.network, origin=path.name, terms=terms, sha256=digest, advantages=not is_ours)

@@ -21,7 +21,7 @@ from gtp_engine.errors import TengenError, WorkerError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import sha256_of
 from gtp_engine.machine import describe_machine
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
@@ -39,15 +39,6 @@ _BLOCKS_AHEAD: Final = 2
 """Blocks requested from each actor in advance, so that it does not wait while one is transferred."""
 
 
-class TeacherInfo(NamedTuple):
-    """The teacher as shards record it, and whether it knows playout doubling advantages."""
-
-    name: str
-    sha256: str
-    licence: str
-    knows_advantage: bool = False
-
-
 class Teacher(Protocol):
     """A network file and how it is run, a dataclass; called, it returns the evaluator.  It is pickled for workers."""
 
@@ -60,7 +51,7 @@ class Teacher(Protocol):
         """Return an evaluator of this network, for one thread; raises ModelError."""
         ...
 
-    def info(self) -> TeacherInfo:
+    def info(self) -> NetworkInfo:
         """Return the metadata of the file; the hash is that of the file it was converted from, if that is recorded."""
         ...
 
@@ -111,11 +102,10 @@ class OnnxTeacher:
         model = OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch)
         return uncached_evaluator(model, looks=self.looks)
 
-    def info(self) -> TeacherInfo:
+    def info(self) -> NetworkInfo:
         """Return the metadata of the file; see `Teacher`."""
         info = read_info(self.path)
-        sha256 = info.source_sha256 or sha256_of(self.path)
-        return TeacherInfo(info.name, sha256, info.license, info.advantages)
+        return replace(info, source_sha256=info.source_sha256 or sha256_of(self.path))
 
 
 class Makers(NamedTuple):

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
 
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
+from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.generate import DataFolder, FolderSettings, SeenKeys, input_keys
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, ShardError, join, read_shard, shard_paths
-from gtp_engine.training.distillation.workers import TeacherInfo
 
-TEACHER = TeacherInfo("fake", "00", "none")
+TEACHER = NetworkInfo(
+    "policy+value", "katago-v7", 22, 19, ANY_BOARD, "fake", "float32", "policy", license="none", source_sha256="00"
+)
 SMALL = FolderSettings(shard_positions=100, held_out_positions=20, held_out=0.3)
 
 

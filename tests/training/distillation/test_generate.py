@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator
 from nn import tiny_networks
+from training.distillation.test_data_folder import TEACHER
 
 from gtp_engine.cli import cli
 from gtp_engine.progress import ProgressBar
@@ -21,9 +22,6 @@ from gtp_engine.training.core.runs import stop_on_signals
 from gtp_engine.training.distillation.generate import DataFolder, Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
-from gtp_engine.training.distillation.workers import TeacherInfo
-
-TEACHER = TeacherInfo("fake", "00", "none")
 
 
 def played(sizes: dict[tuple[int, int], float] | None = None) -> Iterator[LabelledBlock]:

@@ -61,7 +61,7 @@ def test_an_exported_network_as_a_teacher(tmp_path: Path) -> None:
     onnx_teacher = OnnxTeacher(path, 2, 1, "cpu", "float32")
     np.testing.assert_allclose(answers(teacher()).policy, answers(onnx_teacher()).policy, atol=1e-4)
     assert teacher.info() == onnx_teacher.info()
-    assert teacher.info().licence == "CC0-1.0"
+    assert teacher.info().license == "CC0-1.0"
 
 
 def test_a_teacher_leaves_no_gradients(tmp_path: Path) -> None:

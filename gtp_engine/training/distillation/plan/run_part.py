@@ -45,7 +45,7 @@ from gtp_engine.training.distillation.plan.plan_state import PlanPart, PlanState
 from gtp_engine.training.distillation.plan.speeds import SpeedTrials
 from gtp_engine.training.distillation.run import config_of, export_run, new_loop, panels, validate_file
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, BoardSides, bytes_of, first_shards, shard_paths
-from gtp_engine.training.distillation.workers import Makers, PlayingNetwork, TeacherInfo, blocks_of_processes
+from gtp_engine.training.distillation.workers import Makers, PlayingNetwork, blocks_of_processes
 from gtp_engine.training.nets.network_module import NetworkModule
 
 _DATA: Final = "data"
@@ -370,7 +370,7 @@ def open_folder(settings: PlanSettings, folder: Path, teacher: TorchModel) -> Da
     info = teacher.info
     data = DataFolder(
         folder,
-        TeacherInfo(info.name, info.source_sha256, info.license, info.advantages),
+        info,
         least_seed=settings.seed,
         settings=FolderSettings(held_out=settings.held_out, compressed=False),
     )
