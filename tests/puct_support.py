@@ -1,7 +1,7 @@
 """Shared by the tests of the network search: evaluators with predictable results, games, searches."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -227,10 +227,3 @@ def compare_below(
     assert visits == expected.edge_visits, path
     for move, child in children.items():
         compare_below(searcher, child, expected.children[move], (*path, move), twins)
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.perf_counter() + seconds
-    while not condition():
-        assert time.perf_counter() < deadline, "waited in vain"
-        time.sleep(0.001)

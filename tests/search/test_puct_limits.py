@@ -5,14 +5,13 @@ import time
 
 import numpy as np
 import pytest
-from busy_machine import bound, require_once
+from busy_machine import bound, require_once, wait_until
 from puct_support import (
     AreaEvaluator,
     Searching,
     check_tree,
     search,
     store_of,
-    wait_until,
 )
 
 from gtp_engine.evaluation.evaluator import Request
