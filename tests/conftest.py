@@ -46,7 +46,8 @@ def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let each worker begin with its share of the long tests, so that none of them is left for the end.
 
-    Workers first get equal parts of the list, in its order, and take from each other once they have no more.
+    Workers first get equal parts of the list, in its order, and take from each other once they have no more.  Tests
+    that are long because the first of them compiles kernels of its own are not marked: in one worker, one compiles.
     """
     if not hasattr(config, "workerinput"):
         return

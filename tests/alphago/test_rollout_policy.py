@@ -225,7 +225,6 @@ def test_policies_are_compared_by_moves_results_and_speed() -> None:
     assert format_qualities(found).count("\n") == 4
 
 
-@pytest.mark.long
 def test_the_command_trains_and_compares(tmp_path: Path) -> None:
     records, out = write_records(tmp_path / "records", 40), tmp_path / "run"
     command = [*ENGINE, "alphago", "rollout-policy", str(records), str(out), "--epochs=1", "--test-share=0.3"]

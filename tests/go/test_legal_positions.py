@@ -71,7 +71,6 @@ def test_oracle_and_kernels_agree_on_every_colouring(width: int, height: int):
         assert legal == LEGAL[width]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_count(size: int):
     assert legal_positions(size, size) == LEGAL[size]

@@ -293,7 +293,6 @@ def test_a_network_without_levels_leaves_them_to_the_one_that_ships(tmp_path: Pa
     assert output.count(b"= ") == 4
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("share", ["0", "0.5", "1"])
 def test_alphagos_set_plays_a_game_to_its_end(share: str) -> None:
     """From the empty board to the passes, which its networks cannot predict, with every mixture."""
