@@ -1,15 +1,18 @@
-"""One decision of the engine, to be read from the top: search → resign, or confirm the end → pass or play.
+"""From a request for a move to the engine's choice: search → resign, or confirm the end → pass or play.
 
+    MoveChooser  makes a task of the request, has it decided, and waits as a person does; the engine plays the move
     decide       searches, then resigns or chooses a move
     Decision     what is known after the search; its methods are the steps to a move
     Choice       the result
     Resignation  counts the moves in a row that were lost
+    Delays       how long to wait before a move
 
 A search that follows results alone plays on when nothing is left to win (every move wins, or none does), and may then
 fill its own territory.  So the engine passes once it is confirmed that nothing is left (`Decision.agreed_end`), and
 never plays a move that cannot change anything (`game_end.is_useless`).
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +21,9 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.config import PlayConfig
+from gtp_engine.clock import Clock
+from gtp_engine.config import Config, PlayConfig
+from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
 from gtp_engine.engine.game_end import (
     Ownership,
     StatusEstimate,
@@ -35,16 +40,18 @@ from gtp_engine.engine.game_end import (
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import LifeReader, find_disputes, leave_in_doubt
 from gtp_engine.engine.searches import Searches, Thresholds, TimeWatcher
+from gtp_engine.errors import counted
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
+from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.report import MoveReport, SearchReport, best_of, completed, for_color
 from gtp_engine.search.tree_reuse import is_continued
-from gtp_engine.time_manager import TimeBudget, may_stop_when_won
+from gtp_engine.time_manager import TimeBudget, budget, may_stop_when_won
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the search leaves for confirming the end of the game."""
@@ -72,6 +79,19 @@ SCHEDULE_MARGIN: Final = 5.0
 
 SCHEDULE_SHARE: Final = 0.15
 """Share of the initial deficit that the weaker side may be behind its schedule.  All five numbers are KataGo's."""
+
+COMPILING_SECONDS: Final = 4.0
+"""Longest search while kernels are being compiled.  The root and the step under way when time is up may come on top,
+and gtp2ogs's smallest clock leaves 15 s for the first move."""
+
+COMPILING_VISITS: Final = {NETWORK: 64, ROLLOUTS: 16}
+"""Most visits meanwhile, by kind of search.  On an idle core a visit with a network takes 0.03 s on 19×19 and an
+interpreted rollout 0.1 s.  Rollouts also come in batches of so many, between which no clock is read."""
+
+_SHAPE: Final = 2.0
+_SHARE: Final = 0.5
+_LEAST_PROBABILITY: Final = 0.1
+"""The distribution of waits, see `Delays`; KataGo's (`delayMoveScale` in `cpp/command/gtp.cpp`)."""
 
 Confirm = Callable[[int], SearchReport | None]
 """Searches the same position with a new tree and this colour to play; None if no time is left for it."""
@@ -108,6 +128,121 @@ class Choice:
     point: int
     report: SearchReport
     resign: bool = False
+
+
+class MoveChooser:
+    """Chooses moves with the `searches` of an engine, at its `level`; `seed` is that of the delays.
+
+    `log` receives a line about each choice.
+    """
+
+    def __init__(self, searches: Searches, level: LevelPlay, seed: int, log: Callable[[str], None]) -> None:
+        config = searches.config
+        self._searches: Final = searches
+        self._level: Final = level
+        self._log: Final = log
+        self._resignation: Final = Resignation(config.play)
+        self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
+        self._delays = Delays(seed)
+
+    def configure(self, config: Config) -> None:
+        """Use another configuration, which the searches have already."""
+        self._resignation.config = config.play
+        self._dynamic_advantage.per_point = config.puct.dynamic_advantage
+
+    def set_seed(self, seed: int) -> None:
+        """Restart the random numbers of the delays at `seed`."""
+        self._delays = Delays(seed)
+
+    def prepare(self, game: Game, color: int, limits: Limits, clock: Clock, start: float) -> MoveTask:
+        """Return the task of choosing the move, which began at `start`; kernels that need no compiler are awaited."""
+        config, resources = self._searches.config, self._searches.resources
+        limits = replace(limits, advantage_black=self.advantage_black(game))
+        area, kernels = game.width * game.height, resources.kernels
+        time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
+        if kernels is not None and kernels.is_compiling:
+            ready = f"{kernels.loaded} of {kernels.total} kernels are ready"
+            self._log(f"Still compiling ({ready}): this move is chosen by a small search.")
+            limits = replace(limits, visits=COMPILING_VISITS[resources.kind(config)])
+            time_for_move = while_compiling(time_for_move)
+        elif kernels is not None:
+            kernels.wait(CancelToken())
+        return MoveTask(game, color, limits, time_for_move, start)
+
+    def choose(self, task: MoveTask, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
+        """Return the move; with `may_resign` it counts for resigning.  For `cleanup` see `decide`."""
+        level, resignation = self._level if self._level.is_on else None, self._resignation if may_resign else None
+        choice = decide(task, self._searches, level, resignation=resignation, cleanup=cleanup)
+        self._log(describe(task, choice))
+        delay = self._delays.seconds(choice, self._searches.config.play)
+        wait(min(delay, task.deadline - time.perf_counter()), task.cancel)
+        return choice
+
+    def advantage_black(self, game: Game) -> float | None:
+        """Return Black's playout doubling advantage in a handicap game; None where the configured one holds.
+
+        Levels are measured without: handicap stones make up for ranks.
+        """
+        is_configured = self._searches.config.puct.playout_doubling_advantage != 0.0
+        if self._level.is_on or is_configured or not self._searches.knows_advantage:
+            return None
+        return self._dynamic_advantage.black(game)
+
+    def record(self, game: Game, choice: Choice) -> None:
+        """Note a choice that is about to be played in `game`."""
+        self._dynamic_advantage.record(game, choice.report)
+
+    def forget_lost_moves(self) -> None:
+        """Reset the count of lost moves, after a move was taken back or not played."""
+        self._resignation.reset()
+
+
+def while_compiling(budget: TimeBudget) -> TimeBudget:
+    """Return the part of a budget that a search with interpreted kernels gets."""
+    return replace(budget, target=min(budget.target, COMPILING_SECONDS), maximum=min(budget.maximum, COMPILING_SECONDS))
+
+
+def describe(task: MoveTask, choice: Choice) -> str:
+    """Return one line about a choice and its search, for the log."""
+    game, report, advantage_black = task.game, choice.report, task.limits.advantage_black
+    line = next((found.pv for found in report.moves if found.point == choice.point), ())
+    lead = "" if not report.has_score else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
+    if advantage_black:
+        lead += f"advantage {for_color(advantage_black, report.to_play):+g} doublings, "
+    rate = report.playouts / max(report.seconds, 1e-6)
+    return (
+        f"{'resign' if choice.resign else game.vertex(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"
+        f"{counted(report.visits, 'visit')}, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
+        f"pv {' '.join(map(game.vertex, line)) or 'none'}"
+    )
+
+
+class Delays:
+    """Draws how long to wait before moves, as a person does: longer for moves that the policy finds surprising.
+
+    The mean is ½ s / (p + 0.1) seconds for the configured scale s and the policy's probability p of the move; waits
+    follow a gamma distribution of shape 2 around it.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._random: Final = np.random.default_rng(seed)
+
+    def seconds(self, choice: Choice, config: PlayConfig) -> float:
+        """Return how long to wait before a move; 0 without a policy, and for a resignation."""
+        policy = choice.report.human or choice.report.raw
+        if config.delay <= 0.0 or choice.resign or policy is None:
+            return 0.0
+        probability = max(0.0, float(policy.policy[choice.point]))
+        mean = _SHARE * config.delay / (probability + _LEAST_PROBABILITY)
+        return min(float(self._random.gamma(_SHAPE)) * mean / _SHAPE, config.delay_max)
+
+
+def wait(seconds: float, cancel: CancelToken) -> None:
+    """Wait, but not beyond a cancellation; not at all for 0 or less."""
+    if seconds > 0.0:
+        ended = threading.Event()
+        with cancel.calling(ended.set):
+            ended.wait(seconds)
 
 
 def decide(

@@ -21,12 +21,11 @@ from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.decision import Choice
+from gtp_engine.engine.decision import Choice, MoveChooser
 from gtp_engine.engine.final_score import Scorer, groups_with_status, status_map
 from gtp_engine.engine.game_end import StatusEstimate
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
-from gtp_engine.engine.move_chooser import MoveChooser
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, TimeWatcher
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, TengenError, problem

@@ -4,11 +4,10 @@ A line on its way from stdin to stdout:
 
     session           threads, pipes and file descriptors, the log file; the only module here that uses stdin and stdout
     server            one line in, one reply out; no I/O
-    protocol          bytes and lines <-> Command and Response; knows no command
+    protocol          bytes and lines <-> Command and Response, replies at once or line by line; knows no command
     registry          the table of commands: name, usage, summary, handler
     args              words of a command -> values, with the draft's error messages
     commands/         the handlers, one module per subject; importing the package fills the table
-    reply             sends a reply, at once or line by line
     reports           searches as text: for analyze commands, servers, GoGui's live graphics or a person in a terminal
     terminal_guide    explanations on stderr for a person who types commands
 

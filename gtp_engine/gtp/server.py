@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from gtp_engine.errors import TengenError, shown
 from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.protocol import Command, GtpError, decode_line, encode_reply, parse_line
+from gtp_engine.gtp.protocol import Command, GtpError, Reply, SendPiece, decode_line, encode_reply, parse_line
 from gtp_engine.gtp.registry import CommandSpec, enabled_commands
-from gtp_engine.gtp.reply import Reply, SendPiece
 from gtp_engine.gtp.terminal_guide import advice
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import MAX_LINE_BYTES, write_log

@@ -8,8 +8,8 @@ from gtp.processes import GtpProcess
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.decision import COMPILING_SECONDS, COMPILING_VISITS, while_compiling
 from gtp_engine.engine.kernels import KernelLoader
-from gtp_engine.engine.move_chooser import COMPILING_SECONDS, COMPILING_VISITS, while_compiling
 from gtp_engine.go.constants import BLACK
 from gtp_engine.kernel_cache import ROLLOUTS
 from gtp_engine.time_manager import TimeBudget

@@ -2,7 +2,7 @@
 
 import threading
 
-from gtp_engine.gtp.reply import Reply
+from gtp_engine.gtp.protocol import Reply
 
 
 def test_a_plain_reply() -> None:
