@@ -23,10 +23,10 @@ from gtp_engine.search.tree_reuse import tree_memory
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles
 
-PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "click", "filelock", "rich")
+PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "openvino", "click", "filelock", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
 
-RUNTIMES: Final = ("onnxruntime-openvino", "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml")
+RUNTIMES: Final = ("onnxruntime", "onnxruntime-openvino", "onnxruntime-gpu", "onnxruntime-directml")
 """Packages that are imported as `onnxruntime`; exactly one may be installed."""
 
 COMPILE_SECONDS: Final = 40
@@ -40,10 +40,10 @@ def examine() -> Findings:
     """Return the facts about this machine and installation.
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
-    first_start), threads (of a search by default), providers (onnxruntime's), plays_with (the default network: name,
+    first_start), threads (of a search by default), providers (those installed), plays_with (the default network: name,
     None if it is missing, file or folder, is_builtin, and where its levels were measured; all None if it cannot be
-    used), network (how that is run:
-    provider and precision, both None if no provider works, and reasons in sentences), problems (sentences).
+    used), network (how that is run: provider and precision, both None if no provider works, and reasons in
+    sentences), problems (sentences).
     """
     problems: list[str] = []
     providers, files = _providers(problems), _default_network(problems)
@@ -83,7 +83,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "--max-memory",
         "instructions": "unknown" if simd is None else " ".join(simd) or "no useful vector instructions",
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
-        "onnxruntime": ", ".join(findings["providers"]) or "no provider",
+        "providers": ", ".join(findings["providers"]) or "no provider",
         "network": _network_text(findings["network"]),
         "plays with": _plays_with_text(findings["plays_with"]),
         "levels": findings["plays_with"]["levels"] or "none without a network",
@@ -120,7 +120,8 @@ def _packages(problems: list[str]) -> dict[str, str | None]:
             problems.append(f"the package {name} is not installed: run `python -m pip install {name}`")
     if not runtimes:
         problems.append(
-            "onnxruntime is not installed, so networks cannot be run: run `python -m pip install onnxruntime`"
+            "onnxruntime is not installed, so networks cannot be run on graphics cards, nor compared: run "
+            "`python -m pip install onnxruntime`"
         )
     if len(runtimes) > 1:
         first = next(iter(runtimes))
@@ -162,18 +163,23 @@ def _kernels(problems: list[str]) -> dict[str, Any]:
     return {"directory": str(directory), "compiled": compiled, "first_start": first_start}
 
 
-def _providers(problems: list[str]) -> list[str]:
-    """Return the execution providers onnxruntime offers."""
+def _providers(problems: list[str]) -> Sequence[str]:
+    """Return the names of the providers that are installed."""
+    from gtp_engine.nn.onnx_model import installed_providers
+    from gtp_engine.nn.onnxruntime_session import available_providers
+
     try:
-        import onnxruntime
+        available_providers()
     except Exception as error:  # a missing system library is an ImportError, a broken wheel can raise anything
         problems.append(f"onnxruntime cannot be used: {type(error).__name__}: {error}")
-        return []
-    return list(onnxruntime.get_available_providers())
+    found = installed_providers()
+    if not found:
+        problems.append("no provider is installed, so networks cannot be run: run `python -m pip install openvino`")
+    return found
 
 
 def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: list[str]) -> dict[str, Any]:
-    """Return which of onnxruntime's providers runs the default network, and why; each is tried in order."""
+    """Return which provider runs the default network, and why; each is tried in order."""
     reasons: list[str] = []
     if providers:
         from gtp_engine.nn.network_files import quantization_hint
@@ -199,7 +205,7 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
                 return {**found, "reasons": [*reasons, *runtime.reasons, *([hint] if hint else [])]}
             reasons.append(f"{failure}.")
         if reasons:
-            problems.append("none of onnxruntime's providers works: " + " ".join(reasons))
+            problems.append("none of the providers works: " + " ".join(reasons))
     return {"provider": None, "precision": None, "reasons": reasons}
 
 

@@ -27,7 +27,7 @@ def test_findings_are_complete_and_json() -> None:
     assert runtime in RUNTIMES
     assert findings["kernels"]["directory"]
     assert findings["threads"] == available_cores()
-    assert "CPUExecutionProvider" in findings["providers"]
+    assert "cpu" in findings["providers"]
     assert findings["network"]["precision"] in ("float32", "bfloat16", "int8")
     assert findings["network"]["reasons"]
     assert findings["plays_with"]["name"] in {path.stem for path in shipped_folder().glob("*.onnx")}
@@ -67,6 +67,7 @@ def test_a_cache_that_had_to_move_is_a_problem(monkeypatch: pytest.MonkeyPatch) 
 
 def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.setattr("gtp_engine.nn.openvino_session.find_spec", lambda name: None)
     monkeypatch.setattr("gtp_engine.doctor.PACKAGES", ("numpy", "no-such-package"))
     findings = examine()
     assert findings["packages"]["no-such-package"] is None
@@ -84,15 +85,13 @@ def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest
         return "OpenVINO could not be started" if runtime.provider.name == "openvino" else None
 
     monkeypatch.setattr(onnx_model, "try_provider", fail_openvino)
-    monkeypatch.setattr(
-        "onnxruntime.get_available_providers", lambda: ["OpenVINOExecutionProvider", "CPUExecutionProvider"]
-    )
+    monkeypatch.setattr("gtp_engine.nn.onnx_model.installed_providers", lambda: ["openvino", "cpu"])
     findings = examine()
     assert findings["network"]["precision"] == "float32"
     assert findings["network"]["reasons"][0] == "OpenVINO could not be started."
     assert findings["problems"] == []
     monkeypatch.setattr(onnx_model, "try_provider", lambda runtime: "broken")
-    assert any("none of onnxruntime's providers works: broken." in problem for problem in examine()["problems"])
+    assert any("none of the providers works: broken." in problem for problem in examine()["problems"])
 
 
 def test_a_missing_network_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -123,16 +122,17 @@ def test_a_damaged_default_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_providers_that_the_engine_does_not_know_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.nn.openvino_session.find_spec", lambda name: None)
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["AzureExecutionProvider"])
     (problem,) = examine()["problems"]
-    assert problem.startswith("no provider is installed; run `pip install")
+    assert problem.startswith("no provider is installed, so networks cannot be run: run `python -m pip install")
 
 
 def test_two_packages_with_one_import_name_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     real = metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "1.24" if name in RUNTIMES[:2] else real(name))
     problems = examine()["problems"]
-    assert any("onnxruntime-openvino and onnxruntime are installed together" in problem for problem in problems)
+    assert any("onnxruntime and onnxruntime-openvino are installed together" in problem for problem in problems)
 
 
 def test_no_package_to_run_networks_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

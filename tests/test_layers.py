@@ -46,7 +46,8 @@ TRAINING_LAYERS = (("distillation",), ("core",), ("nets",))
 """The parts of `training` in the same manner: the tasks stand on one core and know nothing of each other."""
 
 ONLY_IN = {
-    "onnxruntime": ("nn/onnx_model.py", "doctor.py"),
+    "onnxruntime": ("nn/onnxruntime_session.py",),
+    "openvino": ("nn/openvino_session.py",),
     "onnx": ("networks/", "training/nets/architecture.py"),
     "torch": ("training/", "alphago/stages/"),
     "matplotlib": ("match/statistics.py", "training/core/reporting.py"),
@@ -57,8 +58,7 @@ ONLY_IN = {
     "filelock": ("kernel_cache.py", "files.py"),
     "numba": ("_jit.py", "_jit_linking.py", "doctor.py"),
 }
-"""Packages from outside, and the only files (or folders) that import them.  `doctor` runs nothing in onnxruntime, it
-only asks which providers are there."""
+"""Packages from outside, and the only files (or folders) that import them."""
 
 STANDARD_STREAMS = ("streams.py", "gtp/session.py", "terminal/", "cli/", "cli.py")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""

@@ -214,9 +214,7 @@ def test_help_says_where_networks_are() -> None:
 
 def test_what_an_8_bit_copy_would_gain_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": ["avx_vnni"]})
-    monkeypatch.setattr(
-        "gtp_engine.networks.quantization.faster_copy.installed_providers", lambda: ["OpenVINOExecutionProvider"]
-    )
+    monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.installed_providers", lambda: ["openvino"])
     write_network()
     output = succeed("import", "tiny.bin.gz", "--no-int8")
     assert output.endswith(

@@ -27,8 +27,8 @@ def test_on_an_older_python_pip_has_nothing_to_name_but_its_version(python: str,
 
 @pytest.mark.parametrize(("system", "machine"), MACHINES)
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
-def test_exactly_one_package_provides_onnxruntime(python: str, system: str, machine: str) -> None:
-    runtimes = [name for name in required(python, system, machine) if name.startswith("onnxruntime")]
-    is_openvino = (system, machine) == ("linux", "x86_64") and python != "3.14"
-    assert runtimes == ["onnxruntime-openvino" if is_openvino else "onnxruntime"]
-    assert len(required(python, system, machine)) == len(REQUIREMENTS) - 1
+def test_nothing_conflicts_with_another_projects_onnxruntime(python: str, system: str, machine: str) -> None:
+    """Packages that share the import name `onnxruntime` overwrite each other; any of them will do."""
+    runtimes = [each for each in required(python, system, machine) if each.startswith(("onnxruntime", "openvino"))]
+    assert runtimes == ["onnxruntime", "openvino"]
+    assert len(required(python, system, machine)) == len(REQUIREMENTS)

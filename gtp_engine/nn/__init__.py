@@ -4,7 +4,8 @@ loading             from the configuration to an evaluator; tries providers on t
 network_evaluator   NetworkEvaluator: cache, model and encoder, decoding
 cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
 network_calls       the calls of these kernels from Python, to be compiled in advance
-onnx_model          a network file in ONNX Runtime
+onnx_model          a network file on a provider
+openvino_session, onnxruntime_session   the two libraries that run networks
 providers           which provider runs a network, in which precision, and why
 metadata            the `tengen.…` properties of a network file
 network_files       the files of a network: one for each purpose, in float32 and quantized to 8 bits
@@ -27,7 +28,7 @@ __all__ = ["load_evaluator"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return `load_evaluator`; its module loads onnxruntime, so it is imported on first use."""
+    """Return `load_evaluator`; its module loads what runs networks, so it is imported on first use."""
     if name == "load_evaluator":
         from gtp_engine.nn.loading import load_evaluator
 

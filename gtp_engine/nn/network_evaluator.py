@@ -39,7 +39,7 @@ from gtp_engine.nn.decode import (
 )
 from gtp_engine.nn.encoders import Encoder, KatagoHumanEncoder, KatagoV7Encoder, new_inputs
 from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo
-from gtp_engine.nn.onnx_model import RawOutputs
+from gtp_engine.nn.onnx_model import MAX_BOARDS, RawOutputs
 from gtp_engine.nn.plug_ins import plugged_in_encoder
 from gtp_engine.nn.symmetry import TRANSPOSE, cell_table
 
@@ -144,11 +144,6 @@ def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
     if info.is_katago:
         return KatagoV7Encoder(width, height, suicide_area=info.suicide_area)
     return plugged_in_encoder(info.encoder, width, height)
-
-
-MAX_BOARDS: Final = 3
-"""Board sizes whose cached evaluations are kept, for games on several boards at once: as many as a network has open
-sessions for (`onnx_model.MAX_SESSIONS`)."""
 
 
 @dataclass(frozen=True)

@@ -1,38 +1,35 @@
-"""A network file in ONNX Runtime: sessions, and arrays in and out.  The only module that imports onnxruntime.
+"""A network file on a provider: sessions of OpenVINO or ONNX Runtime, and arrays in and out.
 
 A session serves one board size, with fixed dimensions, so that it needs no mask and does no work for points off the
-board.  The number of positions is handled in two ways (`Provider.takes_any_batch`): on a CPU one session leaves it free
-and another serves full batches, which are 5 % faster that way; elsewhere a call is padded to a power of two, each with
-a session of its own.
+board.  The number of positions is handled in two ways (`Provider.takes_any_batch`): on a CPU some numbers have a
+session of their own (`_own_sizes`) and one session takes all others; elsewhere a call is padded to a power of two, each
+with a session of its own.
 
-Sessions are created when they are first needed, or by `prepare`; the least recently used ones are closed when there are
-more than `MAX_SESSIONS`, because each holds the network's weights.
+Sessions are created when they are first needed, or by `prepare`; those of the board that was used least recently are
+closed when there are more than `MAX_BOARDS`, because each session holds the network's weights.
 """
 
-import json
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
-import onnxruntime
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.machine import available_cores
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.providers import Runtime, estimated_seconds, suitable_batch
+from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers
+from gtp_engine.nn.openvino_session import OpenVinoSession, is_installed
+from gtp_engine.nn.providers import OPENVINO, PROVIDERS, Runtime, estimated_seconds, suitable_batch
 
-MAX_SESSIONS: Final = 6
-"""Open sessions of one network: enough for three board sizes on a CPU."""
+MAX_BOARDS: Final = 3
+"""Board sizes for which a network has open sessions, and whose evaluations are kept (`network_evaluator`)."""
 
 ANY_BATCH: Final = 0
 """In place of a number of positions: the session takes any number."""
-
-_FATAL_ONLY: Final = 4
-"""ONNX Runtime's log level: warnings about the graph mean nothing to a user, and errors come as exceptions too."""
 
 _OUTPUTS: Final = ("policy", "value", "misc", "ownership")
 
@@ -52,6 +49,20 @@ class RawOutputs(NamedTuple):
     ownership: FloatArray | None  # [K, H·W]
 
 
+class Session(Protocol):
+    """A network that is loaded: `OpenVinoSession` or `OnnxRuntimeSession`, which say what its attributes are."""
+
+    @property
+    def inputs(self) -> Mapping[str, int]: ...  # noqa: D102
+
+    @property
+    def outputs(self) -> Collection[str]: ...  # noqa: D102
+
+    def run(self, feeds: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the outputs by name, for contiguous inputs by name."""
+        ...
+
+
 class OnnxModel:
     """A network of one file, run by one provider; one thread uses it at a time.
 
@@ -68,8 +79,9 @@ class OnnxModel:
         self.position_seconds = estimated_seconds(runtime, path.stat().st_size, threads or available_cores())
         self.batch = batch or suitable_batch(runtime, self.position_seconds)
         self._threads = threads
-        self._output_names: list[str] = []
-        self._sessions: OrderedDict[tuple[int, int, int], Any] = OrderedDict()
+        self._own_sizes: Final = {1, self.batch} if runtime.provider.name == OPENVINO else {self.batch}
+        """Numbers of positions that have a session of their own where a provider takes any."""
+        self._sessions: OrderedDict[tuple[int, int], dict[int, Session]] = OrderedDict()
 
     @property
     def precision(self) -> str:
@@ -81,7 +93,7 @@ class OnnxModel:
 
         Raises ModelError if the network does not play this size, or the provider cannot run it.
         """
-        for rows in {self.session_rows(1), self.session_rows(self.batch)}:
+        for rows in {self.session_rows(count) for count in (1, self.batch - 1, self.batch) if count}:
             self._session(rows, width, height)
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
@@ -98,12 +110,11 @@ class OnnxModel:
         if rows > count:
             feeds = {name: _padded(array, rows) for name, array in feeds.items()}
         try:
-            arrays = session.run(self._output_names, feeds)
+            found = session.run(feeds)
         except Exception as error:  # many kinds, as when a session is created
             raise ModelError(
                 f"network {shown(self.path.name)}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
             ) from error
-        found = dict(zip(self._output_names, arrays, strict=True))
         outputs = RawOutputs(*(None if name not in found else found[name][:count] for name in _OUTPUTS))
         if outputs.policy is not None and outputs.policy.ndim == 2:
             outputs = outputs._replace(policy=outputs.policy[:, None, :])
@@ -113,25 +124,23 @@ class OnnxModel:
     def session_rows(self, count: int) -> int:
         """Return the batch size of the session that serves `count` positions."""
         if self.runtime.provider.takes_any_batch:
-            return self.batch if count == self.batch else ANY_BATCH
+            return count if count in self._own_sizes else ANY_BATCH
         return 1 << (count - 1).bit_length()
 
     def close(self) -> None:
         """Free the sessions."""
         self._sessions.clear()
 
-    def _session(self, rows: int, width: int, height: int) -> Any:
-        key = (rows, width, height)
-        session = self._sessions.get(key)
-        if session is None:
-            session = self._new_session(rows, width, height)
-            self._sessions[key] = session
-            if len(self._sessions) > MAX_SESSIONS:
+    def _session(self, rows: int, width: int, height: int) -> Session:
+        sessions = self._sessions.setdefault((width, height), {})
+        self._sessions.move_to_end((width, height))
+        if rows not in sessions:
+            sessions[rows] = self._new_session(rows, width, height)
+            if len(self._sessions) > MAX_BOARDS:
                 self._sessions.popitem(last=False)
-        self._sessions.move_to_end(key)
-        return session
+        return sessions[rows]
 
-    def _new_session(self, rows: int, width: int, height: int) -> Any:
+    def _new_session(self, rows: int, width: int, height: int) -> Session:
         """Return a session for boards of this size; raises ModelError."""
         name = shown(self.info.name)
         if not self.info.sizes.include(width, height):
@@ -146,21 +155,19 @@ class OnnxModel:
         self._check_graph(session)
         return session
 
-    def _check_graph(self, session: Any) -> None:
+    def _check_graph(self, session: Session) -> None:
         """Raise ModelError if inputs and outputs are not those that the metadata declares."""
         info = self.info
         wanted = {"spatial": info.planes} | ({"globals": info.globals_} if info.globals_ else {})
-        inputs = {entry.name: entry.shape[1] for entry in session.get_inputs() if len(entry.shape) > 1}
-        if inputs != wanted:
-            raise self._wrong("inputs", inputs, wanted)
-        self._output_names = [entry.name for entry in session.get_outputs()]
+        if session.inputs != wanted:
+            raise self._wrong("inputs", dict(session.inputs), wanted)
         needed = {kind for kind in ("policy", "value") if kind in info.kind} or {"policy"}
         if info.is_katago and "value" in info.kind:
             needed.add("misc")
         if info.has_ownership:
             needed.add("ownership")
-        if not needed <= set(self._output_names):
-            raise self._wrong("outputs", sorted(self._output_names), sorted(needed))
+        if not needed <= set(session.outputs):
+            raise self._wrong("outputs", sorted(session.outputs), sorted(needed))
 
     def _check_shapes(self, outputs: RawOutputs, count: int, area: int) -> None:
         """Raise ModelError if the kernels that decode the outputs would read beyond their ends: they check nothing."""
@@ -190,47 +197,38 @@ class OnnxModel:
 
 
 def installed_providers() -> Sequence[str]:
-    """Return the execution providers that onnxruntime was built with; each of them may still fail to load."""
-    return list(onnxruntime.get_available_providers())
-
-
-def new_session(
-    model: str | bytes, runtime: Runtime, dimensions: dict[str, int], *, threads: int = 0
-) -> onnxruntime.InferenceSession:
-    """Return a session of an ONNX file, or of its bytes, with free dimensions fixed by name.
-
-    Raises ModelError if ONNX Runtime cannot load the network, or not with this provider.
-    """
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = _FATAL_ONLY
-    for name, size in dimensions.items():
-        options.add_free_dimension_override_by_name(name, size)
-    provider = runtime.provider
-    settings: dict[str, str] = {}
-    if provider.name == "openvino":
-        settings = {"device_type": "CPU", "load_config": json.dumps({"CPU": _openvino_config(runtime, threads)})}
-    else:
-        options.intra_op_num_threads = _thread_count(threads)
-        # Threads that wait by spinning take the processor from a front end or an opponent on the same machine.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        # Without VNNI, sums of two 8-bit products overflow in the faster of its algorithms.
-        options.add_session_config_entry("session.x64quantprecision", "1")
+    """Return the names of the providers (`PROVIDERS`) that are installed; each of them may still fail to load."""
+    has_openvino = is_installed()
     try:
-        session = onnxruntime.InferenceSession(
-            model, options, providers=[(provider.onnx_name, settings)], enable_fallback=0
-        )
-    except Exception as error:  # onnxruntime raises many kinds, and OpenVINO's own come as RuntimeError
-        raise ModelError(f"{provider.title} cannot load it: {_reason(error)}") from error
-    if provider.onnx_name not in session.get_providers():
-        raise ModelError(problem(f"{provider.title} could not be started", advice=provider.advice))
-    return session
+        found = available_providers()
+    except Exception:  # it can raise anything; `gtp-engine doctor` reports it
+        found = []
+    return [
+        name
+        for name, provider in PROVIDERS.items()
+        if (has_openvino if name == OPENVINO else provider.onnx_name in found)
+    ]
+
+
+def new_session(model: str | bytes, runtime: Runtime, dimensions: Mapping[str, int], *, threads: int = 0) -> Session:
+    """Return a session of an ONNX file, or of its bytes, with the free axes batch, height and width fixed by name.
+
+    Raises ModelError if the network cannot be loaded, or not with this provider.
+    """
+    kind: Callable[..., Session] = OpenVinoSession if runtime.provider.name == OPENVINO else OnnxRuntimeSession
+    try:
+        return kind(model, runtime, dimensions, threads=threads)
+    except ModelError:
+        raise
+    except Exception as error:  # both libraries raise many kinds
+        raise ModelError(f"{runtime.provider.title} cannot load it: {_reason(error)}") from error
 
 
 def try_provider(runtime: Runtime) -> str | None:
     """Return why a provider does not work at all, or None if it runs a minimal network."""
     try:
         session = new_session(_SMALLEST_NETWORK, runtime, {})
-        session.run(None, {"x": np.zeros(1, dtype=np.float32)})
+        session.run({"x": np.zeros(1, dtype=np.float32)})
     except ModelError as error:
         return str(error)
     except Exception as error:  # as above
@@ -239,35 +237,8 @@ def try_provider(runtime: Runtime) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of ONNX Runtime's message, quoted."""
+    """Return the first line of a library's message, quoted."""
     return shown(str(error).strip().split("\n")[0], length=300)
-
-
-def _openvino_config(runtime: Runtime, threads: int) -> dict[str, str]:
-    """Return OpenVINO's settings: one request at a time, with all cores, at the lowest latency.
-
-    Threads are not tied to cores, because two engines in a match would be tied to the same ones.
-    """
-    uses_bfloat16 = runtime.precision == "bfloat16" or runtime.has_bfloat16
-    config = {
-        "INFERENCE_PRECISION_HINT": "bf16" if uses_bfloat16 else "f32",
-        "PERFORMANCE_HINT": "LATENCY",
-        "NUM_STREAMS": "1",
-        "ENABLE_CPU_PINNING": "NO",
-    }
-    count = _thread_count(threads)
-    return config | ({"INFERENCE_NUM_THREADS": str(count)} if count else {})
-
-
-def _thread_count(threads: int) -> int:
-    """Return the number of threads to request; 0 lets the library choose, which takes one per physical core.
-
-    Where a container's quota allows fewer cores than the machine has, the library would choose too many.
-    """
-    if threads:
-        return threads
-    cores = available_cores()
-    return cores if cores < (os.cpu_count() or 1) else 0
 
 
 def _padded(array: FloatArray, rows: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The providers that can run a network (ONNX Runtime's execution providers), their precision, and how to choose.
+"""The providers that can run a network (OpenVINO, ONNX Runtime's execution providers), their precision, the choice.
 
 The choice depends on what is installed and on the processor's instruction sets; nothing is loaded (`onnx_model` does)
 or measured (`loading` does) here.
@@ -8,12 +8,14 @@ b18c384nbt: ONNX Runtime's own CPU provider 289 / 31 / 6.9, OpenVINO in float32 
 571 / 66 / 22; in bfloat16 the first move of the policy was the same in 99 % of positions.
 """
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem
+from gtp_engine.machine import available_cores
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, CopyQuality
 
 BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})
@@ -44,6 +46,9 @@ _WHY_BFLOAT16: Final = (
 AUTO_ORDER: Final = ("cuda", "tensorrt", "directml", "coreml", "openvino", "cpu")
 """Providers that `auto` tries, best first.  TensorRT comes after CUDA because it takes minutes to start."""
 
+OPENVINO: Final = "openvino"
+"""The provider that is a library of its own; all others belong to ONNX Runtime."""
+
 GPU_BATCH: Final = 32
 """Positions in one call on a GPU, which needs many to be fully used (KataGo's guide suggests 16 to 64)."""
 
@@ -71,7 +76,7 @@ Zen 3 core."""
 
 @dataclass(frozen=True)
 class Provider:
-    """One of ONNX Runtime's execution providers.
+    """OpenVINO, or one of ONNX Runtime's execution providers, which `onnx_name` is the name of there.
 
     `takes_any_batch` means that one session serves any number of positions about as fast as one created for that
     number; otherwise a call is padded to one of a few sizes that have sessions of their own.
@@ -86,10 +91,10 @@ class Provider:
     @property
     def is_cpu(self) -> bool:
         """Whether it runs on the processor, and so is known to agree with the plain CPU provider."""
-        return self.name in ("cpu", "openvino")
+        return self.name in ("cpu", OPENVINO)
 
 
-_GPU_ADVICE: Final = "then `pip uninstall onnxruntime onnxruntime-openvino` and `pip install {}`"
+_GPU_ADVICE: Final = "then `pip uninstall onnxruntime` and `pip install {}`"
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
     {
@@ -104,9 +109,9 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
             ),
             Provider(
                 "openvino",
-                "OpenVINOExecutionProvider",
+                "",
                 "OpenVINO",
-                "on Linux on x86-64 run `pip uninstall onnxruntime`, then `pip install onnxruntime-openvino`",
+                "run `pip install openvino`",
                 takes_any_batch=True,
             ),
             Provider(
@@ -167,7 +172,7 @@ def choose_runtimes(
     """Return the runtimes that can run a network, best first; more than one only for `provider` "auto".
 
     `provider` and `precision` are the configuration's, `networks` the precisions of the network's files (float32, int8
-    or both), `available` ONNX Runtime's provider names, `simd` the processor's instruction sets (None: unknown), and
+    or both), `available` the installed providers by name, `simd` the processor's instruction sets (None: unknown), and
     `quality` what is known of the file in int8.
 
     Raises ModelError if the provider that was named is not installed, or does not support the precision.
@@ -176,22 +181,22 @@ def choose_runtimes(
     request = _Request(precision, frozenset(networks), frozenset(simd or ()), quality)
     if provider != "auto":
         chosen = PROVIDERS[provider]
-        if chosen.onnx_name not in available:
+        if provider not in available:
             raise ModelError(
                 problem(f"provider {provider} is not installed", expected=_installed(available), advice=chosen.advice)
             )
         return (request.runtime(chosen, "It was requested."),)
-    installed = [PROVIDERS[name] for name in AUTO_ORDER if PROVIDERS[name].onnx_name in available]
+    installed = [PROVIDERS[name] for name in AUTO_ORDER if name in available]
     if not installed:
         raise ModelError(problem("no provider is installed", advice=PROVIDERS["cpu"].advice))
-    able = [entry for entry in installed if precision != "bfloat16" or entry.name == "openvino"]
+    able = [entry for entry in installed if precision != "bfloat16" or entry.name == OPENVINO]
     if not able:
         raise ModelError(
             problem(
-                "precision bfloat16 without OpenVINO", expected="auto or float32", advice=PROVIDERS["openvino"].advice
+                "precision bfloat16 without OpenVINO", expected="auto or float32", advice=PROVIDERS[OPENVINO].advice
             )
         )
-    reasons = [_why(entry, has_openvino=PROVIDERS["openvino"] in installed) for entry in able]
+    reasons = [_why(entry, has_openvino=PROVIDERS[OPENVINO] in installed) for entry in able]
     return tuple(request.runtime(entry, reason) for entry, reason in zip(able, reasons, strict=True))
 
 
@@ -205,7 +210,7 @@ def can_gain_from_int8(provider: Provider, simd: Collection[str] | None) -> bool
 
     ONNX Runtime's own CPU provider does not gain: b6c96 took 1.4 times as long as in float32 on a Zen 4.
     """
-    return provider.name == "openvino" and bool(INT8_FLAGS.intersection(simd or ()))
+    return provider.name == OPENVINO and bool(INT8_FLAGS.intersection(simd or ()))
 
 
 def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
@@ -233,6 +238,17 @@ def suitable_batch(runtime: Runtime, position_seconds: float) -> int:
     while batch > 1 and batch * position_seconds > _LONGEST_CALL:
         batch //= 2
     return batch
+
+
+def thread_count(threads: int) -> int:
+    """Return the number of threads to request; 0 lets the library choose, which takes one per physical core.
+
+    Where a container's quota allows fewer cores than the machine has, the library would choose too many.
+    """
+    if threads:
+        return threads
+    cores = available_cores()
+    return cores if cores < (os.cpu_count() or 1) else 0
 
 
 def _check_network_precision(precision: str, networks: Collection[str]) -> None:
@@ -281,7 +297,7 @@ class _Request:
         return bool(BFLOAT16_FLAGS & self.simd)
 
     def _int8(self, provider: Provider, reason: str, why: str) -> Runtime:
-        has_bfloat16 = self._has_bfloat16 and provider.name == "openvino"
+        has_bfloat16 = self._has_bfloat16 and provider.name == OPENVINO
         return Runtime(provider, "int8", (reason, why), has_bfloat16, has_vnni(self.simd))
 
     def _float(self, provider: Provider) -> tuple[str, str]:
@@ -294,8 +310,8 @@ class _Request:
 
     def _check(self, provider: Provider) -> None:
         """Raise ModelError if the provider does not support the precision that was requested."""
-        if self.precision == "bfloat16" and not (provider.name == "openvino" and self._has_bfloat16):
-            needs = "a processor with AVX512-BF16 or AMX" if provider.name == "openvino" else "OpenVINO"
+        if self.precision == "bfloat16" and not (provider.name == OPENVINO and self._has_bfloat16):
+            needs = "a processor with AVX512-BF16 or AMX" if provider.name == OPENVINO else "OpenVINO"
             raise ModelError(
                 problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
             )
@@ -303,8 +319,8 @@ class _Request:
 
 def _why(provider: Provider, *, has_openvino: bool) -> str:
     """Return why `auto` chooses the provider."""
-    if provider.name == "openvino":
-        return "OpenVINO is the fastest provider on x86-64 processors."
+    if provider.name == OPENVINO:
+        return "OpenVINO is the fastest provider on processors."
     if provider.name == "cpu":
         return "Nothing faster could be used." if has_openvino else "Nothing faster is installed."
     return f"{provider.title} is installed and uses the graphics or neural processor."
@@ -312,5 +328,5 @@ def _why(provider: Provider, *, has_openvino: bool) -> str:
 
 def _installed(available: Collection[str]) -> str:
     """Return the installed providers in words."""
-    names = [name for name, provider in PROVIDERS.items() if provider.onnx_name in available]
+    names = [name for name in PROVIDERS if name in available]
     return " or ".join(["auto", *names])

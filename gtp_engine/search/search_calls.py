@@ -32,7 +32,7 @@ def puct_calls() -> list[KernelCall]:
     floats, moves, nodes = evaluation.policy[0], np.zeros(1, dtype=np.int64), np.zeros((4, 1), dtype=np.int32)
     return [
         KernelCall(select.select_batch, (arrays, root, params, leaves, 0, buffers.path_work)),
-        KernelCall(expand.expand_and_back_up, (arrays, params, leaves, 0, evaluation, ownership, work)),
+        KernelCall(expand.expand_and_back_up, (arrays, params, leaves, evaluation, ownership, work)),
         KernelCall(expand.abandon, (arrays, leaves)),
         KernelCall(tree.set_priors, (arrays, tree.ROOT, floats)),
         KernelCall(select.exploration, (arrays, tree.ROOT, 0.0, params)),

@@ -33,7 +33,7 @@ def faster_copy(
 ) -> list[str]:
     """Return the lines logged about an 8-bit copy on a pretended machine, with pretended trial and quantization."""
     monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": [simd]})
-    monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
+    monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["openvino"])
 
     def quantize(source: Path, target: Path, *_: object, **__: object) -> Quantized:
         target.touch()

@@ -88,7 +88,8 @@ def join_rows(rows: list[Positions]) -> Positions:
 def run(model: onnx.ModelProto, part: CalibrationInputs, **more: Any) -> list[Any]:
     session = new_session(model.SerializeToString(), CPU, {"height": part.height, "width": part.width})
     feeds = {"spatial": part.spatial, "globals": part.globals_, **more}
-    return list(session.run(["policy", "value", "ownership"], feeds))
+    found = session.run(feeds)
+    return [found[name] for name in ("policy", "value", "ownership")]
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +157,7 @@ def test_ranges_are_those_of_the_channels(path: Path) -> None:
     values = []
     for part in examples:
         session = new_session(watched.SerializeToString(), CPU, {"height": part.height, "width": part.width})
-        found = session.run([source], {"spatial": part.spatial, "globals": part.globals_})[0]
+        found = session.run({"spatial": part.spatial, "globals": part.globals_})[source]
         values.append(found.transpose(1, 0, 2, 3).reshape(8, -1))
     joined = np.concatenate(values, axis=1)
     np.testing.assert_allclose(ranges[source].low, joined.min(1), atol=1e-5)
@@ -261,7 +262,7 @@ def test_a_matrix_product_keeps_its_mean_result() -> None:
     original = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
     ranges = {"source": Range(values.min(0), values.max(0), values.mean(0))}
     quantized = quantized_model(original, NetworkGraph(original).layers(), ranges)
-    found = new_session(quantized.SerializeToString(), CPU, {}).run(["result"], {"inputs": values})[0]
+    found = new_session(quantized.SerializeToString(), CPU, {}).run({"inputs": values})["result"]
     errors = found - values @ weights
     assert np.abs(errors).max() > 1
     np.testing.assert_allclose(errors.mean(0), 0, atol=0.01)

@@ -91,7 +91,7 @@ def test_the_8_bit_copy_is_the_default_where_the_processor_gains(
     networks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "describe_machine", lambda: {"simd": ["avx512_vnni"]})
-    monkeypatch.setattr(loading, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["openvino"])
     made: list[tuple[str, str]] = []
 
     def no_evaluator(paths: dict[str, Path], _: object, __: object, runtime: Runtime, *rest: object) -> None:
@@ -126,7 +126,7 @@ def test_nothing_is_known_of_a_copy_with_another_note(tmp_path: Path, note: str)
 
 def test_an_inaccurate_copy_is_not_used_unless_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "describe_machine", lambda: {"simd": ["avx512_vnni"]})
-    monkeypatch.setattr(loading, "installed_providers", lambda: ["OpenVINOExecutionProvider"])
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["openvino"])
     monkeypatch.setattr(loading, "_evaluator", lambda paths, *_: pytest.fail(paths["policy"].name))
     note = {"held_out": {"int8": {"policy_kl": 0.02, "winrate_error": 0.003}}, "evaluations_per_second": {}}
     original = tiny_networks.v7_network(tmp_path / "net.onnx")
@@ -271,7 +271,7 @@ def test_a_provider_that_does_not_load_is_replaced_and_logged(networks: Path, mo
         return real(model, runtime, *rest, **how)  # type: ignore[arg-type]
 
     monkeypatch.setattr(onnx_model, "new_session", without_openvino)
-    monkeypatch.setattr(loading, "installed_providers", lambda: ["OpenVINOExecutionProvider", "CPUExecutionProvider"])
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["openvino", "cpu"])
     lines: list[str] = []
     load_evaluator(config(networks / "katago.onnx", provider="auto"), log=lines.append, board=(5, 5))
     assert len(lines) == 2
@@ -285,7 +285,7 @@ def test_a_provider_that_fails_in_its_trial_is_replaced(networks: Path, monkeypa
 
     class Failing:
         def __init__(self, session: Any) -> None:
-            self.get_inputs, self.get_outputs = session.get_inputs, session.get_outputs
+            self.inputs, self.outputs = session.inputs, session.outputs
 
         def run(self, *arguments: object) -> None:
             raise RuntimeError("CUDA error 2: out of memory")
@@ -295,7 +295,7 @@ def test_a_provider_that_fails_in_its_trial_is_replaced(networks: Path, monkeypa
         return Failing(session) if runtime.provider.name == "cuda" else session
 
     monkeypatch.setattr(onnx_model, "new_session", failing)
-    monkeypatch.setattr(loading, "installed_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"])
+    monkeypatch.setattr(loading, "installed_providers", lambda: ["cuda", "cpu"])
     lines: list[str] = []
     load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
     assert lines[0].endswith(

@@ -1,5 +1,7 @@
 """Network files in ONNX Runtime: sessions, batches, and one clear sentence for every kind of broken file."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,7 @@ from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 FIXED = Runtime(Provider("cpu", "CPUExecutionProvider", "CPU", ""), "float32")
 """As a provider that wants a session for each number of positions."""
-needs_openvino = pytest.mark.skipif(
-    "OpenVINOExecutionProvider" not in installed_providers(), reason="onnxruntime without OpenVINO is installed"
-)
+needs_openvino = pytest.mark.skipif("openvino" not in installed_providers(), reason="OpenVINO is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +75,53 @@ def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: py
     for count in (1, 2, 3, 4):
         model.run(*inputs(count))
     assert sorted(created, key=len) == [{"height": 7, "width": 9}, {"height": 7, "width": 9, "batch": 4}]
-    for size in range(3, 3 + onnx_model.MAX_SESSIONS):
+    for size in range(3, 4 + onnx_model.MAX_BOARDS):
         model.run(*inputs(1, size, size))
-    assert len(model._sessions) == onnx_model.MAX_SESSIONS
+    assert len(model._sessions) == onnx_model.MAX_BOARDS
+
+
+@needs_openvino
+def test_one_position_and_full_batches_have_sessions_of_their_own_in_openvino(network: Path) -> None:
+    """A session for any number takes up to a tenth longer for one position."""
+    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=8)
+    model.prepare(9, 7)
+    assert sorted(model._sessions[9, 7]) == [onnx_model.ANY_BATCH, 1, 8]
+    spatial, globals_ = inputs(8)
+    whole = model.run(spatial, globals_)
+    for count in range(1, 8):
+        part = model.run(spatial[:count], globals_[:count])
+        assert_alike(part, RawOutputs(*(array[:count] for array in whole if array is not None)))
+
+
+@needs_openvino
+def test_outputs_stay_as_they_are_when_the_network_runs_again(network: Path) -> None:
+    """OpenVINO writes to the same memory each time."""
+    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
+    spatial, globals_ = inputs(2)
+    first = model.run(spatial, globals_)
+    assert first.value is not None
+    before = first.value.copy()
+    model.run(1.0 - spatial, globals_)
+    assert (first.value == before).all()
+
+
+@needs_openvino
+def test_openvino_reports_nothing_to_its_makers(network: Path) -> None:
+    """Its tools for conversion report their import from a thread of their own, without asking."""
+    code = (
+        "import pathlib, sys, threading\n"
+        "sockets = []\n"
+        "sys.addaudithook(lambda event, _: sockets.append(event) if event.startswith('socket.') else None)\n"
+        "import numpy\n"
+        "from gtp_engine.nn.onnx_model import OnnxModel\n"
+        "from gtp_engine.nn.providers import PROVIDERS, Runtime\n"
+        "model = OnnxModel(pathlib.Path(sys.argv[1]), Runtime(PROVIDERS['openvino'], 'float32'), batch=1)\n"
+        "model.run(numpy.zeros((1, 22, 9, 9), numpy.float32), numpy.zeros((1, 19), numpy.float32))\n"
+        "assert sockets == []\n"
+        "assert 'openvino' in sys.modules and 'openvino_telemetry' not in sys.modules\n"
+        "assert threading.enumerate() == [threading.main_thread()]\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(network)], check=True, timeout=60)
 
 
 @needs_openvino

@@ -198,7 +198,9 @@ def measure_ranges(
         session = new_session(content, runtime, {"height": part.height, "width": part.width})
         for begin in range(0, len(part), BATCH):
             feeds = {"spatial": part.spatial[begin : begin + BATCH], "globals": part.globals_[begin : begin + BATCH]}
-            for name, axis, values in zip(names, axes, session.run(names, feeds), strict=True):
+            found = session.run(feeds)
+            for name, axis in zip(names, axes, strict=True):
+                values = found[name]
                 rows = np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
                 seen[name].append((rows.min(1), rows.max(1), rows.sum(1, dtype=np.float64), rows.shape[1]))
             done += len(feeds["spatial"])

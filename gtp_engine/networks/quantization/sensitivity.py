@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.quantized_graph import SWITCHES, Layer
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, Session, new_session
 from gtp_engine.nn.providers import Runtime
 
 ROUNDS: Final = 5
@@ -196,15 +196,15 @@ def measure_sensitivities(
     return measured
 
 
-def _session(content: bytes, runtime: Runtime, part: CalibrationInputs) -> Any:
+def _session(content: bytes, runtime: Runtime, part: CalibrationInputs) -> Session:
     """Return a session of a model for these examples."""
     return new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
 
 
-def _run(session: Any, part: CalibrationInputs, more: Mapping[str, Any] = MappingProxyType({})) -> RawOutputs:
+def _run(session: Session, part: CalibrationInputs, more: Mapping[str, Any] = MappingProxyType({})) -> RawOutputs:
     """Return policy and value of a model."""
-    policy, value = session.run(["policy", "value"], {"spatial": part.spatial, "globals": part.globals_, **more})
-    return RawOutputs(policy, value, None, None)
+    found = session.run({"spatial": part.spatial, "globals": part.globals_, **more})
+    return RawOutputs(found["policy"], found["value"], None, None)
 
 
 def choose_exact(sensitivities: Sequence[Sensitivity], share: float) -> set[str]:

@@ -468,9 +468,9 @@ def _add_final_ownership(ownership: Ownership, move: int, weight: float, counted
 
 
 @kernel
-def expand_leaves(tree: Tree, params: Params, leaves: Leaves, rows: int, evaluation: Evaluation) -> None:
-    """Write the evaluations of the leaves in the first `rows` rows into the tree, and give their nodes edges."""
-    for row in range(rows):
+def expand_leaves(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation) -> None:
+    """Write the evaluations of the leaves into the tree, and give their nodes edges."""
+    for row in range(wide(leaves.filled[0])):
         if wide(leaves.kind[row]) != EVALUATE:
             continue
         node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
@@ -484,13 +484,10 @@ def expand_leaves(tree: Tree, params: Params, leaves: Leaves, rows: int, evaluat
 
 @kernel
 def back_up(
-    tree: Tree, params: Params, leaves: Leaves, rows: int, evaluation: Evaluation, ownership: Ownership, work: MeansWork
+    tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, ownership: Ownership, work: MeansWork
 ) -> None:
-    """Count the first `rows` rows in the nodes on their paths and in the ownership, one after the other.
-
-    (Read from `filled` here, the number of rows makes the loop five times as slow.)
-    """
-    for row in range(rows):
+    """Count the rows in the nodes on their paths and in the ownership, one after the other."""
+    for row in range(wide(leaves.filled[0])):
         kind, node = wide(leaves.kind[row]), leaf_node(leaves, row)
         if kind == COLLISION:  # its virtual visits have done their work
             remove_virtual_visits(tree, leaves, row)
@@ -515,15 +512,15 @@ def back_up(
 
 @kernel
 def expand_and_back_up(
-    tree: Tree, params: Params, leaves: Leaves, rows: int, evaluation: Evaluation, ownership: Ownership, work: MeansWork
+    tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, ownership: Ownership, work: MeansWork
 ) -> None:
     """Add a batch whose positions have been evaluated to the tree: expand, then back up.
 
     A search that mixes rollouts in calls the two kernels itself, with the mixing in between.  One kernel with a branch
     would make every first start compile the rollouts as well.
     """
-    expand_leaves(tree, params, leaves, rows, evaluation)
-    back_up(tree, params, leaves, rows, evaluation, ownership, work)
+    expand_leaves(tree, params, leaves, evaluation)
+    back_up(tree, params, leaves, evaluation, ownership, work)
 
 
 @kernel

@@ -465,11 +465,11 @@ class SearchRun:
         if self._mirroring is not None:
             adjust_evaluation(self._mirroring, leaves, evaluation)
         if kept.buffers.player is None:
-            expand_and_back_up(tree, params, leaves, batch.rows, evaluation, ownership, work)
+            expand_and_back_up(tree, params, leaves, evaluation, ownership, work)
             return
-        expand_leaves(tree, params, leaves, batch.rows, evaluation)
+        expand_leaves(tree, params, leaves, evaluation)
         mix_rollouts(tree, params, leaves, evaluation, batch.results)
-        back_up(tree, params, leaves, batch.rows, evaluation, ownership, work)
+        back_up(tree, params, leaves, evaluation, ownership, work)
 
     # --- limits and reports ---
 
