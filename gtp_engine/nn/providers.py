@@ -178,7 +178,7 @@ def choose_runtimes(
     Raises ModelError if the provider that was named is not installed, or does not support the precision.
     """
     _check_network_precision(precision, networks)
-    request = _Request(precision, frozenset(networks), frozenset(simd or ()), quality)
+    request = _RuntimeRequest(precision, frozenset(networks), frozenset(simd or ()), quality)
     if provider != "auto":
         chosen = PROVIDERS[provider]
         if provider not in available:
@@ -268,7 +268,7 @@ def _check_network_precision(precision: str, networks: Collection[str]) -> None:
 
 
 @dataclass(frozen=True)
-class _Request:
+class _RuntimeRequest:
     """What was asked for, and what there is: the network's files, the instruction sets."""
 
     precision: str
