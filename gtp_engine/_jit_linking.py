@@ -86,9 +86,10 @@ class _Locator(_CacheLocator):
 
     def __init__(self, function: Any, source: Path) -> None:
         self._line: Final = function.__code__.co_firstlineno
-        is_inside = source.is_relative_to(PACKAGE)
+        package = PACKAGE.resolve()
+        is_inside = source.is_relative_to(package)
         self._stamp: Final = "" if is_inside else hashlib.sha256(source.read_bytes()).hexdigest()
-        name = source.relative_to(PACKAGE.parent).as_posix() if is_inside else str(source)
+        name = source.relative_to(package).as_posix() if is_inside else str(source)
         folder = f"{source.stem}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
         self._cache_path: Final = str(cache_directory() / folder)
 

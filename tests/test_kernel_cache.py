@@ -120,11 +120,14 @@ def test_installations_of_equal_sources_share_their_code(tmp_path: Path) -> None
         shutil.copytree(
             ROOT / "gtp_engine", tmp_path / name / "gtp_engine", ignore=shutil.ignore_patterns("__pycache__")
         )
+    (tmp_path / "link").symlink_to(tmp_path / "second")
+    for name in ("first", "second", "link"):
         environment["PYTHONPATH"] = str(tmp_path / name)
-        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        # Python looks into the current folder first.
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, check=True)
         files = (tmp_path / "cache").rglob("*.nb?")
         written.append({path.relative_to(tmp_path).as_posix(): path.stat().st_mtime_ns for path in files})
-    assert written[0] and written[0] == written[1]
+    assert written[0] and written[0] == written[1] == written[2]
 
 
 def test_processors_of_one_name_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
