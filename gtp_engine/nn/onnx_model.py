@@ -132,13 +132,13 @@ class OnnxModel:
         self._sessions.clear()
 
     def _session(self, rows: int, width: int, height: int) -> Session:
-        sessions = self._sessions.setdefault((width, height), {})
-        self._sessions.move_to_end((width, height))
-        if rows not in sessions:
-            sessions[rows] = self._new_session(rows, width, height)
-            if len(self._sessions) > MAX_BOARDS:
-                self._sessions.popitem(last=False)
-        return sessions[rows]
+        board = (width, height)
+        session = self._sessions.get(board, {}).get(rows) or self._new_session(rows, width, height)
+        self._sessions.setdefault(board, {})[rows] = session
+        self._sessions.move_to_end(board)
+        if len(self._sessions) > MAX_BOARDS:
+            self._sessions.popitem(last=False)
+        return session
 
     def _new_session(self, rows: int, width: int, height: int) -> Session:
         """Return a session for boards of this size; raises ModelError."""

@@ -80,6 +80,15 @@ def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: py
     assert len(model._sessions) == onnx_model.MAX_BOARDS
 
 
+def test_boards_that_a_network_does_not_play_take_no_place(tmp_path: Path) -> None:
+    model = OnnxModel(tiny_networks.v7_network(tmp_path / "net.onnx", sizes="7-9"), CPU)
+    model.prepare(9, 9)
+    for size in range(10, 11 + onnx_model.MAX_BOARDS):
+        with pytest.raises(ModelError, match="expected boards of 7-9"):
+            model.prepare(size, size)
+    assert list(model._sessions) == [(9, 9)]
+
+
 @needs_openvino
 def test_one_position_and_full_batches_have_sessions_of_their_own_in_openvino(network: Path) -> None:
     """A session for any number takes up to a tenth longer for one position."""
