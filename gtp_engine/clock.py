@@ -26,13 +26,21 @@ from typing import Final, NamedTuple
 from gtp_engine.errors import TimeSettingsError, problem, shown
 
 MAX_SECONDS: Final = 1e12
-"""Longest time accepted, in seconds (30,000 years); as a float it is still exact to a tenth of a millisecond."""
+"""Longest time on a clock, in seconds (30,000 years); as a float it is still exact to a tenth of a millisecond.  Longer
+ones are shortened to it."""
+
+_UNLIMITED: Final = 1e20
+_LARGEST: Final = 1e25
+"""Seconds above which a main time is none, and the most that settings may have, as in KataGo."""
 
 MAX_COUNT: Final = 1_000_000
 """Most stones or periods accepted, as in KataGo."""
 
 _ROUNDING: Final = 1e-6
 """Seconds by which a move may exceed a clock without losing: rounding errors of sums, not time."""
+
+_REPORT_ROUNDING: Final = 1.0
+"""Seconds by which a reported period may exceed a full one: controllers round."""
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,400}([.,][0-9]{0,400})?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
 
@@ -84,6 +92,8 @@ class TimeSettings:
     @staticmethod
     def absolute(main_time: float) -> "TimeSettings":
         """Return sudden death after `main_time`; raises TimeSettingsError."""
+        if _UNLIMITED < main_time <= _LARGEST:
+            return TimeSettings.none()
         return TimeSettings(TimeKind.ABSOLUTE, main_time=_checked(main_time, "main time"))
 
     @staticmethod
@@ -115,6 +125,8 @@ class TimeSettings:
     @staticmethod
     def fischer(main_time: float, increment: float) -> "TimeSettings":
         """Return main time that grows by `increment` with each move; raises TimeSettingsError."""
+        if _UNLIMITED < main_time <= _LARGEST:
+            return TimeSettings.none()
         main_time, increment = _checked(main_time, "main time"), _checked(increment, "increment")
         return TimeSettings(TimeKind.FISCHER, main_time=main_time, increment=increment)
 
@@ -126,12 +138,12 @@ class TimeSettings:
 
         Raises TimeSettingsError, also if the clock starts above its cap.
         """
+        if 0 <= main_time_limit < main_time:
+            given = f"main time limit {main_time_limit:g} with main time {main_time:g}"
+            raise TimeSettingsError(problem(given, expected="a limit of at least the main time, or -1 for none"))
         main_time, increment = _checked(main_time, "main time"), _checked(increment, "increment")
         main_time_limit = _checked_limit(main_time_limit, "main time limit")
         move_time_limit = _checked_limit(move_time_limit, "limit per move")
-        if main_time_limit < main_time:
-            given = f"main time limit {main_time_limit:g} with main time {main_time:g}"
-            raise TimeSettingsError(problem(given, expected="a limit of at least the main time, or -1 for none"))
         return TimeSettings(
             TimeKind.FISCHER_CAPPED,
             main_time=main_time,
@@ -209,15 +221,16 @@ def _parse_number(name: str, word: str) -> float | int:
 
 
 def _checked(seconds: float, name: str) -> float:
-    """Return a time within bounds as a float; raises TimeSettingsError."""
-    if not 0 <= seconds <= MAX_SECONDS:
+    """Return a time as a float, shortened to MAX_SECONDS; raises TimeSettingsError."""
+    if not 0 <= seconds <= _LARGEST:
         raise TimeSettingsError(problem(f"{name} {shown(seconds)}", expected="seconds, 0 or more"))
-    return float(seconds)
+    return min(float(seconds), MAX_SECONDS)
 
 
 def _checked_limit(seconds: float, name: str) -> float:
-    """Return a cap on a time, infinite for a negative one; raises TimeSettingsError."""
-    return math.inf if -MAX_SECONDS <= seconds < 0 else _checked(seconds, name)
+    """Return a cap on a time, infinite for a negative one or one that no clock reaches; raises TimeSettingsError."""
+    limit = math.inf if -_LARGEST <= seconds < 0 else _checked(seconds, name)
+    return math.inf if limit >= MAX_SECONDS else limit
 
 
 def _checked_count(count: int, name: str) -> int:
@@ -258,6 +271,7 @@ class Clock:
         self._settings = self._given
         self._left = full_time(self._given)
         self._is_confirmed = True
+        self._counts_main_as_stone = False
 
     @property
     def settings(self) -> TimeSettings:
@@ -284,6 +298,7 @@ class Clock:
         self._settings = self._given
         self._left = full_time(self._settings)
         self._is_confirmed = True
+        self._counts_main_as_stone = False
 
     def spend(self, seconds: float) -> None:
         """Take a move of `seconds`, plus the drift, off the clock; negative seconds count as 0.
@@ -298,9 +313,9 @@ class Clock:
         """Set the clock as GTP's `time_left COLOR seconds stones` defines.
 
         With `stones` 0 the seconds are main time; otherwise they belong to the current period, with that many stones to
-        play (Canadian) or periods left (byo-yomi).  Lenient: negative seconds count as time already taken from the
-        overtime, stones without overtime are ignored, and 0 0 without settings still means no limit.  Raises
-        TimeSettingsError only for seconds that are not finite, negative stones and more than MAX_COUNT stones.
+        play (Canadian) or periods left (byo-yomi).  More seconds than a period has include main time.  Lenient: negative
+        seconds count as time already taken from the overtime, stones without overtime are ignored, and 0 0 without
+        settings still means no limit.  Raises TimeSettingsError only for seconds that are not finite, negative stones and more than MAX_COUNT stones.
         """
         if not math.isfinite(seconds) or not 0 <= stones <= MAX_COUNT:
             given = f"time left {shown(seconds)} and {shown(stones)} stones"
@@ -308,6 +323,12 @@ class Clock:
         seconds = min(seconds, MAX_SECONDS)
         if self._given.kind is TimeKind.NONE and seconds > 0:
             self._settings = _implied_settings(seconds, stones)
+        if self._settings.stones > 2 and stones == 1:
+            # Old versions of gtp2ogs write 1 in main time too.  Main time is never followed by the last stone of
+            # several, so what was main time once still is, also where it is less than a period.
+            is_main = _exceeds_period(self._settings, seconds)
+            self._counts_main_as_stone |= is_main
+            stones = 0 if is_main or (self._counts_main_as_stone and self._left.main > 0) else stones
         self._left = _reported_time(self._settings, seconds, stones)
         self._is_confirmed = True
 
@@ -389,10 +410,20 @@ def _reported_time(settings: TimeSettings, seconds: float, stones: int) -> TimeL
     if not settings.has_overtime or (stones == 0 and seconds > 0):
         return full._replace(main=max(0.0, seconds))
     period = seconds if stones > 0 else seconds + settings.overtime
+    main = seconds - settings.overtime if _exceeds_period(settings, seconds) else 0.0
     if settings.kind is TimeKind.CANADIAN:
+        if main > 0:
+            return full._replace(main=main)
         return full._replace(main=0.0, period=max(0.0, period), stones=stones or full.stones)
     periods = min(stones, settings.periods) if stones > 0 else settings.periods
     if period < 0:
         lost = _periods_in(settings, -period, at_most=periods - 1)
         periods, period = periods - lost, max(0.0, period + lost * settings.overtime)
+    if main > 0:
+        return full._replace(main=main, periods=periods)
     return full._replace(main=0.0, period=period, periods=periods)
+
+
+def _exceeds_period(settings: TimeSettings, seconds: float) -> bool:
+    """Return whether a period cannot have as many seconds left, so that some of them are main time."""
+    return settings.has_overtime and seconds > settings.overtime + _REPORT_ROUNDING

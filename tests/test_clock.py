@@ -137,7 +137,7 @@ def test_kinds_are_the_words_kata_list_time_settings_prints() -> None:
         ("canadian 1 2 1_0", "STONES '1_0': expected an integer"),
         ("canadian 1 2 nan", "STONES 'nan': expected an integer"),
         ("absolute -1", "main time -1.0: expected seconds, 0 or more"),
-        ("absolute 1e13", "main time 10000000000000.0: expected seconds"),
+        ("absolute 1e26", "main time 1e+26: expected seconds"),
         ("canadian 1 2 3.5", "STONES '3.5': expected an integer"),
         ("canadian 1 2 -3", "stones -3: expected an integer from 0 to 1000000"),
         ("byoyomi 1 2 1000001", "periods 1000001: expected an integer from 0 to 1000000"),
@@ -288,7 +288,12 @@ def test_absolute_time_does_not_depend_on_how_it_is_divided(
         (CANADIAN, -40, 0, TimeLeft(True, 0.0, 0, 0.0, 5)),
         (BYOYOMI, 42, 0, TimeLeft(True, 42.0, 3, 10.0, 0)),
         (BYOYOMI, 7, 2, TimeLeft(True, 0.0, 2, 7.0, 0)),
-        (BYOYOMI, 24, 9, TimeLeft(True, 0.0, 3, 24.0, 0)),
+        (BYOYOMI, 24, 9, TimeLeft(True, 14.0, 3, 10.0, 0)),  # more than a period has
+        (BYOYOMI, 24, 2, TimeLeft(True, 14.0, 2, 10.0, 0)),
+        (BYOYOMI, 11, 3, TimeLeft(True, 0.0, 3, 11.0, 0)),  # rounded up
+        (CANADIAN, 824, 1, TimeLeft(True, 824.0, 0, 30.0, 5)),
+        (CANADIAN, 824, 5, TimeLeft(True, 794.0, 0, 30.0, 5)),
+        (CANADIAN, 31, 5, TimeLeft(True, 0.0, 0, 31.0, 5)),
         (BYOYOMI, 0, 0, TimeLeft(True, 0.0, 3, 10.0, 0)),
         (BYOYOMI, -1, 0, TimeLeft(True, 0.0, 3, 9.0, 0)),
         (BYOYOMI, -1, 2, TimeLeft(True, 0.0, 1, 9.0, 0)),
@@ -302,6 +307,40 @@ def test_time_left_sets_the_clock(settings: TimeSettings, seconds: float, stones
     clock.set_time_left(seconds, stones)
     assert clock.left == expected
     assert clock.settings == settings
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("fischer-capped 60 10 60 1e15", TimeSettings.fischer_capped(60, 10, 60, -1)),
+        ("fischer-capped 60 10 1e25 1e25", TimeSettings.fischer_capped(60, 10, -1, -1)),
+        ("fischer-capped 60 10 -1e25 -1e25", TimeSettings.fischer_capped(60, 10, -1, -1)),
+        ("fischer-capped 1e15 10 1e16 30", TimeSettings.fischer_capped(1e12, 10, -1, 30)),
+        ("fischer 1e15 1e13", TimeSettings.fischer(MAX_SECONDS, MAX_SECONDS)),
+        ("absolute 1e15", TimeSettings.absolute(MAX_SECONDS)),
+        ("absolute 1e21", TimeSettings.none()),
+        ("fischer 1e25 5", TimeSettings.none()),
+        ("canadian 1e13 1e13 5", TimeSettings.canadian(MAX_SECONDS, MAX_SECONDS, 5)),
+        ("byoyomi 1e25 30 5", TimeSettings.byoyomi(MAX_SECONDS, 30, 5)),
+    ],
+)
+def test_huge_times_are_shortened(words: str, expected: TimeSettings) -> None:
+    """Programs write them for no limit; they were refused from 1e12 on, KataGo takes them up to 1e25."""
+    assert TimeSettings.parse(words.split()) == expected
+
+
+def test_main_time_with_one_stone_stays_main_time_below_a_period() -> None:
+    clock = Clock(TimeSettings.canadian(600, 300, 20))
+    clock.set_time_left(250, 1)  # as well the last stone of a period: nothing was reported before
+    assert clock.left == TimeLeft(True, 0.0, 0, 250.0, 1)
+    clock.reset()
+    clock.set_time_left(310, 1)
+    clock.spend(20)
+    clock.set_time_left(285, 1)
+    assert clock.left == TimeLeft(True, 285.0, 0, 300.0, 20)
+    clock.set_time_left(295, 19)
+    clock.set_time_left(120, 1)
+    assert clock.left == TimeLeft(True, 0.0, 0, 120.0, 1)
 
 
 def test_time_left_restarts_a_clock_that_had_run_out() -> None:
