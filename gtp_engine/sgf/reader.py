@@ -127,11 +127,11 @@ class _GameInfo:
         return values.parse_size(self.text("SZ") or _DEFAULT_SIZE)
 
     def komi(self) -> float | None:
-        """Return the komi in points, from KM or else from KO, which some Asian servers write."""
+        """Return the komi in points: from KM, or else from KO (some Asian servers) or RU (older versions of KataGo)."""
         text, application = self.text("KM"), self.text("AP") or ""
         if text is None:
             other = self.text("KO")
-            return None if other is None else values.parse_komi(other)
+            return values.komi_of_rules(self.text("RU") or "") if other is None else values.parse_komi(other)
         komi = values.parse_komi(text, applications=[application])
         if komi is None:
             self.note(f"komi {shown(text)} is not a number and was ignored")

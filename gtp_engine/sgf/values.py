@@ -215,6 +215,8 @@ _RULES_WORDS: Final = {
     "tromptaylor": "tromp-taylor",
 }
 """Words in RU that name a rule set, for values that are not a preset's name ("Chinese, Pair Go", "日本ルール")."""
+_RULES_KOMI: Final = re.compile(r"komi([-+]?[0-9.]{1,20})|,?\s*\"komi\"\s*:\s*([-+]?[0-9.]{1,20})")
+"""The komi in RU, which KataGo wrote there for some years."""
 _RULES_TEXT_LENGTH: Final = 200
 """Characters of RU searched for such words."""
 _SGF_NAMES: Final = {
@@ -276,11 +278,12 @@ def _with_decimals(text: str) -> str:
 def parse_rules(text: str) -> Rules | None:
     """Return the rules of an RU value; None if they are unknown.
 
-    The value may be one of SGF's names (AGA, GOE, Japanese, NZ), a preset's name, KataGo's JSON or compact form, or
-    free text with a known word.
+    The value may be one of SGF's names (AGA, GOE, Japanese, NZ), a preset's name, KataGo's JSON or compact form (a komi
+    in them is ignored), or free text with a known word.  Spight's ko rule in them is read as situational superko, the
+    nearest that there is here.
     """
     try:
-        return Rules.parse(text)
+        return Rules.parse(_RULES_KOMI.sub("", text).replace("{,", "{").replace("SPIGHT", "SITUATIONAL"))
     except RulesError:
         pass
     for word in re.findall(r"[a-z]+|[^\W\d_a-z]+", text.lower()[:_RULES_TEXT_LENGTH]):
@@ -288,6 +291,16 @@ def parse_rules(text: str) -> Rules | None:
             if word == known or (not known.isascii() and word.startswith(known)):
                 return PRESETS[name]
     return None
+
+
+def komi_of_rules(text: str) -> float | None:
+    """Return the komi in an RU value of KataGo, None if there is none.
+
+    >>> komi_of_rules("koSIMPLEscoreTERRITORYtaxSEKIsui0komi6.5"), komi_of_rules("Japanese")
+    (6.5, None)
+    """
+    match = _RULES_KOMI.search(text)
+    return None if match is None else parse_komi(match[1] or match[2])
 
 
 def format_rules(rules: Rules) -> str:

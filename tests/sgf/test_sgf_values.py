@@ -11,6 +11,7 @@ from gtp_engine.errors import SgfError
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax
+from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.values import (
     format_komi,
     format_point,
@@ -219,7 +220,7 @@ def test_names_of_rules(text: str, preset: str) -> None:
     assert parse_rules(text) == PRESETS[preset]
 
 
-@pytest.mark.parametrize("text", ["", "scoring", "house rules", "{", '{"ko":"SPIGHT"}', "chines", "nzx"])
+@pytest.mark.parametrize("text", ["", "scoring", "house rules", "{", '{"ko":"SPITE"}', "chines", "nzx"])
 def test_unknown_rules(text: str) -> None:
     assert parse_rules(text) is None
 
@@ -229,6 +230,27 @@ def test_rules_in_katagos_forms() -> None:
     assert parse_rules('{"ko":"SIMPLE","scoring":"TERRITORY","tax":"NONE","suicide":false}') == Rules(
         ko=Ko.SIMPLE, scoring=Scoring.TERRITORY, tax=Tax.NONE, suicide=False
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "scoring", "tax", "ko", "komi"),
+    [
+        ("koSIMPLEscoreTERRITORYtaxSEKIsui0komi6.5", Scoring.TERRITORY, Tax.SEKI, Ko.SIMPLE, 6.5),
+        ("koSIMPLEscoreTERRITORYsui0komi-12", Scoring.TERRITORY, Tax.SEKI, Ko.SIMPLE, -12.0),  # before there were taxes
+        ("koSIMPLEscoringTERRITORYtaxALLsui0", Scoring.TERRITORY, Tax.ALL, Ko.SIMPLE, None),
+        ("koPOSITIONALscoreAREAtaxNONEsui0button1whbN-1fpok1komi7", Scoring.AREA, Tax.NONE, Ko.POSITIONAL, 7.0),
+        ("koSPIGHTscoreTERRITORYtaxNONEsui1komi0.5", Scoring.TERRITORY, Tax.NONE, Ko.SITUATIONAL, 0.5),
+        ("scoreTERRITORY komi6.5 koSIMPLE", Scoring.TERRITORY, Tax.SEKI, Ko.SIMPLE, 6.5),
+        ('{"ko":"SIMPLE","komi":6.5,"scoring":"TERRITORY"}', Scoring.TERRITORY, Tax.SEKI, Ko.SIMPLE, 6.5),
+        ('{"komi": 6.5, "ko": "SIMPLE", "score": "TERRITORY"}', Scoring.TERRITORY, Tax.SEKI, Ko.SIMPLE, 6.5),
+        ('{"komi": 6.5}', Scoring.AREA, Tax.NONE, Ko.POSITIONAL, 6.5),
+    ],
+)
+def test_rules_of_older_records_of_katago(text: str, scoring: Scoring, tax: Tax, ko: Ko, komi: float | None) -> None:
+    rules = parse_rules(text)
+    assert rules is not None and (rules.scoring, rules.tax, rules.ko) == (scoring, tax, ko)
+    assert parse_sgf(f"(;SZ[9]RU[{text}])".encode()).komi == komi
+    assert parse_sgf(f"(;SZ[9]KM[3.5]RU[{text}])".encode()).komi == 3.5
 
 
 def test_a_name_that_only_we_know_is_not_written() -> None:
