@@ -313,9 +313,10 @@ class Clock:
         """Set the clock as GTP's `time_left COLOR seconds stones` defines.
 
         With `stones` 0 the seconds are main time; otherwise they belong to the current period, with that many stones to
-        play (Canadian) or periods left (byo-yomi).  More seconds than a period has include main time.  Lenient: negative
-        seconds count as time already taken from the overtime, stones without overtime are ignored, and 0 0 without
-        settings still means no limit.  Raises TimeSettingsError only for seconds that are not finite, negative stones and more than MAX_COUNT stones.
+        play (Canadian) or periods left (byo-yomi).  More seconds than a period has include main time.  Lenient:
+        negative seconds count as time already taken from the overtime, stones without overtime are ignored, and 0 0
+        without settings still means no limit.  Raises TimeSettingsError only for seconds that are not finite, negative
+        stones and more than MAX_COUNT stones.
         """
         if not math.isfinite(seconds) or not 0 <= stones <= MAX_COUNT:
             given = f"time left {shown(seconds)} and {shown(stones)} stones"

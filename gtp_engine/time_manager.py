@@ -241,7 +241,7 @@ def may_stop_when_won(*, moves_played: int, area: int, config: Config) -> bool:
 
 def is_settled(
     *,
-    candidates: int,
+    candidates: float,
     visits: int,
     winrate: float,
     config: TimeConfig,

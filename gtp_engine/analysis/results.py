@@ -146,7 +146,10 @@ class _View:
         return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
 
     def _raw_info(self, raw: RawEvaluation) -> dict[str, Any]:
-        """Return the fields of `rootInfo` from the network alone, without the errors that it does not predict."""
+        """Return the fields of `rootInfo` from the network alone.
+
+        Errors and times that it does not predict are −1, half of that for the winrate, as in KataGo.
+        """
         seen = raw.seen_by(self.color)
         info = {
             "rawWinrate": seen.winrate,
@@ -154,13 +157,10 @@ class _View:
             "rawScoreSelfplay": seen.score,
             "rawScoreSelfplayStdev": raw.score_stdev,
             "rawNoResultProb": raw.no_result,
+            "rawStWrError": raw.winloss_error / 2,  # the range of a winrate is half that of win − loss
+            "rawStScoreError": raw.score_error,
+            "rawVarTimeLeft": raw.time_left,
         }
-        if raw.winloss_error >= 0:
-            info["rawStWrError"] = raw.winloss_error / 2  # the range of a winrate is half that of win − loss
-        if raw.score_error >= 0:
-            info["rawStScoreError"] = raw.score_error
-        if raw.time_left >= 0:
-            info["rawVarTimeLeft"] = raw.time_left
         return {name: rounded(value) for name, value in info.items()}
 
     def _human_info(self, human: RawEvaluation) -> dict[str, Any]:

@@ -333,8 +333,12 @@ class PuctConfig(Section, name="puct"):
         high=100,
         katago="rootPolicyTemperature",
     )
-    root_temperature_early: float = option(
-        1.0, "The same at the first move.", low=0.01, high=100, katago="rootPolicyTemperatureEarly"
+    root_temperature_early: float | None = option(
+        None,
+        "The same at the first move; not set: as later.",
+        low=0.01,
+        high=100,
+        katago="rootPolicyTemperatureEarly",
     )
     temperature_halflife: float = option(
         19.0,

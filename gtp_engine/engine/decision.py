@@ -264,6 +264,7 @@ def decide(
         thresholds,
         late=time.perf_counter() - task.start,
         may_stop_when_won=may_stop_when_won(moves_played=len(game.moves), area=game.width * game.height, config=config),
+        may_stop_when_forced=not task.limits.restrictions,  # who asks about one move wants to know about it
     )
     limits = replace(task.limits, watcher=watcher, first_move=FirstMove.DRAWN)
     search = searches.search_move if level is None else level.search

@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -246,7 +247,8 @@ KNOWN_RATE: Final = 16
 class TimeWatcher:
     """The watcher of one search (see `Limits`); `late` seconds of the budget had passed when the search began.
 
-    With `may_stop_when_won` a very high winrate ends the search (`time_manager.may_stop_when_won`).
+    With `may_stop_when_won` a very high winrate ends the search (`time_manager.may_stop_when_won`), with
+    `may_stop_when_forced` a single move to choose from does once it has been tried.
 
     A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
     stops the search before the step that would exceed the maximum.  If the maximum is an average, it stops before a
@@ -261,12 +263,14 @@ class TimeWatcher:
         *,
         late: float = 0.0,
         may_stop_when_won: bool = False,
+        may_stop_when_forced: bool = True,
     ) -> None:
         self._budget: Final = budget
         self._config: Final = config
         self._thresholds: Final = thresholds
         self._late: Final = late
         self._may_stop_when_won: Final = may_stop_when_won
+        self._may_stop_when_forced: Final = may_stop_when_forced
         self._steps: Final[deque[float]] = deque(maxlen=RECENT_STEPS)
         self._last_call = 0.0
 
@@ -278,8 +282,9 @@ class TimeWatcher:
         maximum = self._budget.maximum - self._late - (next_step / 2 if self._budget.is_average else next_step)
         target = min(self._budget.target - self._late, maximum)
         config, rate = self._config.time, progress.playouts / max(progress.seconds, 1e-6)
+        may_be_forced = self._may_stop_when_forced and progress.leader_visits > 0
         settled = is_settled(
-            candidates=progress.choices,
+            candidates=progress.choices if may_be_forced else inf,
             visits=progress.leader_visits,
             winrate=progress.winrate,
             config=config,

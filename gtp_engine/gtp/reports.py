@@ -211,12 +211,15 @@ def _root_info(report: SearchReport, color: int) -> str:
 
 
 def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
-    """Return the moves searched; if fewer than `count`, add likely moves with the results of the position itself."""
+    """Return the moves searched; if fewer than `count`, add likely moves with the results of the position itself.
+
+    Moves that the search leaves out are not added.
+    """
     moves = tuple(move for move in report.moves if move.position_visits > 0)
-    missing = count - len(moves)
-    if missing <= 0 or report.raw is None:
+    missing, policy = count - len(moves), report.priors
+    if missing <= 0 or policy is None:
         return moves
-    known, policy = {move.point for move in moves}, report.raw.policy
+    known = {move.point for move in moves}
     others = [int(point) for point in np.argsort(-policy, kind="stable") if point not in known and policy[point] > 0]
     own = report.seen_by(report.to_play)
     position = MoveReport(

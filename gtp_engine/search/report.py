@@ -58,7 +58,7 @@ class MoveReport:
     pv_visits: tuple[int, ...] = ()
     """Visits of each move of `pv`."""
     prior: float = 0.0
-    """Probability of the move in the network's policy, before any search."""
+    """Probability of the move before any search, as the search used it; of a move that mirrors another, the other's."""
     human_prior: float | None = None
     """The same in the human-like network's; None without one."""
     lcb: float = 0.0
@@ -184,6 +184,9 @@ class SearchReport:
     ownership_stdev: NDArray[np.float64] | None = field(default=None, repr=False)
     raw: RawEvaluation | None = None
     """The network's evaluation of the root; None for a search without one."""
+    priors: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+    """The prior of the root's moves as the search used it, float32[n] by point: the policy, with the temperature and
+    noise that are configured; 0 where a move is left out."""
     human: RawEvaluation | None = None
     """The human-like network's."""
     retrospect: PositionResults | None = None

@@ -53,7 +53,7 @@ class TestFields:
         made = respond(includeNoResultValue=True, includePVVisits=True)
         assert set(made) == {"id", "turnNumber", "isDuringSearch", "moveInfos", "rootInfo"}
         assert set(made["moveInfos"][0]) == MOVE_FIELDS
-        assert set(made["rootInfo"]) == ROOT_FIELDS - {"rawStScoreError"}, "the network has none"
+        assert set(made["rootInfo"]) == ROOT_FIELDS
 
     def test_moves_in_order(self) -> None:
         infos = respond()["moveInfos"]

@@ -250,6 +250,48 @@ def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
         assert server.handle_line("kata-get-models") == "= []\n\n"
 
 
+def reported_moves(server: GtpServer, line: str) -> list[str]:
+    """Return the moves in the last report of the reply to a line."""
+    reply = server.handle_line(line)
+    assert reply.startswith("=")
+    return re.findall(r"info move (\S+)", [text for text in reply.split("\n") if text.startswith("info")][-1])
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize(
+    "command",
+    (
+        *("lz-analyze", "kata-analyze", "lz-genmove_analyze", "kata-genmove_analyze", "kata-search_analyze"),
+        "kata-search_analyze_cancellable",
+    ),
+)
+def test_moves_left_out_are_never_reported_and_a_single_one_is_searched(command: str) -> None:
+    """A search with one move to choose from ended before it was tried, and `minmoves` listed moves left out."""
+    with make(FakeEvaluator(), **{"search.visits": "5"}) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        assert reported_moves(server, f"{command} w 1 allow w C3 1") == ["C3"]
+        server.handle_line("clear_board")
+        assert reported_moves(server, f"{command} w 1 minmoves 3 allow w C3 1") == ["C3"]
+        server.handle_line("clear_board")
+        assert set(reported_moves(server, f"{command} b 1 minmoves 9 allow b C3,D4,pass 2")) == {"C3", "D4", "pass"}
+        server.handle_line("clear_board")
+        moves = reported_moves(server, f"{command} b 1 minmoves 99 avoid b C3 1 avoid b D4,pass 3")
+        assert len(moves) > 70 and not {"C3", "D4", "pass"} & set(moves)
+
+
+def test_the_prior_is_the_one_that_the_search_used() -> None:
+    """It was the policy's, which the root's temperature flattens; moves that mirror others had their own."""
+    with make(FakeEvaluator()) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        for temperature in ("1", "100"):
+            server.handle_line(f"kata-set-param rootPolicyTemperature {temperature}")
+            reply = server.handle_line("kata-search_analyze b minmoves 30")
+            moves = re.findall(r"info move (\S+) .*? prior (\S+) .*?(?:isSymmetryOf (\S+) )?order", reply)
+            priors = {move: float(prior) for move, prior, _ in moves}
+            assert all(priors[move] == priors[original] for move, _, original in moves if original)
+            assert (max(priors.values()) < 1.2 / 82) == (temperature == "100")
+
+
 def test_ownership_of_every_move_and_its_deviation_on_request() -> None:
     with make(FakeEvaluator()) as engine:
         server = GtpServer(engine.config, lambda: engine, print)
@@ -263,6 +305,8 @@ def test_ownership_of_every_move_and_its_deviation_on_request() -> None:
             assert all(0 <= float(value) <= 1 for value in words[deviation + 1 :])
         assert len(last.split(" ownershipStdev ")[1].split("\n")[0].split()) == 81
         assert "wnership" not in server.handle_line("kata-search_analyze b")
+        reply = server.handle_line("kata-search_analyze b movesOwnership true")
+        assert reply.count("movesOwnership") == reply.count("info move") > 1
 
 
 def test_settings_by_katagos_names_reach_the_network() -> None:

@@ -75,6 +75,7 @@ REPORT = SearchReport(
     weight=12.5,
     ownership_stdev=np.abs(OWNERSHIP).astype(np.float64),
     raw=RAW,
+    priors=RAW.policy,
 )
 WHITE_REPORT = replace(REPORT, to_play=WHITE)
 
@@ -180,6 +181,7 @@ def test_moves_that_were_not_searched_are_reported_only_on_request() -> None:
     assert "move B1 visits 0 edgeVisits 0 utility 0.25 winrate 0.6 scoreMean 1.25" in text
     assert "prior 0.3 lcb 0.6 utilityLcb 0.25 weight 0 order 1 pv B1" in text
     assert line(report, min_moves=99).count("info") == 4, "there are no more"
+    assert "B1" not in line(replace(report, priors=by_point({"A1": 0.4, "A2": 0.2})), min_moves=3), "it is left out"
 
 
 def test_nothing_is_reported_before_a_move_was_searched() -> None:

@@ -569,5 +569,8 @@ def test_ownership_of_moves_is_collected_on_request_even_later() -> None:
     with Searching(FakeEvaluator()) as searcher:
         first = searcher.run(Game(5), Limits(50))
         assert all(move.ownership_black is None and move.ownership_stdev is None for move in first.moves)
+        same = searcher.run(Game(5), Limits(50, move_ownership=True))
         later = searcher.run(Game(5), Limits(100, move_ownership=True))
-    assert any(move.ownership_black is not None and move.ownership_stdev is not None for move in later.moves)
+    assert same.playouts == 0 and same.moves, "the tree is complete"
+    for move in (*same.moves, *later.moves):
+        assert move.ownership_black is not None and move.ownership_stdev is not None

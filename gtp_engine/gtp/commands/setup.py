@@ -27,14 +27,14 @@ _BAD_TIME_LEFT: Final = "time and stones not two integers"
 @command(
     "boardsize",
     "WIDTH [HEIGHT]",
-    "Set the board size, 2 to 25, and clear the board.",
+    "Set the board size, 2 to 25, and clear the board; a rectangle is also WIDTH:HEIGHT.",
     syntax=_NOT_AN_INTEGER,
     exact=True,
 )
 def boardsize(server: "GtpServer", args: Args) -> str:
     """Start a game on an empty board; with two numbers, on a rectangle."""
-    width = parse_integer(args[0], failure=_NOT_AN_INTEGER)
-    height = parse_integer(args[1], failure=_NOT_AN_INTEGER) if len(args) > 1 else width
+    words = args[0].split(":", 1) if len(args) == 1 else args.words
+    width, height = (parse_integer(word, failure=_NOT_AN_INTEGER) for word in (words[0], words[-1]))
     try:
         server.engine.set_board_size(width, height)
     except InvalidSizeError as error:
@@ -42,9 +42,7 @@ def boardsize(server: "GtpServer", args: Args) -> str:
     return ""
 
 
-@command(
-    "rectangular_boardsize", "WIDTH HEIGHT", "Set the size of a rectangular board.", syntax=_NOT_AN_INTEGER, exact=True
-)
+@command("rectangular_boardsize", "WIDTH [HEIGHT]", "The same as boardsize.", syntax=_NOT_AN_INTEGER, exact=True)
 def rectangular_boardsize(server: "GtpServer", args: Args) -> str:
     """Start a game on an empty rectangular board."""
     return boardsize(server, args)

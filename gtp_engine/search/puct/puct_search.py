@@ -25,7 +25,7 @@ that results depend on what was searched before.
 
 import time
 from collections import deque
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Final
@@ -38,7 +38,7 @@ from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import Conditions
-from gtp_engine.go.constants import BLACK, EMPTY
+from gtp_engine.go.constants import BLACK, EMPTY, Move, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
@@ -160,6 +160,11 @@ class PuctSearch:
             self._receive_root(tree, job)
         run = SearchRun(self, tree, position, limits, start)
         run.enter_root(is_new=is_new)
+        while moves := run.moves_without_ownership():
+            job = run.evaluate_after(moves)
+            yield
+            if not run.receive_after(moves, job):
+                break
         free, under_way = list(tree.buffers.batches), deque[Batch]()
         try:
             while run.goes_on():
@@ -228,7 +233,7 @@ class PuctSearch:
             self._tree = ReusableTree(self.config, buffers, explores_by_people=self._explores)
         self._tree.move_root(position, pass_goes_on=pass_goes_on)
         for batch in self._tree.buffers.batches:
-            write_conditions(batch.leaves.positions, slice(None), self._conditions(position))
+            write_conditions(batch.leaves.positions, slice(None), self.conditions(position))
         self.write_root(self._tree, position, pass_goes_on=pass_goes_on)
         return self._tree
 
@@ -241,7 +246,7 @@ class PuctSearch:
             position.color,
             pass_goes_on=pass_goes_on,
             with_history=not position.ignores_history,
-            conditions=self._conditions(position),
+            conditions=self.conditions(position),
         )
 
     def _evaluate_root(self, tree: ReusableTree) -> Job:
@@ -266,7 +271,7 @@ class PuctSearch:
         if self._human is not None:
             tree.human = raw_evaluation(buffers.root_by_people, 0, has_score=self._human.info.has_score)
 
-    def _conditions(self, position: RootPosition) -> Conditions:
+    def conditions(self, position: RootPosition) -> Conditions:
         """Return the conditions under which the leaves of a search are evaluated."""
         return conditions_of(
             position.game,
@@ -396,6 +401,44 @@ class SearchRun:
         if params.has_ownership:
             weight = float(tree.own[ROOT, WEIGHT])
             add_ownership(self._state.kept.ownership, 0, weight, 0, evaluation.ownership_black[0])
+
+    def moves_without_ownership(self) -> list[tuple[int, int]]:
+        """Return tried moves of the root, each with its node, below which ownership is asked for and not collected.
+
+        It is only collected while searching, so in a tree from before there is none.  At most a batch is returned.
+        """
+        tree, kept = self._tree, self._state.kept
+        if not self._limits.move_ownership or not self._state.params.has_ownership:
+            return []
+        first = int(tree.first_edge[ROOT])
+        edges = slice(first, first + int(tree.tried[ROOT]))
+        tried = zip(tree.move[edges].tolist(), tree.child[edges].tolist(), strict=True)
+        collected = kept.ownership.move_weight
+        found = [(move, node) for move, node in tried if collected[move] <= 0.0 and tree.visits[node] > 0]
+        return found[: kept.buffers.batch_size]
+
+    def evaluate_after(self, moves: Sequence[tuple[int, int]]) -> Job:
+        """Return the job that evaluates the positions after moves of the root."""
+        position, batch = self._position, self._state.kept.buffers.batches[0]
+        positions, conditions = batch.leaves.positions, self._search.conditions(position)
+        for row, (move, _) in enumerate(moves):
+            game = position.game.copy()
+            game.play(Move(position.color, move), allow_superko=True)
+            with_history = not position.ignores_history
+            write_game(positions, row, game, opponent(position.color), with_history=with_history, conditions=conditions)
+        options = EvaluationOptions(optimism=self._state.config.policy_optimism)
+        return self._search.submit(Request(positions, len(moves), batch.evaluation, options), None, None)
+
+    def receive_after(self, moves: Sequence[tuple[int, int]], job: Job) -> bool:
+        """Wait for that job and count its ownerships as first samples; return False if the search was cancelled."""
+        while not self._search.calls.wait(job, _WATCH_INTERVAL):
+            if self._is_cancelled:
+                return False
+        ownership, evaluation = self._state.kept.ownership, self._state.kept.buffers.batches[0].evaluation
+        for row, (move, node) in enumerate(moves):
+            weight = float(self._tree.own[node, WEIGHT]) or 1.0
+            add_ownership(ownership, move, weight, 1, evaluation.ownership_black[row])
+        return True
 
     # --- 2. select ---
 

@@ -167,7 +167,8 @@ def root_policy(
     Temperature and noise are as configured; all other moves have 0.
     """
     prior = policy[legal].astype(np.float64)
-    temperature = early_value(config, game, early=config.root_temperature_early, late=config.root_temperature)
+    early, late = config.root_temperature_early, config.root_temperature
+    temperature = early_value(config, game, early=late if early is None else early, late=late)
     if temperature != 1.0 and prior.max() > 0.0:
         prior = (prior / prior.max()) ** (1.0 / temperature)
         prior /= prior.sum()

@@ -165,9 +165,20 @@ def report_of(
         weight=float(mean[WEIGHT]),
         ownership_stdev=deviation if ownership.samples[0] > 0 else None,
         raw=state.raw,
+        priors=_root_priors(state),
         human=state.human,
         retrospect=_results_in_retrospect(state, tried),
     )
+
+
+def _root_priors(state: SearchState) -> NDArray[np.float32]:
+    """Return the prior of the root's moves, float32[n] by point, 0 where a move is left out."""
+    tree, avoid_until = state.tree, state.root.avoid_until[state.root.color]
+    priors = np.zeros(avoid_until.size, dtype=np.float32)
+    edges = slice(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
+    priors[tree.move[edges]] = tree.prior[edges]
+    priors[avoid_until > 0] = 0.0
+    return priors
 
 
 def _results_in_retrospect(state: SearchState, tried: RootMoves) -> PositionResults | None:
@@ -239,9 +250,7 @@ def _moves(
         order.remove(chosen)
         order.insert(0, chosen)
     return [
-        _move(state, tried, i, float(found.weights[i]))
-        if i < count
-        else _untried_move(state, int(found.points[i]), float(found.weights[i]))
+        _move(state, tried, i, float(found.weights[i])) if i < count else _untried_move(state, found, i)
         for i in (order if count > 0 else order[:_POLICY_MOVES])
     ]
 
@@ -299,7 +308,7 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         expected_black=float(mean[VALUE]),
         pv=(point, *line[:length].tolist()),
         pv_visits=(visits, *line_visits[:length].tolist()),
-        prior=float(state.raw.policy[point]),
+        prior=float(moves.priors[i]),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - 0.5 * radius / utility_radius(params),
         utility_black=float(mean[UTILITY]),
@@ -385,9 +394,9 @@ def _root_utility(state: SearchState) -> float:
     return utility if state.root.color == BLACK else -utility
 
 
-def _untried_move(state: SearchState, point: int, selection_weight: float) -> MoveReport:
-    """Return the report of a move that has no visits: with the root's own results."""
-    mean = state.tree.mean[ROOT]
+def _untried_move(state: SearchState, found: _Candidates, i: int) -> MoveReport:
+    """Return the report of candidate i, which has no visits: with the root's own results."""
+    mean, point = state.tree.mean[ROOT], int(found.points[i])
     owned, deviation = _root_ownership(state.ownership)
     return MoveReport(
         point=point,
@@ -396,7 +405,7 @@ def _untried_move(state: SearchState, point: int, selection_weight: float) -> Mo
         expected_black=float(mean[VALUE]),
         pv=(point,),
         pv_visits=(0,),
-        prior=float(state.raw.policy[point]),
+        prior=float(found.priors[i]),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - state.config.lcb_stdevs,
         utility_black=float(mean[UTILITY]),
@@ -405,7 +414,7 @@ def _untried_move(state: SearchState, point: int, selection_weight: float) -> Mo
         score_stdev=_stdev(mean),
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
-        selection_weight=selection_weight,
+        selection_weight=float(found.weights[i]),
         ownership_black=owned,
         ownership_stdev=deviation,
     )
@@ -428,7 +437,6 @@ def _with_mirrors(moves: list[MoveReport], state: SearchState) -> Iterator[MoveR
                     move,
                     point=point,
                     pv=tuple(mirror[step] for step in move.pv),
-                    prior=float(state.raw.policy[point]),
                     human_prior=_human_prior(state, point),
                     symmetry_of=move.point,
                     ownership_black=_mirrored(move.ownership_black, mirror),
