@@ -24,6 +24,7 @@ from gtp_engine.training.distillation.distillation_settings import (
     OF_PLAYER,
     DistillationLearning,
     GenerateSettings,
+    HumanDataSettings,
     PlanSettings,
     TrainConfig,
 )
@@ -192,6 +193,47 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     click.echo(AGREEMENT_HEAD)
     for place, found in agreements.items():
         click.echo(agreement_row(place, found))
+
+
+@train_command.command("human", cls=ConfigCommand)
+@click.argument("games", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--data", required=True, type=FOLDER, help="Folder to fill, for `gtp-engine train run`.")
+@click.option(
+    "--mix", type=FOLDER, help="Add the positions in this folder of `gtp-engine generate`, for boards without games."
+)
+@settings_options(HumanDataSettings)
+def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags: Any) -> None:
+    r"""Make data of GAMES between people, for a network that plays like people of each rank.
+
+    GAMES are files of JSON Lines (.jsonl, .jsonl.xz, .jsonl.gz) or folders of SGF files with the ranks of both players
+    (BR, WR). The network that ships then learns to imitate the players:
+
+    \b
+    gtp-engine train human games.jsonl.xz --data data
+    gtp-engine train run --data data --init models/tengen-b10c128.onnx --frozen-blocks 8 --out run --minutes 80
+
+    gtp_engine/training/distillation/human_data.py describes the lines and how players are held out.
+    """
+    settings = settings_of(HumanDataSettings, flags)
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.core.runs import stop_on_signals
+    from gtp_engine.training.distillation.human_data import fill_folder, mix_in, read_games
+
+    total = settings.positions + settings.held_out_positions
+    with ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
+        read = list(read_games(games, bar.log))
+        written = fill_folder(
+            read,
+            data,
+            settings,
+            progress=lambda count: bar.update(count, f"{count:,} positions"),
+            is_stopped=is_stopped,
+        )
+    mixed = 0 if mix is None or is_stopped() else mix_in(mix, data, seed=settings.seed)
+    parts = [f"{count:,} {part}" for part, count in written.items()]
+    click.echo(f"{counted(len(read), 'game')}; positions: {', '.join(parts)}; mixed in: {mixed:,}")
+    if is_stopped():
+        sys.exit(INTERRUPTED)
 
 
 @train_command.command("chain")

@@ -54,7 +54,7 @@ class HumanProfile(NamedTuple):
     def __str__(self) -> str:
         if self.kind == "proyear":
             return f"proyear_{self.year}"
-        ranks = dict.fromkeys(map(_rank_name, (self.black_rank, self.white_rank)))
+        ranks = dict.fromkeys(map(rank_name, (self.black_rank, self.white_rank)))
         return "_".join([self.kind, *ranks]) if self.kind else ""
 
 
@@ -67,7 +67,7 @@ def parse_profile(text: str) -> HumanProfile:
         return NO_PROFILE
     if ranks := _RANKS.fullmatch(text):
         kind, black, white = ranks.groups()
-        return HumanProfile(kind, _rank_number(black), _rank_number(white or black))
+        return HumanProfile(kind, rank_number(black), rank_number(white or black))
     if (year := _YEAR.fullmatch(text)) and FIRST_YEAR <= int(year[1]) <= LAST_YEAR:
         return HumanProfile("proyear", 1, 1, int(year[1]))
     raise ConfigError(
@@ -86,12 +86,14 @@ def profile_of(code: int) -> HumanProfile:
     return HumanProfile("proyear", 1, 1, last) if kind == "proyear" else HumanProfile(kind, black, last)
 
 
-def _rank_number(name: str) -> int:
+def rank_number(name: str) -> int:
+    """Return the number of a rank such as "5k", as `HumanProfile` counts."""
     number = int(name[:-1])
     return DAN_RANKS + 1 - number if name.endswith("d") else DAN_RANKS + number
 
 
-def _rank_name(number: int) -> str:
+def rank_name(number: int) -> str:
+    """Return the rank with this number."""
     return f"{DAN_RANKS + 1 - number}d" if number <= DAN_RANKS else f"{number - DAN_RANKS}k"
 
 

@@ -112,14 +112,15 @@ class KatagoV7Encoder:
         encode_rows(positions, rows.start, rows.stop, *settings, out.planes(), out.globals_)
 
 
-_OWN_RANK: Final = 6
-_OPPONENT_RANK: Final = 40
-_MOST_RANKS: Final = 34
+OWN_RANK: Final = 6
+OPPONENT_RANK: Final = 40
+MOST_RANKS: Final = 34
 _UNRATED: Final = 74
 _TIME_UNKNOWN: Final = 75
 _BYO_YOMI: Final = 79
 _TIMES: Final = 82
-_AREA: Final = 86
+AREA: Final = 86
+FULL_AREA: Final = 361
 _DATE: Final = 87
 _SOURCE: Final = 151
 
@@ -166,10 +167,10 @@ def _values(code: int, color: int, area: int) -> FloatArray:
     own, opponent = profile.black_rank, profile.white_rank
     if color != BLACK:
         own, opponent = opponent, own
-    values[_OWN_RANK : _OWN_RANK + min(own, _MOST_RANKS)] = 1.0
-    values[_OPPONENT_RANK : _OPPONENT_RANK + min(opponent, _MOST_RANKS)] = 1.0
+    values[OWN_RANK : OWN_RANK + min(own, MOST_RANKS)] = 1.0
+    values[OPPONENT_RANK : OPPONENT_RANK + min(opponent, MOST_RANKS)] = 1.0
     _write_time(profile, values)
-    values[_AREA] = 0.5 * log(area / 361)
+    values[AREA] = 0.5 * log(area / FULL_AREA)
     _write_date(profile, values)
     return values.astype(np.float32)
 

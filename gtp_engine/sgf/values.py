@@ -6,6 +6,7 @@ vertex A19.  All text here is already decoded and without SGF's escapes.
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
@@ -45,6 +46,15 @@ _REASON_WORDS: Final = {
 _POINTS: Final = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:[.,][0-9]{1,3})?)(?![0-9.,]|\s?[手수])")
 """A number that does not count moves."""
 _DRAWS: Final = frozenset({"0", "draw", "jigo", "持碁", "ジゴ", "引き分け", "和棋", "和局", "平局", "무승부", "빅"})
+
+_RANK: Final = re.compile(
+    r"(?P<pro>p|pro|职业|職業|プロ|프로)?\s*(?P<number>\d{1,2}|[一二三四五六七八九十]{1,3}|初)[\s\-.]*"
+    r"(?:(?P<dan>d|dan|段|단)|(?P<kyu>k|kyu|g|gup|级|級|급)|p|pro)(?![a-z])(?P<pro_after>\s*\(?(?:p|职业|職業|プロ|프로))?"
+)
+"""A rank in lower case: "5k", "3 dan", "9p", "初段", "十五级", "P9段", "九段(P)"."""
+_CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
+_MOST_KYU: Final = 30
+_MOST_DAN: Final = 9
 
 VOID: Final = "Void"
 """RE of a game without result, such as one that ended in a long cycle."""
@@ -230,6 +240,28 @@ _SGF_NAMES: Final = {
 """The name of a preset in RU: one of the four in the SGF specification, or a customary one."""
 _UNKNOWN_ELSEWHERE: Final = ("cgos",)
 """Presets whose names other programs do not know; many read KataGo's JSON instead."""
+
+
+def parse_rank(text: str) -> str | None:
+    """Return the rank in a BR or WR value as "5k", "3d" or "9p" (30k to 9p); None if it names none, as "?" and "-".
+
+    Signs of doubt and of a server, as in "3d*", "2k?" and "5k+", are left out; so are words after the rank.
+    """
+    text = unicodedata.normalize("NFKC", text).strip().lower()
+    found = _RANK.match(text)
+    if found is None:
+        return None
+    number, is_amateur_dan = _chinese_number(found["number"]), found["dan"] and not (found["pro"] or found["pro_after"])
+    letter = "k" if found["kyu"] else "d" if is_amateur_dan else "p"
+    return f"{number}{letter}" if 1 <= number <= (_MOST_KYU if letter == "k" else _MOST_DAN) else None
+
+
+def _chinese_number(text: str) -> int:
+    """Return a number below 100 in digits or in Chinese: "15", "十五", "二十"."""
+    if text.isdecimal():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    return (10 * _CHINESE_DIGITS.get(tens, 1) if ten else 0) + _CHINESE_DIGITS.get(ones, 0)
 
 
 def parse_result(text: str) -> str | None:

@@ -21,10 +21,30 @@ from gtp_engine.sgf.values import (
     parse_move_point,
     parse_point,
     parse_points,
+    parse_rank,
     parse_result,
     parse_rules,
     parse_size,
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"),
+    [
+        ("5k", "5k"), ("5 kyu", "5k"), ("5-kyu", "5k"), ("12K", "12k"), ("30k", "30k"), ("18급", "18k"), ("3级", "3k"),
+        ("３級", "3k"), ("十五级", "15k"), ("二十級", "20k"), ("二十三级", "23k"), ("3d*", "3d"), ("1d?", "1d"),
+        ("5k+", "5k"), ("7d (Fox)", "7d"), ("3 dan", "3d"), ("3DAN", "3d"), ("初段", "1d"), ("２段", "2d"),
+        ("三段", "3d"), ("9段", "9d"), ("9p", "9p"), ("9 Pro", "9p"), ("1 dan pro", "1p"), ("P9段", "9p"),
+        ("职业九段", "9p"), ("九段(P)", "9p"), ("九段 プロ", "9p"), (" 4d ", "4d"),
+    ],
+)  # fmt: skip
+def test_ranks(text: str, rank: str) -> None:
+    assert parse_rank(text) == rank
+
+
+@pytest.mark.parametrize("text", ["", "?", "-", "NR", "10d", "0k", "31k", "5", "dan", "1500", "5dollars", "k5"])
+def test_texts_that_name_no_rank(text: str) -> None:
+    assert parse_rank(text) is None
 
 
 @pytest.mark.parametrize(

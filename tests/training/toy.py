@@ -68,6 +68,7 @@ def count_stones(width: int, height: int, count: int, seed: int) -> Samples:
         ownership=(OWNERSHIP_UNIT * ownership).astype(np.int8),
         optimistic=np.zeros((count, width * height + 1), dtype=np.float16),
         game=np.arange(count, dtype=np.int64),
+        ranks=np.zeros((count, 2), dtype=np.int8),
     )
 
 

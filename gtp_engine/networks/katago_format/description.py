@@ -164,7 +164,11 @@ class ProfileEncoder:
 
 @dataclass(frozen=True, eq=False)
 class Trunk:
-    """`activation(norm(blocks(conv(spatial) + globals @ from_globals + from_profile(profile))))`."""
+    """`activation(norm(blocks(conv(spatial) + globals @ from_globals + from_profile(profile))))`.
+
+    What comes of the profile is added before block number `profile_block`, counted from 0: before the first one in
+    KataGo's networks.
+    """
 
     conv: Conv
     from_globals: MatMul
@@ -173,6 +177,7 @@ class Trunk:
     activation: Activation
     from_profile: ProfileEncoder | None = None
     """Only in networks that imitate people."""
+    profile_block: int = 0
 
 
 @dataclass(frozen=True, eq=False)

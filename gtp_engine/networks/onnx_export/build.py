@@ -203,9 +203,15 @@ class _LayerGraph(Graph):
 
     def _trunk(self, trunk: Trunk) -> Tensor:
         """Return the trunk's output, the heads' input, in the layout BOARD."""
-        from_globals = self._everywhere(self._from_globals(trunk))
+        first_bias, from_profile = self._from_globals(trunk)
+        from_globals = self._everywhere(first_bias)
         first = self.add("Add", self._convolve(self._spatial, trunk.conv), from_globals)
-        x = self._blocks(Features(first, Layout.BOARD, len(trunk.norm.scale)), trunk.blocks)
+        x = Features(first, Layout.BOARD, len(trunk.norm.scale))
+        x = self._blocks(x, trunk.blocks[: trunk.profile_block])
+        if from_profile is not None:
+            x = self._in(Layout.BOARD, x)
+            x = replace(x, tensor=self.add("Add", x.tensor, self._everywhere(from_profile)))
+        x = self._blocks(x, trunk.blocks[trunk.profile_block :])
         if isinstance(trunk.norm, RmsNorm):
             x = self._in(Layout.POINTS, x)
             x = replace(x, tensor=self._activate(self._normalize_points(x.tensor, trunk.norm), trunk.activation))
@@ -213,14 +219,18 @@ class _LayerGraph(Graph):
         x = self._in(Layout.BOARD, x)
         return self._activate(self._normalize(x.tensor, trunk.norm), trunk.activation)
 
-    def _from_globals(self, trunk: Trunk) -> Tensor:
-        """Return what the global values, and the profile after them, add to the trunk's input, [B, C]."""
+    def _from_globals(self, trunk: Trunk) -> tuple[Tensor, Tensor | None]:
+        """Return what the global values add to the trunk, [B, C], and what the profile after them adds later, if so.
+
+        Where both are added in one place, the former is their sum.
+        """
         if trunk.from_profile is None:
-            return self._product(self._globals, trunk.from_globals)
+            return self._product(self._globals, trunk.from_globals), None
         parts = self.integers(self._network.globals_, PROFILE_INPUTS)
         values, profile = self.split(self._globals, parts, axis=1)
         added = self._profile_bias(profile, trunk.from_profile)
-        return self.add("Add", self._product(values, trunk.from_globals), added)
+        product = self._product(values, trunk.from_globals)
+        return (product, added) if trunk.profile_block else (self.add("Add", product, added), None)
 
     def _blocks(self, x: Features, blocks: tuple[Block, ...]) -> Features:
         for block in blocks:

@@ -38,6 +38,10 @@ class SgfGame(NamedTuple):
     game: Game
     result: str
     """SGF's RE; "" if there is none."""
+    names: tuple[str, str] = ("", "")
+    """Of Black and White."""
+    ranks: tuple[str, str] = ("", "")
+    """BR and WR as they are written."""
 
 
 def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
@@ -62,7 +66,9 @@ def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
                 log(f"{path}{which}: {error}")
                 continue
             usable += 1
-            yield SgfGame(path.relative_to(folder).as_posix() + which, game, record.result or "")
+            names = (record.black_name or "", record.white_name or "")
+            ranks = (record.black_rank or "", record.white_rank or "")
+            yield SgfGame(path.relative_to(folder).as_posix() + which, game, record.result or "", names, ranks)
     if not usable:
         found = f"{counted(len(paths), 'file')} in {shown_path(folder)}, none of them usable"
         raise SgfError(problem(found, expected="readable game records whose names end in .sgf"))

@@ -80,7 +80,7 @@ class ParallelGradients(Generic[Module, Positions]):
         self._module = module
         self._machine = machine
         self._figures = figures
-        self._parameters = list(module.parameters())
+        self._parameters = trained(module)
         self._copies = [_sharing_copy(module) for _ in range(threads)] if threads > 1 else [module]
         self._counts = any(norm.counts for norm in _norms(module))
         self._threads = ParallelThreads(machine, threads)
@@ -128,6 +128,11 @@ class ParallelGradients(Generic[Module, Positions]):
                 each.copy_(buffer)
 
 
+def trained(module: nn.Module) -> list[nn.Parameter]:
+    """Return the parameters of a module that are not frozen."""
+    return [parameter for parameter in module.parameters() if parameter.requires_grad]
+
+
 def _norms(module: nn.Module) -> list[NormLayer]:
     return [layer for layer in module.modules() if isinstance(layer, NormLayer)]
 
@@ -154,7 +159,7 @@ class Optimizer:
     """
 
     def __init__(self, module: nn.Module, kind: str, weight_decay: float) -> None:
-        parameters = list(module.parameters())
+        parameters = trained(module)
         weights = [parameter for parameter in parameters if parameter.ndim in _WEIGHT_DIMENSIONS]
         others = [parameter for parameter in parameters if parameter.ndim not in _WEIGHT_DIMENSIONS]
         self._matrices: list[tuple[nn.Parameter, nn.Parameter]] = []

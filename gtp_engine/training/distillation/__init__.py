@@ -3,6 +3,7 @@
 Settings  distillation_settings           of generating, training and planning
 Data      generate                        a run of `gtp-engine generate`, and the growing folder that it fills
           labelled_games                  games and their labels, boards and their shares
+          human_data                      games between people, whose moves a network is to imitate
           workers                         the networks of workers, which run here or on a Ray cluster
           evaluation_server               one process runs networks for many
           shards                          files of positions

@@ -59,9 +59,10 @@ class SampleBatch(NamedTuple):
     globals: Tensor  # float32 [N, 19]
     policy: Tensor  # float32 [N, A + 1] probabilities, the pass last
     value: Tensor  # float32 [N, 3] win, loss, no result
-    score: Tensor  # float32 [N, 6] mean, standard deviation, lead, …; −1 where unknown (`shards`)
-    ownership: Tensor  # float32 [N, A] −1 to 1
+    score: Tensor  # float32 [N, 6] mean, standard deviation, lead, …; −1 or not a number where unknown (`shards`)
+    ownership: Tensor  # float32 [N, A] −1 to 1, less where unknown
     optimistic: Tensor  # float32 [N, A + 1] probabilities; zeros where unknown
+    ranks: Tensor  # int8 [N, 2] of the side to move and its opponent; 0 for no people
 
     @property
     def board(self) -> BoardSides:
@@ -368,6 +369,7 @@ def unpack(samples: Packed, board: BoardSides, symmetries: Sequence[int] = (0,))
         score=samples["score"],
         ownership=turned(samples["ownership"], points).float() / OWNERSHIP_UNIT,
         optimistic=turned(samples["optimistic"], with_pass).float(),
+        ranks=samples["ranks"],
     )
 
 

@@ -74,6 +74,17 @@ class GenerateSettings(Section, name="generate"):
 
 
 @dataclass(frozen=True)
+class HumanDataSettings(Section, name="human_data"):
+    """Samples of games between people; every field is an option (`config.option`)."""
+
+    positions: int = option(250_000, "Positions to train on, as many of each group of ranks.", low=1)
+    held_out_positions: int = option(12_000, "Positions of the players that are held out.", low=0)
+    per_game: int = option(24, "Positions of a game, drawn at random.", low=1, high=256)
+    held_out: float = option(0.03, "Share of the players that are held out.", low=0, high=1)
+    seed: int = option(1, "Seed of the choice of games and positions.", low=0, high=MOST_SEEDS - 1)
+
+
+@dataclass(frozen=True)
 class DistillationLearning(Learning, name="learning"):
     """How a network learns from a teacher's labels."""
 
@@ -87,6 +98,9 @@ class DistillationLearning(Learning, name="learning"):
     """The statistics of board sizes differ, and the network has to cope with the mean that it is exported with (mean
     error of the lead on 19×19, b6c96, 9 minutes after 72 without: 3.4 instead of 6.0 points)."""
 
+    frozen_blocks: int = option(
+        0, "First blocks of the trunk that stay as they are; a new profile of players is added after them.", low=0
+    )
     compiled: bool = option(False, "Have torch compile the network: a GPU then trains faster, after a minute.")
 
     def __post_init__(self) -> None:

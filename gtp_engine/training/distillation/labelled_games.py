@@ -152,6 +152,7 @@ class Labeller:
             ownership=np.rint(ownership * OWNERSHIP_UNIT).astype(np.int8),
             optimistic=optimistic[:count, self._actions].astype(np.float16),
             game=np.array(games, dtype=np.int64),
+            ranks=np.zeros((count, 2), dtype=np.int8),
         )
 
 
@@ -259,11 +260,12 @@ def blocks_of_records(
     Raises SgfError if there is no usable file.
     """
     queues: dict[BoardSides, _Queue] = {}
-    for name, game, _ in sgf_games(folder, log):
+    for found in sgf_games(folder, log):
+        game = found.game
         board = (game.width, game.height)
         if board not in queues:
             queues[board] = _Queue(teacher, board, batch)
-        yield from queues[board].add_game(game, number_of(name) & _RECORD_NUMBERS)
+        yield from queues[board].add_game(game, number_of(found.name) & _RECORD_NUMBERS)
     for queue in queues.values():
         yield from queue.flush()
 

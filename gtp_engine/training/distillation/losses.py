@@ -16,7 +16,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from gtp_engine.nn.metadata import Scales
+from gtp_engine.config.human import rank_name
+from gtp_engine.nn.encoders import AREA, FULL_AREA, MOST_RANKS, OPPONENT_RANK, OWN_RANK
+from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import LossWeights
@@ -105,14 +107,17 @@ def losses_of(outputs: Outputs, batch: SampleBatch, scales: Scales, version: int
     scores = [zero] * len(_TURNS)
     for i, predicted in enumerate(predictions.score.unbind(dim=1)):
         wanted, turn = batch.score[:, i], _TURNS[i]
-        errors = F.huber_loss(predicted, wanted, delta=turn, reduction="none") / turn
-        scores[i] = (errors * (wanted >= 0)).mean() if i >= ALWAYS_KNOWN else errors.mean()
+        known = wanted >= 0 if i >= ALWAYS_KNOWN else wanted.isfinite()
+        errors = F.huber_loss(predicted, wanted.nan_to_num(), delta=turn, reduction="none") / turn
+        scores[i] = (errors * known).mean()
     optimistic = predictions.log_optimistic
     return Losses(
         policy=-(batch.policy * predictions.log_policy).sum(dim=1).mean(),
         value=-(batch.value * predictions.log_value).sum(dim=1).mean(),
         # tanh is 2 · sigmoid(2x) − 1, so this is the cross-entropy of ownership
-        ownership=F.binary_cross_entropy_with_logits(2 * predictions.ownership, (batch.ownership + 1) / 2),
+        ownership=F.binary_cross_entropy_with_logits(
+            2 * predictions.ownership, (batch.ownership + 1) / 2, weight=(batch.ownership >= -1).float()
+        ),
         score_mean=scores[0],
         score_stdev=scores[1],
         lead=scores[2],
@@ -160,7 +165,7 @@ def _error(raw: Tensor, scale: float, old_scale: float, version: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Means over the held-out positions of one board size."""
+    """Means over the held-out positions of a set; not a number where none of them has the label."""
 
     positions: int
     policy_loss: float
@@ -180,22 +185,29 @@ class Agreement:
 
 
 class ValidationSet(NamedTuple):
-    """The held-out positions of one board size, in games of the teacher or of another player."""
+    """The held-out positions of one board size: in games of the teacher, of another player, or of people of a rank."""
 
     width: int
     height: int
     by_player: bool = False
+    rank: int = 0
+    """Of the side to move, as `HumanProfile` counts; 0: no people."""
 
     def __str__(self) -> str:
-        return f"{self.width}x{self.height}{' player' if self.by_player else ''}"
+        words = ["player"] if self.by_player else [rank_name(self.rank)] if self.rank else []
+        return " ".join([f"{self.width}x{self.height}", *words])
 
 
 def agreement_row(place: ValidationSet, found: Agreement) -> str:
     """Return a row of a table in Markdown."""
-    player = ", games of the player" if place.by_player else ""
+    player = ", games of the player" if place.by_player else f", {rank_name(place.rank)}" if place.rank else ""
+    lead, ownership = (
+        "–" if math.isnan(error) else f"{error:.{digits}f}"
+        for error, digits in ((found.lead_error, 2), (found.ownership_error, 3))
+    )
     return (
         f"| {place.width}×{place.height}{player} | {found.positions:,} | {found.same_first_move:.1%} | "
-        f"{found.policy_kl:.3f} | {found.winrate_error:.3f} | {found.lead_error:.2f} | {found.ownership_error:.3f} |"
+        f"{found.policy_kl:.3f} | {found.winrate_error:.3f} | {lead} | {ownership} |"
     )
 
 
@@ -227,9 +239,10 @@ class HeldOut:
             self._seen.add(path)
             board = parse_name(path)[:2]
             samples, _ = read_shard(path)
-            by_player = is_of_player(samples.game)
-            for flag in (False, True):
-                self._take(ValidationSet(*board, flag), samples.take(by_player == flag))
+            ranks = samples.ranks[:, 0]
+            by_player = is_of_player(samples.game) & (ranks == 0)
+            for flag, rank in sorted({*zip(by_player.tolist(), ranks.tolist(), strict=True)}):
+                self._take(ValidationSet(*board, flag, rank), samples.take((by_player == flag) & (ranks == rank)))
 
     def _take(self, place: ValidationSet, samples: Samples) -> None:
         """Add samples to a set that has too few."""
@@ -245,20 +258,40 @@ class HeldOut:
             yield unpack(tensors_of(part), (place.width, place.height))
 
 
+def inputs_of(module: NetworkModule, batch: SampleBatch) -> Tensor:
+    """Return the global values of a batch and, for a network that imitates people, the profiles after them."""
+    return torch.cat([batch.globals, profiles(batch)], dim=1) if module.needs_profile else batch.globals
+
+
+def profiles(batch: SampleBatch) -> Tensor:
+    """Return the ranks of a batch and the area of its board as profiles (`nn.encoders`), zeros for all the rest.
+
+    So the rest of a profile, which is the same in all data, has no weights.
+    """
+    width, height = batch.board
+    found = batch.globals.new_zeros((len(batch.ranks), PROFILE_INPUTS))
+    steps = torch.arange(MOST_RANKS, device=found.device)
+    for place, ranks in zip((OWN_RANK, OPPONENT_RANK), batch.ranks.unbind(dim=1), strict=True):
+        found[:, place : place + MOST_RANKS] = (steps < ranks[:, None]).float()
+    found[:, AREA] = 0.5 * math.log(width * height / FULL_AREA)
+    return found
+
+
 @torch.no_grad()
 def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[SampleBatch]) -> Agreement:
     rows = []
     for batch in batches:
         there = batch.to(machine.device)
-        outputs = machine.run(module, there.planes, there.globals)
+        outputs = machine.run(module, there.planes, inputs_of(module, there))
         rows.append(_figures(predictions_of(outputs, there, module.network.scales, module.network.version), there))
     figures = torch.cat(rows, dim=1)
-    return Agreement(figures.shape[1], *figures.double().mean(dim=1).tolist())
+    return Agreement(figures.shape[1], *figures.double().nanmean(dim=1).tolist())
 
 
 def _figures(predictions: Predictions, batch: SampleBatch) -> Tensor:
     """Return the figures of `Agreement` for each position of a batch, [7, N]."""
     policy_loss = -(batch.policy * predictions.log_policy).sum(dim=1)
+    ownership = (predictions.ownership.tanh() - batch.ownership).abs().mean(dim=1)
     entropy = -(batch.policy * (batch.policy + _EPSILON).log()).sum(dim=1)
     value = predictions.log_value.exp()
     winrate, teachers = (each[:, 0] + each[:, 2] / 2 for each in (value, batch.value))
@@ -268,9 +301,9 @@ def _figures(predictions: Predictions, batch: SampleBatch) -> Tensor:
             policy_loss,
             policy_loss - entropy,
             (predictions.log_policy.argmax(dim=1) == batch.policy.argmax(dim=1)).float(),
-            (winrate - teachers).abs(),
+            (winrate - teachers).abs().where(batch.value.sum(dim=1) > 0, torch.nan),
             score[:, 2],
             score[:, 0],
-            (predictions.ownership.tanh() - batch.ownership).abs().mean(dim=1),
+            ownership.where(batch.ownership[:, 0] >= -1, torch.nan),
         ]
     )

@@ -29,7 +29,7 @@ from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import PROFILE_INPUTS, NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
@@ -74,19 +74,12 @@ def module_of_file(path: Path) -> NetworkModule:
     if path.suffix == ".onnx":
         return NetworkModule(read_onnx(path))
     if is_katago_file(path):
-        return NetworkModule(_without_profile(load_network(path), path))
+        return NetworkModule(load_network(path))
     raise ModelError(
         problem(
             f"network {shown(path.name)}", expected="a checkpoint (.pt), an .onnx file or one of KataGo's (.bin.gz)"
         )
     )
-
-
-def _without_profile(network: Network, path: Path) -> Network:
-    """Return a network; raises ModelError if it imitates people, whose profile is no input of a module."""
-    if network.trunk.from_profile is not None:
-        raise ModelError(problem(f"network {shown(path.name)} imitates people", expected="one without their profile"))
-    return network
 
 
 def size_of_file(path: Path) -> str:
@@ -242,6 +235,9 @@ def check_file(path: Path, module: NetworkModule) -> None:
     model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
     for width, height in _CHECKED_BOARDS:
         spatial, globals_ = random_positions(width, height, _CHECKED_POSITIONS, seed=_SEED)
+        if module.needs_profile:
+            profiles = np.random.default_rng(_SEED).random((_CHECKED_POSITIONS, PROFILE_INPUTS), dtype=np.float32)
+            globals_ = np.concatenate([globals_, profiles], axis=1)
         with torch.no_grad():
             expected = module.float()(torch.from_numpy(spatial), torch.from_numpy(globals_))
         for name, found, wanted in zip(expected._fields, model.run(spatial, globals_), expected, strict=True):

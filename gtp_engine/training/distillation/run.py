@@ -6,7 +6,9 @@ export_run           the network file of a run's checkpoint
 validate_file        the agreement of a network with the teacher
 """
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +34,7 @@ from gtp_engine.training.distillation.batches import (
     count_positions,
 )
 from gtp_engine.training.distillation.distillation_settings import LossWeights, TrainConfig
-from gtp_engine.training.distillation.losses import Agreement, HeldOut, Losses, ValidationSet, losses_of
+from gtp_engine.training.distillation.losses import Agreement, HeldOut, Losses, ValidationSet, inputs_of, losses_of
 from gtp_engine.training.distillation.module_files import (
     CHECKPOINT_SUFFIX,
     KIND,
@@ -53,7 +55,7 @@ from gtp_engine.training.distillation.shards import (
 )
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms
-from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, with_profile
 from gtp_engine.training.nets.shape import Shape
 
 _TITLES: Final[Mapping[str, str]] = MappingProxyType(
@@ -66,6 +68,8 @@ _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Figures of a validation that are drawn."""
+_WEIGHT_OF_RESULTS: Final = 0.3
+"""Weight of the loss of the value where the results of games between people teach it, which say less than a teacher."""
 _STATISTICS_BATCHES: Final = 16
 """Batches that give a network from a file the statistics which its norms begin with."""
 
@@ -149,7 +153,7 @@ def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
 
 def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weights: LossWeights) -> Tensor:
     """Return the weighted loss of a network for a batch, then the loss of each head."""
-    outputs = machine.run(module, batch.planes, batch.globals)
+    outputs = machine.run(module, batch.planes, inputs_of(module, batch))
     losses = losses_of(outputs, batch, module.network.scales, module.network.version)
     return torch.stack([losses.total(weights), *losses])
 
@@ -182,7 +186,10 @@ class DistillationTask:
     def validate(self, module: NetworkModule) -> Validation:
         """Return the figures of each set, such as "9x9" or "9x9 player"."""
         agreements = self._held_out.validate(module, self._machine)
-        return {str(place): vars(each) for place, each in agreements.items()}
+        return {
+            str(place): {name: figure for name, figure in vars(each).items() if not math.isnan(figure)}
+            for place, each in agreements.items()
+        }
 
 
 def _stream(config: TrainConfig, machine: Machine) -> Stream[SampleBatch]:
@@ -210,7 +217,7 @@ def _unfold_norms(module: NetworkModule, stream: Stream[SampleBatch], machine: M
 
     def run() -> None:
         batch = next(batches).to(machine.device)
-        machine.run(module, batch.planes, batch.globals)
+        machine.run(module, batch.planes, inputs_of(module, batch))
 
     place, batches = stream.state(), iter(stream)
     unfold_norms(module, repeat(run, _STATISTICS_BATCHES))
@@ -224,11 +231,14 @@ def new_loop(
     learning = config.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
     facts = facts_of(config.data / TRAIN)
+    if facts.has_ranks:
+        config = replace(config, loss=replace(config.loss, value=_WEIGHT_OF_RESULTS))
     module = machine.place(first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint))
     stream = _stream(config, machine)
     _name_missing_boards(config, log)
     if checkpoint is None and has_folded_norms(config):
         _unfold_norms(module, stream, machine)
+    module.freeze(learning.frozen_blocks)
     network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
     loop = TrainingLoop(
         module,
@@ -264,6 +274,8 @@ class DataFacts(NamedTuple):
     """Whether there are labels for an optimistic policy."""
     has_errors: bool
     """Whether there are labels for the time left and the expected errors."""
+    has_ranks: bool
+    """Whether there are games between people."""
 
     @property
     def has_all_labels(self) -> bool:
@@ -280,6 +292,7 @@ def facts_of(folder: Path) -> DataFacts:
         has_advantages=any(each.globals[:, ADVANTAGE].any() for each in shards),
         has_optimistic_policy=bool(shards) and all(each.optimistic.any() for each in shards),
         has_errors=bool(shards) and all((each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
+        has_ranks=any(each.ranks.any() for each in shards),
     )
 
 
@@ -294,6 +307,10 @@ def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], Non
     """
     if config.init is not None:
         module = module_of_file(config.init)
+        if facts.has_ranks and not module.needs_profile:
+            network = with_profile(module.describe(), config.learning.frozen_blocks, seed=config.learning.seed)
+            counts, module = module.counts_statistics, NetworkModule(network)
+            module.count_statistics(counts)
         module.follow_rules()
         for output in _drop_unlabelled(module, facts):
             log(f"{config.init.name} begins without its {output}, for which {config.data} has no labels")

@@ -12,13 +12,18 @@ A shard is a `.npz` of N positions on boards of one size (H rows, W columns, A =
     ownership  int8 [N, A]           round(127 · ownership), positive where the side to move owns a point
     optimistic float16 [N, A + 1]    the optimistic policy, like `policy`; zeros if the teacher has none
     game       int64 [N]             number of the game that a position is from
+    ranks      int8 [N, 2]           ranks of the side to move and its opponent (`HumanProfile`); 0: no people
     meta       JSON: format, width, height, teacher, teacher_sha256, licence, seed
 
 A folder of data has two folders of shards, `train` and `held-out`; a game is in one of them.  The name of a shard is
 `<W>x<H>-<seed>-<number>.npz`.  In shards of 8192 positions each takes 0.93 KB on 19×19, 0.46 KB on 13×13 and 0.24 KB on
 9×9 without an optimistic policy, where the arrays have 2.9, 1.4 and 0.8 KB.
 
-Shards of format 1 have no `optimistic`, and three values of `score`; they are read as if the rest were unknown.
+A position of a game between people (`human_data`) has the move played as its policy, and nothing but the result of the
+game beside: its ownership is UNKNOWN_OWNER, its score not a number, its value 0 where the result is unknown.
+
+Shards of format 2 have no `ranks`, and those of format 1 no `optimistic` and three values of `score` either; they are
+read as if the rest were unknown.
 """
 
 import json
@@ -37,13 +42,14 @@ from gtp_engine.files import ZIP_DAMAGE, replacing, writing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 
-FORMAT: Final = 2
-_OLD_FORMAT: Final = 1
+FORMAT: Final = 3
+_OLD_FORMATS: Final = (1, 2)
 TRAIN: Final = "train"
 HELD_OUT: Final = "held-out"
 """Names of the two folders."""
 OWNERSHIP_UNIT: Final = 127
 """Factor of ownership, −1 to 1."""
+UNKNOWN_OWNER: Final = -128
 SCORES: Final = 6
 ALWAYS_KNOWN: Final = 3
 """Values of `score`, and how many of them every teacher has."""
@@ -73,6 +79,7 @@ class Samples(NamedTuple):
     ownership: NDArray[np.int8]
     optimistic: NDArray[np.float16]
     game: NDArray[np.int64]
+    ranks: NDArray[np.int8]
 
     @property
     def count(self) -> int:  # type: ignore[override]  # hides a tuple's method
@@ -175,7 +182,7 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             values: dict[str, Any] = json.loads(str(file["meta"]))
             found = values.pop("format")
-            if found not in (_OLD_FORMAT, FORMAT):
+            if found not in (*_OLD_FORMATS, FORMAT):
                 raise ShardError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
             arrays = dict(file) if found == FORMAT else _completed(dict(file))
             samples = Samples(**{name: arrays[name] for name in Samples._fields})
@@ -194,10 +201,11 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
 
 
 def _completed(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a shard of the old format with those of the new one; raises KeyError."""
+    """Return the arrays of a shard of an old format with those of the new one; raises KeyError."""
     score, policy = arrays["score"], arrays["policy"]
     unknown = np.full((len(score), SCORES - score.shape[-1]), UNKNOWN, dtype=np.float32)
-    return arrays | {"score": np.concatenate([score, unknown], axis=1), "optimistic": np.zeros_like(policy)}
+    later = {"optimistic": np.zeros_like(policy), "ranks": np.zeros((len(policy), 2), np.int8)}
+    return later | arrays | {"score": np.concatenate([score, unknown], axis=1)}
 
 
 def _damaged(path: Path, reason: str) -> ShardError:
@@ -215,6 +223,7 @@ def _layout(count: int, points: int) -> dict[str, tuple[type[Any], tuple[int, ..
         "ownership": (np.int8, (count, points)),
         "optimistic": (np.float16, (count, points + 1)),
         "game": (np.int64, (count,)),
+        "ranks": (np.int8, (count, 2)),
     }
 
 

@@ -36,6 +36,7 @@ from gtp_engine.networks.katago_format.description import (
     NormActConv,
     OrdinaryBlock,
     PoolBranch,
+    ProfileEncoder,
     RmsNorm,
 )
 
@@ -131,8 +132,8 @@ class MatrixLayer(Layers[MatMul]):
 class NormLayer(Layers[BatchNorm]):
     """A batch norm, which begins with the statistics that reduce it to `x * scale + bias`.
 
-    If `counts` is set, training uses mean and variance of the batch and updates their running averages; otherwise, and
-    in evaluation, the running averages are used.
+    If `counts` is set, training uses mean and variance of the batch and updates their running averages; otherwise, in
+    evaluation, and where the norm is frozen, the running averages are used.
     """
 
     scale: nn.Parameter
@@ -148,7 +149,7 @@ class NormLayer(Layers[BatchNorm]):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the norm of `x` [B, C, ...], by channel."""
-        counts = self.counts and self.training
+        counts = self.counts and self.training and self.scale.requires_grad
         return F.batch_norm(x, self.mean, self.variance, self.scale, self.bias, counts, STATISTICS_MOMENTUM, _EPSILON)
 
     @torch.no_grad()
@@ -207,6 +208,24 @@ class PoolBranchLayer(Layers[PoolBranch]):
     def forward(self, x: Tensor) -> Tensor:
         """Return the features to pool, [B, O, H, W]."""
         return activate(self.norm(self.conv(x)), self.activation)
+
+
+class ProfileLayers(Layers[ProfileEncoder]):
+    """`act2(bias2 + act1(bias1 + profile @ mul1) @ mul2) @ mul3`."""
+
+    mul1: MatrixLayer
+    bias1: nn.Parameter
+    act1: Activation
+    mul2: MatrixLayer
+    bias2: nn.Parameter
+    act2: Activation
+    mul3: MatrixLayer
+
+    def forward(self, profile: Tensor) -> Tensor:
+        """Return what `profile` [B, 192] adds to each channel of the trunk, [B, C]."""
+        hidden = activate(self.mul1(profile) + self.bias1, self.act1)
+        added: Tensor = self.mul3(activate(self.mul2(hidden) + self.bias2, self.act2))
+        return added
 
 
 def everywhere(bias: Tensor, like: Tensor) -> Tensor:
@@ -353,9 +372,9 @@ class BlockStack(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(_live(block) for block in blocks)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the output of the last block."""
-        for layers in self.layers:
+    def forward(self, x: Tensor, begin: int = 0, end: int | None = None) -> Tensor:
+        """Return the output of the last block, or that of the blocks from `begin` to `end` only."""
+        for layers in self.layers[begin:end]:
             x = layers(x)
         return x
 
@@ -372,6 +391,7 @@ MODULES: Final[Mapping[type, type[Layers[Any]]]] = MappingProxyType(
         RmsNorm: RmsNormLayer,
         NormActConv: NormActConvLayer,
         PoolBranch: PoolBranchLayer,
+        ProfileEncoder: ProfileLayers,
         OrdinaryBlock: OrdinaryLayers,
         GlobalPoolingBlock: GlobalPoolingLayers,
         BottleneckBlock: BottleneckLayers,

@@ -18,7 +18,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from gtp_engine.errors import ConfigError, counted, problem
 from gtp_engine.networks.katago_format.description import Activation, Network, PolicyHead, Trunk, ValueHead
+from gtp_engine.nn.metadata import PROFILE_INPUTS
 from gtp_engine.training.nets.layers import (
     BlockStack,
     ConvLayer,
@@ -28,6 +30,7 @@ from gtp_engine.training.nets.layers import (
     NormLayer,
     OrdinaryLayers,
     PoolBranchLayer,
+    ProfileLayers,
     RmsNormLayer,
     activate,
     everywhere,
@@ -60,6 +63,8 @@ class NetworkModule(nn.Module):
         self.trunk = TrunkLayers(network.trunk)
         self.policy = PolicyLayers(network.policy)
         self.value = ValueLayers(network.value)
+        if self.needs_profile:  # such a network is never asked for an optimistic policy
+            self.policy.keep_first()
 
     def forward(self, spatial: Tensor, globals_: Tensor) -> Outputs:
         """Return the outputs, float32, for `spatial` [B, planes, H, W] and `globals_` [B, globals]."""
@@ -105,6 +110,22 @@ class NetworkModule(nn.Module):
             parameters=sum(each.numel() for each in self.parameters()),
         )
 
+    @property
+    def needs_profile(self) -> bool:
+        """Whether a profile of players follows the global values (`nn.encoders`)."""
+        return self.trunk.from_profile is not None
+
+    def freeze(self, blocks: int) -> None:
+        """Leave the first blocks, and what is before them, as they are; raises ConfigError for too many."""
+        most = self.trunk.profile_block if self.needs_profile else len(self.trunk.blocks.layers)
+        if blocks > most:
+            raise ConfigError(problem(counted(blocks, "frozen block"), expected=f"at most {most}"))
+        self.trunk.frozen = blocks
+        if blocks:
+            parts = [self.trunk.conv, self.trunk.from_globals, *self.trunk.blocks.layers[:blocks]]
+            for part in parts:
+                part.requires_grad_(False)
+
     def norms(self) -> Iterator[NormLayer]:
         """Yield every batch norm."""
         return (layer for layer in self.modules() if isinstance(layer, NormLayer))
@@ -121,18 +142,32 @@ class NetworkModule(nn.Module):
 
 
 class TrunkLayers(Layers[Trunk]):
-    """`activation(norm(blocks(conv(spatial) + globals @ from_globals)))`."""
+    """`activation(norm(blocks(conv(spatial) + globals @ from_globals + from_profile(profile))))`; see `Trunk`."""
 
     conv: ConvLayer
     from_globals: MatrixLayer
     blocks: BlockStack
     norm: NormLayer | RmsNormLayer
     activation: Activation
+    from_profile: ProfileLayers | None
+    profile_block: int
+
+    def __init__(self, trunk: Trunk) -> None:
+        super().__init__(trunk)
+        self.frozen = 0
 
     def forward(self, spatial: Tensor, globals_: Tensor) -> Tensor:
-        """Return what the heads get, [B, C, H, W]."""
-        x = self.conv(spatial)
-        x = self.blocks(x + everywhere(self.from_globals(globals_), x))
+        """Return what the heads get, [B, C, H, W]; without gradients of the frozen blocks."""
+        values = globals_ if self.from_profile is None else globals_[:, :-PROFILE_INPUTS]
+        frozen = self.frozen
+        place = frozen if self.from_profile is None else self.profile_block
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not frozen):
+            x = self.conv(spatial)
+            x = self.blocks(x + everywhere(self.from_globals(values), x), 0, frozen)
+        x = self.blocks(x, frozen, place)
+        if self.from_profile is not None:
+            x = x + everywhere(self.from_profile(globals_[:, -PROFILE_INPUTS:]), x)
+        x = self.blocks(x, place)
         if isinstance(self.norm, RmsNormLayer):
             return to_board(activate(self.norm(to_points(x)), self.activation), x)
         return activate(self.norm(x), self.activation)

@@ -6,7 +6,7 @@ teacher labels: those of version 8 for a teacher of the g170 run, those of versi
 expected errors, for a newer one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -24,11 +24,12 @@ from gtp_engine.networks.katago_format.description import (
     OrdinaryBlock,
     PolicyHead,
     PoolBranch,
+    ProfileEncoder,
     Trunk,
     ValueHead,
 )
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
-from gtp_engine.nn.metadata import Scales
+from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 from gtp_engine.training.nets.shape import Shape
 
 
@@ -52,6 +53,8 @@ _VALUES_POOLED: Final = 3
 
 _POOLED_GAIN: Final = 0.3
 """Factor of the deviation with which pooled values enter, so that at the start the board's points still differ."""
+_PROFILE_WIDTH: Final = 64
+"""Hidden units of what reads a profile."""
 _OUTPUT_GAIN: Final = 0.1
 """The same for outputs: training begins with a nearly uniform policy and an even game."""
 
@@ -59,6 +62,24 @@ _OUTPUT_GAIN: Final = 0.1
 def new_network(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> Network:
     """Return a network with random weights, for KataGo's inputs of version 7."""
     return _Maker(shape, outputs, np.random.default_rng(seed)).network(name)
+
+
+def with_profile(network: Network, block: int, *, seed: int) -> Network:
+    """Return a network that also reads a profile of players, which is added before a block and changes nothing yet.
+
+    The weights of its inputs are zero, and stay so for inputs that are zero in all data.
+    """
+    rng, width, channels = np.random.default_rng(seed), _PROFILE_WIDTH, len(network.trunk.norm.scale)
+    encoder = ProfileEncoder(
+        mul1=MatMul(np.zeros((PROFILE_INPUTS, width), np.float32)),
+        bias1=rng.standard_normal(width).astype(np.float32),
+        act1=Activation.RELU,
+        mul2=MatMul((rng.standard_normal((width, width)) * np.sqrt(2 / width)).astype(np.float32)),
+        bias2=np.zeros(width, np.float32),
+        act2=Activation.RELU,
+        mul3=MatMul(np.zeros((width, channels), np.float32)),
+    )
+    return replace(network, trunk=replace(network.trunk, from_profile=encoder, profile_block=block))
 
 
 class _Maker:

@@ -1,5 +1,6 @@
 """Exported files: they agree with the module, play in the engine, and give their weights back exactly."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -178,12 +179,18 @@ def test_what_training_can_begin_with(tmp_path: Path) -> None:
         module_of_file(tmp_path / "net.onnx")
 
 
-def test_networks_that_imitate_people_are_refused(tmp_path: Path) -> None:
-    """A module has no place for their profile, and left it out."""
+@pytest.mark.parametrize("block", [0, 1, 2])
+def test_networks_that_imitate_people(tmp_path: Path, block: int) -> None:
+    """KataGo adds the profile before the first block, training here perhaps later; export compares file and module."""
     path = tmp_path / "human.bin.gz"
     path.write_bytes(NetworkFile(15, human=1).bytes(gzipped=True))
-    with pytest.raises(ModelError, match=r"network 'human.bin.gz' imitates people: expected one without"):
-        module_of_file(path)
+    network = module_of_file(path).network
+    network = replace(network, trunk=replace(network.trunk, profile_block=block))
+    target = tmp_path / "human.onnx"
+    export_network(NetworkModule(network).eval(), target, name="human", origin="", terms="")
+    assert read_info(target).needs_profile
+    read = module_of_file(target)
+    assert read.needs_profile and read.trunk.profile_block == block
 
 
 def test_areas_of_the_inputs_follow_the_rules_in_training(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def some_samples(count: int, seed: int = 1, points: int = 20) -> Samples:
         ownership=rng.integers(-127, 128, size=(count, points)).astype(np.int8),
         optimistic=rng.random((count, points + 1)).astype(np.float16),
         game=np.arange(count, dtype=np.int64),
+        ranks=np.zeros((count, 2), dtype=np.int8),
     )
 
 
@@ -74,7 +75,7 @@ def test_the_file_has_the_documented_arrays(path: Path) -> None:
     with np.load(path) as file:
         assert set(file) == {*Samples._fields, "meta"}
         assert json.loads(str(file["meta"])) == {
-            "format": 2,
+            "format": 3,
             "width": 5,
             "height": 4,
             "teacher": "teacher",
@@ -154,8 +155,8 @@ def test_wrong_types_are_damage(path: Path) -> None:
 def test_another_format_is_reported(path: Path) -> None:
     with np.load(path) as file:
         meta = json.loads(str(file["meta"]))
-    rewrite(path, meta=np.array(json.dumps(meta | {"format": 3})))
-    with pytest.raises(ShardError, match=r"has another format: expected 2$"):
+    rewrite(path, meta=np.array(json.dumps(meta | {"format": 4})))
+    with pytest.raises(ShardError, match=r"has another format: expected 3$"):
         read_shard(path)
 
 
@@ -163,7 +164,7 @@ def test_shards_of_the_old_format_are_read(path: Path) -> None:
     """What their teachers had no place for is unknown."""
     with np.load(path) as file:
         meta, score = json.loads(str(file["meta"])), file["score"]
-    rewrite(path, meta=np.array(json.dumps(meta | {"format": 1})), score=score[:, :3], optimistic=None)
+    rewrite(path, meta=np.array(json.dumps(meta | {"format": 1})), score=score[:, :3], optimistic=None, ranks=None)
     samples, _ = read_shard(path)
     unknown = np.full((6, 3), UNKNOWN, dtype=np.float32)
     zeros = np.zeros((6, 21), dtype=np.float16)

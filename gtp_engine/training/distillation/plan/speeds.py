@@ -203,6 +203,7 @@ def random_batch(board: BoardSides, count: int, device: torch.device) -> SampleB
         score=noise(6),
         ownership=2 * noise(area) - 1,
         optimistic=optimistic,
+        ranks=torch.zeros((count, 2), dtype=torch.int8),
     )
     return batch.to(device)
 
