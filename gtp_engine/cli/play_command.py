@@ -10,6 +10,7 @@ import click
 
 from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
+from gtp_engine.cli.record_commands import ChosenPosition
 from gtp_engine.config.option import Section, option
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
@@ -49,6 +50,7 @@ class NewGame(Section, name="new_game"):
     metavar="FILE",
     help="Continue a game from an SGF file; --rules and --komi apply if it names none.",
 )
+@settings_options(ChosenPosition, only=("game",), is_own=True)
 @config_options()
 def play_command(color: str | None, record: str | None, config_file: str | None, **flags: Any) -> None:
     """Play against the engine in this terminal.
@@ -59,10 +61,9 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
     from gtp_engine.go.coords import parse_color
     from gtp_engine.play import GameSettings
     from gtp_engine.play.game_clock import parse_time
-    from gtp_engine.sgf import read_sgf_file
-    from gtp_engine.terminal.typed_command import record_path
+    from gtp_engine.terminal.typed_command import read_record
 
-    new_game = settings_of(NewGame, flags)
+    new_game, number = settings_of(NewGame, flags), settings_of(ChosenPosition, flags).game
     config = build_config(config_file, flags)
     board = flags["game__board_size"]
     if new_game.size is not None and board is not None:
@@ -70,7 +71,9 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
     if record is not None:
         given = {"size": new_game.size, "board-size": board, "handicap": new_game.handicap}
         _refuse_with_load(given | {"free-handicap": new_game.free_handicap})
-        read_sgf_file(str(record_path(record)))  # a mistake is reported before the network is loaded
+        read_record(record, number)  # a mistake is reported before the network is loaded
+    elif number is not None:
+        raise click.UsageError("--game without --load: name the file with the game")
     if new_game.free_handicap and new_game.handicap in (0, 1):
         raise click.UsageError("--free-handicap without stones: add how many, as in --handicap 4")
     if color is not None:
@@ -84,7 +87,9 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
         has_free_handicap=new_game.free_handicap,
         time=parse_time(new_game.time),
     )
-    sys.exit(_play(config, settings, record, None if color is None else settings.human))
+    sys.exit(
+        _play(config, settings, None if record is None else (record, number), None if color is None else settings.human)
+    )
 
 
 def _refuse_with_load(options: Mapping[str, object]) -> None:
@@ -93,8 +98,11 @@ def _refuse_with_load(options: Mapping[str, object]) -> None:
         raise click.UsageError(f"{given[0]} with --load: the record decides board and handicap; leave it out")
 
 
-def _play(config: Any, settings: Any, record: str | None, color: int | None) -> int:
-    """Play on this terminal and return the exit status; `record` is continued with the person's `color` if given."""
+def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, color: int | None) -> int:
+    """Play on this terminal and return the exit status.
+
+    `record`, a file and the number of its game, is continued with the person's `color` if given.
+    """
     from dataclasses import replace
 
     from gtp_engine.play import SharedEngines
@@ -113,7 +121,7 @@ def _play(config: Any, settings: Any, record: str | None, color: int | None) -> 
             with standard_display() as display:
                 game = TerminalGame(engine, settings, display)
                 if record is not None:
-                    game.load(record, human=color)
+                    game.load(*record, human=color)
                 farewell = game.run()
         finally:
             engine.close()

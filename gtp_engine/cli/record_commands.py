@@ -253,7 +253,7 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
         engine.close()
     click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())
     if target is not None:
-        write_result(target, report.marked(data, move_number=place.move))
+        write_result(target, report.marked(data))
 
 
 class SolveCommand(RecordCommand):

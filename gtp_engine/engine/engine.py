@@ -39,7 +39,7 @@ from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import format_sgf, parse_sgf, play_record
+from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
 from gtp_engine.time_manager import TimeBudget
 
 _FIXED_SECTIONS: Final = {
@@ -358,9 +358,10 @@ class Engine:
 
     # --- records ---
 
-    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> tuple[str, ...]:
-        """Replace the game by a record, up to the position before that move; return and log what was left out.
+    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> SgfRecord:
+        """Replace the game by a record, up to the position before that move; return what of it was used.
 
+        Its notes, on what was left out or guessed, are logged.
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
         record = parse_sgf(data.encode() if isinstance(data, str) else data)
@@ -371,7 +372,7 @@ class Engine:
         self._komi_is_given |= record.komi is not None
         for note in record.notes:
             self._log(f"the record: {note}")
-        return record.notes
+        return record
 
     def to_sgf(self, cancel: CancelToken | None = None) -> str:
         """Return the game as SGF, with its result once it has ended or the engine has resigned."""

@@ -134,9 +134,10 @@ class GameSession:
 
         A record that names no rules or komi has those of `defaults`, or else of the engine.  The clocks are full, and
         no stone is dead, unless `extras` says otherwise.  Without `human` the person has the colour that the record
-        does not give to the engine, or else the side to move.  A record with a result is finished, unless it is "?", or
-        "Void" before the rules end the game, and so is one that ends with two passes where the rules count every stone;
-        `resume` plays on.  Raises SgfError, and ModelError if the network does not play such a board (nothing changes
+        does not give to the engine, or else the side to move.  A record with a result is finished, unless it is "?",
+        or "Void" before the rules end the game, or moves follow that cannot be played; so is one that ends with two
+        passes where the rules count every stone.  `resume` plays on.  Raises SgfError, and ModelError if the network
+        does not play such a board (nothing changes
         then).
         """
         raw = data.encode() if isinstance(data, str) else data
@@ -146,7 +147,7 @@ class GameSession:
             rules = Rules.parse(defaults.rules)
             engine.set_rules(rules)
             engine.set_komi((record.rules or rules).default_komi() if defaults.komi is None else defaults.komi)
-        notes = engine.load_sgf(raw)
+        record = engine.load_sgf(raw)
         settings = settings_of(record, engine.game, human, clock.settings if clock else time)
         if extras.free_handicap:
             placed = tuple(stone.point for stone in engine.game.setup_stones)
@@ -155,7 +156,7 @@ class GameSession:
             session.placed = placed
             return session
         session = GameSession(engine, settings, clock, extras)
-        session.notes = notes
+        session.notes = (*extras.notes, *record.notes)
         session.finish(_result_of(record, engine.game))
         session._count_all_stones()
         return session
@@ -405,6 +406,7 @@ class GameSession:
             resumed_at=self._resumed_at,
             dead=self._dead,
             free_handicap=self.settings.stones if self.stones_to_place else 0,
+            notes=self.notes,
         )
 
     def point(self, vertex: int | str) -> int:
@@ -495,6 +497,8 @@ class GameSession:
 
 def _result_of(record: SgfRecord, game: Game) -> str:
     """Return the result with which a record ends its game, "" for none; `game` is at the end of the record."""
+    if record.is_cut:
+        return ""
     if record.result == VOID and game.has_no_result:
         return VOID
     return parse_result(record.result or "") or ""

@@ -62,6 +62,8 @@ class GameState:
     """Both clocks at this moment; None without a time limit."""
     running: str | None
     """Whose clock runs."""
+    notes: tuple[str, ...]
+    """What of the record that the game was loaded from was left out or guessed."""
 
 
 def state_of(session: GameSession) -> GameState:
@@ -90,6 +92,7 @@ def state_of(session: GameSession) -> GameState:
         result=session.result,
         clocks=_clocks(session),
         running=format_color(session.clock.running) if session.clock.running else None,
+        notes=session.notes,
     )
 
 

@@ -121,7 +121,7 @@ def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLi
     """
     _, record = play_record(parse_sgf(data), rules=rules, komi=komi)
     if not record.moves:
-        raise SgfError("the record has no moves to review")
+        raise SgfError("; ".join(["the record has no moves to review", *record.notes]))
     return _line_of(record, rules, komi)
 
 

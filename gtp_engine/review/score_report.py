@@ -31,6 +31,8 @@ class ScoreReport:
     score: Score
     statuses: dict[int, str]
     is_counted: bool
+    moves: int
+    """Moves of the record before the position."""
     notes: tuple[str, ...] = ()
     """What of the record was ignored or guessed."""
 
@@ -66,19 +68,16 @@ class ScoreReport:
         lines.append(f"Dead: {' '.join(dead)}" if dead else "No dead stones")
         return "\n".join(lines)
 
-    def marked(self, data: bytes, *, move_number: int | None = None) -> bytes:
+    def marked(self, data: bytes) -> bytes:
         """Return the record with marks in the position that was scored: territory (TB, TW), dead stones crossed (MA).
 
-        That is the end of the main line, or the position before move `move_number`.  Dead stones lie in the territory
-        of the other side.  They replace marks of these kinds in the record.  Raises SgfError if the record's bytes
-        cannot be kept, and if that move shares its node with the one before.
+        Dead stones lie in the territory of the other side.  They replace marks of these kinds in the record.  Raises
+        SgfError if the record's bytes cannot be kept, and if the next move shares its node with the one before.
         """
         text = TreeText(data)
-        numbers = text.nodes_by_moves()
-        end = max(numbers)
-        number = numbers.get(end if move_number is None else min(move_number - 1, end))
+        number = text.nodes_by_moves().get(self.moves)
         if number is None:
-            raise SgfError(f"move {move_number} shares its node with the move before, so there is no node to mark")
+            raise SgfError(f"move {self.moves + 1} shares its node with the move before, so there is no node to mark")
         node = text.nodes[number]
         text.remove_properties(node, ("TB", "TW", "MA"))
         dead = self._points(DEAD)
@@ -104,9 +103,9 @@ def score_record(engine: Engine, data: bytes, *, move_number: int | None = None)
 
     The engine's rules and komi are for records that name none.  Raises SgfError for a record that cannot be read.
     """
-    notes = engine.load_sgf(data, move_number)
+    record = engine.load_sgf(data, move_number)
+    moves = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
     _, status = engine.estimate()
     score = engine.score()
-    return ScoreReport(
-        engine.game.copy(), score, engine.final_status(), engine.game.is_over or status.is_decided, notes
-    )
+    is_counted = engine.game.is_over or status.is_decided
+    return ScoreReport(engine.game.copy(), score, engine.final_status(), is_counted, moves, record.notes)

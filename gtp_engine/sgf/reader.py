@@ -9,6 +9,7 @@ few seconds and a few hundred megabytes at most.  Nesting needs no limit, becaus
 """
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from itertools import takewhile
@@ -22,7 +23,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import values
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, usual_first_player
 from gtp_engine.sgf.text_encoding import encoding_of
-from gtp_engine.sgf.tree_text import GameTree, Node
+from gtp_engine.sgf.tree_text import GameTree, Node, has_game
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -43,8 +44,17 @@ _GAME_NAMES: Final = frozenset({"1", "go", "igo", "weiqi", "baduk", "围棋", "�
 _STONES: Final = ("AB", "AW", "AE")
 _GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
 
-_OTHER_FORMATS: Final = {"\\HS": "GIB", "[Header]": "UGF"}
-"""How records in other formats begin."""
+_OTHER_FORMATS: Final = {
+    r"\\HS": "a record in GIB",
+    r"\[Header\]": "a record in UGF",
+    r"[^\n]*\n\s*\d{1,2}\r?\n(?s:.){0,2000}?\nPM[A-Z]{2}[BW]": "a record in NGF",
+    r"<\?xml|<Go>": "an XML file, such as a record of Jago",
+    r"(?i:<!doctype html|<html)": "a page of a browser",
+    r"\{": "a JSON file",
+    r"PK\x03\x04|Rar!|\x1f\x8b|7z\xbc": "an archive",
+    r"%PDF": "a PDF file",
+}
+"""How files that are not SGF begin."""
 
 
 def read_sgf_file(path: str) -> bytes:
@@ -74,16 +84,22 @@ def parse_sgf(data: bytes) -> SgfRecord:
     text = data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
     if sum(text.count(mark) for mark in "(;[") > MAX_TOKENS:
         raise SgfError(f"the SGF record is too large: expected at most {MAX_TOKENS} nodes and values")
-    for beginning, name in _OTHER_FORMATS.items():
-        if text.startswith(beginning):
-            raise SgfError(problem(f"a record in {name}", expected="SGF", advice="convert it first"))
-    tree = GameTree(text)
+    tree = _first_game(text)
     nodes = tree.main_line()
     info = _GameInfo(tree, nodes)
     line = _MainLine(tree, info)
     for node in nodes:
         line.add(node)
     return _record(info, line)
+
+
+def _first_game(text: str) -> GameTree:
+    """Return the first game in a text; raises SgfError that names another format."""
+    if not has_game(text):
+        for beginning, name in _OTHER_FORMATS.items():
+            if re.match(rf"\s*(?:{beginning})", text):
+                raise SgfError(problem(name, expected="SGF", advice="convert it first"))
+    return GameTree(text)
 
 
 def _check_length(data: bytes) -> None:
@@ -99,6 +115,8 @@ class _GameInfo:
 
     def __init__(self, tree: GameTree, nodes: Sequence[Node]) -> None:
         self.notes: Final[list[str]] = list(tree.notes)
+        if has_game(tree.text, tree.end):
+            self.note("the file has several games: the first was taken; to take another, split the file")
         self._texts: Final[dict[str, str]] = {}
         has_begun = False
         for node in nodes:
@@ -176,13 +194,13 @@ class _MainLine:
         self.first_player: int | None = None
         self.moves: Final[list[Move]] = []
         self.later_setups: Final[list[LaterSetup]] = []
+        self.is_cut = False
         self._tree: Final = tree
         self._info: Final = info
-        self._has_ended = False
 
     def add(self, node: Node) -> None:
         """Add a node: first its set-up, then its moves (SGF forbids both in one node, programs do it)."""
-        if self._has_ended:
+        if self.is_cut:
             return
         if not node.values.keys().isdisjoint((*_STONES, "PL")):
             self._add_setup(node)
@@ -190,18 +208,22 @@ class _MainLine:
         for name in node.values:
             if name in ("B", "W"):
                 self._add_moves(BLACK if name == "B" else WHITE, self._tree.texts(node, name))
+        self.is_cut |= self._tree.is_cut and node is self._tree.nodes[-1]
 
     def _add_moves(self, color: int, points: list[str]) -> None:
-        for text in points:
-            if self._has_ended:
+        for number, text in enumerate(points):
+            if self.is_cut:
                 return
             if len(self.moves) >= MAX_MOVES:
                 raise SgfError(f"the SGF record has too many moves: expected at most {MAX_MOVES}")
             try:
                 point = values.parse_move_point(text, width=self.width, height=self.height)
             except SgfError as error:
+                if number:
+                    self._info.note(f"after move {len(self.moves)}: {error}; it was left out")
+                    continue
                 self._info.note(f"move {len(self.moves) + 1}: {error}; what follows was left out")
-                self._has_ended = True
+                self.is_cut = True
                 return
             self.moves.append(Move(color, point))
 
@@ -227,8 +249,9 @@ class _MainLine:
         """Return the points of a list such as AB's, as far as they are on the board."""
         points: dict[int, None] = {}
         for text in dict.fromkeys(texts):  # so that a value repeated a million times is parsed only once
+            parts = text.split(",")  # some programs write a list of points as one value
             try:
-                points.update(dict.fromkeys(values.parse_points([text], width=self.width, height=self.height)))
+                points.update(dict.fromkeys(values.parse_points(parts, width=self.width, height=self.height)))
             except SgfError as error:
                 self._info.note(f"{name}: {error}; it was left out")
         return tuple(points)
@@ -266,6 +289,7 @@ def _record(info: _GameInfo, line: _MainLine) -> SgfRecord:
         white_rank=info.text("WR"),
         date=info.text("DT"),
         notes=tuple(info.notes),
+        is_cut=line.is_cut,
     )
 
 
@@ -280,7 +304,7 @@ def _handicap_without_stones(
     leading = sum(1 for _ in takewhile(lambda move: move.color == BLACK, line.moves))
     if leading >= handicap:
         return handicap, ()
-    if not line.moves or line.moves[0].color == WHITE:
+    if line.moves and line.moves[0].color == WHITE:
         try:
             points = fixed_handicap_points(handicap, line.width, line.height)
         except HandicapError:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gtp_engine import __version__
-from gtp_engine.errors import IllegalMoveError, SgfError, problem
+from gtp_engine.errors import IllegalMoveError, SgfError, counted, problem
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import board_points, format_color
+from gtp_engine.go.coords import board_points, format_color, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.values import format_komi, format_point, format_rules, format_size, one_line
@@ -68,6 +68,8 @@ class SgfRecord:
     white_rank: str | None = None
     date: str | None = None
     notes: tuple[str, ...] = ()
+    is_cut: bool = False
+    """Whether the file has more of the game, which cannot be read or played; then `result` is not that of its end."""
 
 
 def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> int:
@@ -100,27 +102,33 @@ def record_to_game(
 
     Moves that superko forbids are played under all rules, because real records contain them.  If a record changes the
     position between two moves, the game starts afresh from the changed position: earlier moves cannot be taken back any
-    more, and captures and handicap up to there are forgotten.
+    more, and captures and handicap up to there are forgotten.  Chains that are set up without a liberty are left out.
 
-    Raises SgfError for a `move_number` below 1, and UnplayableError for a set-up with a chain that has no liberty, and
-    for an illegal move, naming its number.
+    Raises SgfError for a `move_number` below 1, and UnplayableError for an illegal move, naming its number.
     """
+    return _replayed(record, move_number, rules, komi)[0]
+
+
+def _replayed(
+    record: SgfRecord, move_number: int | None, rules: Rules | None, komi: float | None
+) -> tuple[Game, list[str]]:
+    """Return what `record_to_game` returns, and notes about what was left out."""
     if move_number is not None and move_number < 1:
         raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
     count = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
     game = Game(record.width, record.height, record.rules or rules, record.komi if record.komi is not None else komi)
-    _set_up(game, record.setup_stones, record.first_player, moves=0)
+    notes = _set_up(game, record.setup_stones, record.first_player, moves=0)
     setups: dict[int, list[LaterSetup]] = defaultdict(list)
     for setup in record.later_setups:
         setups[setup.move_index].append(setup)
     for index in range(count + 1):
         for setup in setups.get(index, ()):
-            _change_position(game, setup)
+            notes += _change_position(game, setup)
         if index < count:
             _play(game, record.moves[index], index + 1)
     if count < len(record.moves):
         game.to_play = record.moves[count].color
-    return game
+    return game, notes
 
 
 def play_record(
@@ -132,18 +140,17 @@ def play_record(
 ) -> tuple[Game, SgfRecord]:
     """Return what `record_to_game` returns, as far as the record can be played, and the record up to there.
 
-    A note says where it ends.  Raises SgfError for a `move_number` below 1, and if nothing before the first move can be
-    played.
+    Notes say where it ends, and which stones were left out.  Raises SgfError for a `move_number` below 1.
     """
+    note: tuple[str, ...] = ()
     try:
-        return record_to_game(record, move_number=move_number, rules=rules, komi=komi), record
+        game, left_out = _replayed(record, move_number, rules, komi)
     except UnplayableError as error:
-        if not error.moves:
-            raise
-        setups = tuple(setup for setup in record.later_setups if setup.move_index < error.moves)
-        note = f"{error}; what follows was left out"
-        part = replace(record, moves=record.moves[: error.moves], later_setups=setups, notes=(*record.notes, note))
-    return record_to_game(part, move_number=move_number, rules=rules, komi=komi), part
+        setups = tuple(setup for setup in record.later_setups if setup.move_index <= error.moves)
+        record = replace(record, moves=record.moves[: error.moves], later_setups=setups, is_cut=True)
+        note = (f"{error}; what follows was left out",)
+        game, left_out = _replayed(record, move_number, rules, komi)
+    return game, replace(record, notes=(*record.notes, *left_out, *note)) if left_out or note else record
 
 
 def _play(game: Game, move: Move, number: int) -> None:
@@ -153,8 +160,8 @@ def _play(game: Game, move: Move, number: int) -> None:
         raise UnplayableError(f"move {number} ({format_color(move.color)}): {error}", number - 1) from None
 
 
-def _change_position(game: Game, setup: LaterSetup) -> None:
-    """Change stones and side to play in the middle of a game.
+def _change_position(game: Game, setup: LaterSetup) -> list[str]:
+    """Change stones and side to play in the middle of a game; return notes about what was left out.
 
     If a record only sets the side to play, the game continues, since each move has its own colour.
     """
@@ -164,18 +171,40 @@ def _change_position(game: Game, setup: LaterSetup) -> None:
         colors.update((point, color) for color, point in setup.stones)
         colors.update(dict.fromkeys(setup.emptied, EMPTY))
         stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
-        _set_up(game, stones, player, moves=setup.move_index)
-    else:
-        game.to_play = player
+        return _set_up(game, stones, player, moves=setup.move_index)
+    game.to_play = player
+    return []
 
 
-def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, moves: int) -> None:
-    """Let the game begin with these stones; `moves` is the number of moves of the record before."""
+def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, moves: int) -> list[str]:
+    """Let the game begin with these stones; `moves` is the number of moves of the record before.
+
+    Returns a note about chains without a liberty, which no board has.
+    """
     try:
         game.set_up(stones, player)
-    except IllegalMoveError as error:
-        where = f"after move {moves}" if moves else "at the start"
-        raise UnplayableError(f"set-up {where}: {error}", moves) from None
+        return []
+    except IllegalMoveError:
+        dead = _without_liberties(game, stones)
+        game.set_up([stone for stone in stones if stone.point not in dead], player)
+    where = f"after move {moves}" if moves else "at the start"
+    first = game.vertex(min(dead, key=[stone.point for stone in stones].index))
+    return [f"set-up {where}: {counted(len(dead), 'stone')} without a liberty left out, the first is {first}"]
+
+
+def _without_liberties(game: Game, stones: Iterable[Move]) -> set[int]:
+    """Return the points of all chains of these stones that have no liberty on the board of `game`."""
+    colors = dict.fromkeys(board_points(game.width, game.height), EMPTY)
+    colors.update((point, color) for color, point in stones)
+    dead = {point for point, color in colors.items() if color != EMPTY}
+    spreading = [point for point, color in colors.items() if color == EMPTY]
+    while spreading:
+        point = spreading.pop()
+        for neighbor in neighbors(point, width=game.width):
+            if neighbor in dead and colors[point] in (EMPTY, colors[neighbor]):
+                dead.remove(neighbor)
+                spreading.append(neighbor)
+    return dead
 
 
 def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result: str = "", date: str = "") -> str:

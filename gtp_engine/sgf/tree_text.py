@@ -52,6 +52,14 @@ _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 _ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
 
 
+_FIRST_PROPERTY: Final = re.compile(r"\(\s*;\s*[A-Za-z]{1,20}\s*\[")
+
+
+def has_game(text: str, place: int = 0) -> bool:
+    """Return whether a game as SGF has it begins after a place: parenthesis, semicolon and a property."""
+    return _FIRST_PROPERTY.search(text, place) is not None
+
+
 class Span(NamedTuple):
     """Where a value lies in a text: from `start` to `end` without brackets; `begin` is the end of what comes before."""
 
@@ -78,7 +86,8 @@ class GameTree:
     """The first game in `text` from a place on; raises SgfError if there is none, or nothing is left of it.
 
     `nodes` are those of the whole tree in the order of the text, `closings` the places of the parentheses that close
-    its trees; trees that lack one end with the game.  `notes` are messages about what was passed over.
+    its trees; trees that lack one end with the game.  `notes` are messages about what was passed over; `is_cut` is
+    whether the text ends within a value.
     """
 
     def __init__(self, text: str, place: int = 0) -> None:
@@ -90,6 +99,7 @@ class GameTree:
         self.nodes: Final[list[Node]] = []
         self.closings: Final[list[int]] = []
         self.notes: Final[list[str]] = []
+        self.is_cut = False
         self._open: Final[list[tuple[int, int | None]]] = []  # the trees that are open, with the nodes before them
         self._last: int | None = None  # the node before the next one
         self._has_begun = False  # the innermost tree
@@ -141,6 +151,7 @@ class GameTree:
                 end = self._value_end(token.end())
                 if end is None:
                     self._note("the record is cut off in a value")
+                    self.is_cut = True
                     place = self._name_begin if self._name and not self._has_value else place
                     self._name = ""
                     break

@@ -23,6 +23,9 @@ _LARGEST_TT_SIZE: Final = 19
 _SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?[^0-9:]*")
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
 
+_PASSES: Final = frozenset({"", "``", "zz", "--", "pass"})
+"""Values that are passes on every board: SGF's, and those of some programs, in small letters."""
+
 _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"}
 _HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
@@ -91,12 +94,12 @@ def format_size(width: int, height: int) -> str:
 def parse_move_point(text: str, *, width: int, height: int) -> int:
     """Return the point of a B or W value; PASS for an empty value and for "tt" outside the board.
 
-    So are points one beyond a corner of the board, which some programs write: LizzieYzy "jj" on 9x9, others "``".
+    So are points one beyond a corner of the board, which some programs write (LizzieYzy "jj" on 9x9), and `_PASSES`.
     Raises SgfError.
     """
     text = text.strip()
     beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
-    if text in ("", "``", beyond) or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE):
+    if text.lower() in _PASSES or text == beyond or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE):
         return PASS
     return parse_point(text, width=width, height=height)
 
@@ -204,13 +207,16 @@ _RULES_WORDS: Final = {
     "french": "french",
     "chinese": "chinese",
     "china": "chinese",
+    "cn": "chinese",
     "中国": "chinese",
     "中國": "chinese",
     "japanese": "japanese",
     "japan": "japanese",
+    "jp": "japanese",
     "日本": "japanese",
     "korean": "korean",
     "korea": "korean",
+    "kr": "korean",
     "韩国": "korean",
     "韓国": "korean",
     "韓國": "korean",

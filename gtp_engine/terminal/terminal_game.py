@@ -19,7 +19,6 @@ from gtp_engine.play.game_clock import format_time_left
 from gtp_engine.play.game_settings import ENGINE_NAME
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.values import VOID
 from gtp_engine.terminal.board_picture import BoardView, Screen
 from gtp_engine.terminal.displays import Display
@@ -33,7 +32,7 @@ from gtp_engine.terminal.typed_command import (
     POINT,
     help_text,
     parse_typed,
-    record_path,
+    read_record,
     save,
     sgf_path,
     unused_path,
@@ -85,12 +84,13 @@ class TerminalGame:
             "go": self._go,
         }
 
-    def load(self, path: str, *, human: int | None = None) -> None:
+    def load(self, path: str, number: int | None = None, *, human: int | None = None) -> None:
         """Continue the game in a file, with this colour for the person or the one that the record gives them.
 
-        Raises SgfError, and ModelError if the network does not play such a board.
+        `number` is that of the game in a file with several.  Raises SgfError, and ModelError if the network does not
+        play such a board.
         """
-        self._continue_record(read_sgf_file(str(record_path(path))), human)
+        self._continue_record(read_record(path, number), human)
 
     def _continue_record(self, data: bytes, human: int | None = None) -> None:
         given = self._settings
@@ -321,7 +321,7 @@ class TerminalGame:
         if not name:
             self._message = "load needs the name of a file."
             return
-        data = read_sgf_file(str(record_path(name)))
+        data = read_record(name)
         GameSession.check_record(self._engine, data)
         left = self._leave_game()
         if left is not None:

@@ -9,6 +9,8 @@ from typing import Final
 
 from gtp_engine.errors import SgfError, problem, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.sgf import read_sgf_file
+from gtp_engine.sgf.tree_text import game_in
 
 POINT: Final = "point"
 """The command of a line that is only a vertex."""
@@ -91,13 +93,14 @@ def sgf_path(name: str) -> Path:
     return path if path.suffix else path.with_suffix(".sgf")
 
 
-def record_path(name: str) -> Path:
-    """Return the path from which a typed name reads: that of `sgf_path`, or of a file that has just this name.
+def read_record(name: str, number: int | None = None) -> bytes:
+    """Return what a file has, or only its game of this number: that of `sgf_path`, or one that has just this name.
 
-    Raises SgfError for a name that no file can have.
+    Raises SgfError, also for a name that no file can have.
     """
     typed, usual = _typed_path(name), sgf_path(name)
-    return typed if os.path.isfile(typed) and not os.path.exists(usual) else usual
+    data = read_sgf_file(str(typed if os.path.isfile(typed) and not os.path.exists(usual) else usual))
+    return data if number is None else game_in(data, number)
 
 
 def _typed_path(name: str) -> Path:

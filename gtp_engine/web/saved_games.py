@@ -113,6 +113,7 @@ class SavedGame:
     free_handicap: int = 0
     opened: bytes | None = None
     """The file that the game was loaded from, if any."""
+    notes: tuple[str, ...] = ()
 
     @staticmethod
     def of(session: GameSession, level: str | None, opened: bytes | None) -> "SavedGame":
@@ -131,6 +132,7 @@ class SavedGame:
             resumed_at=rest.resumed_at,
             free_handicap=rest.free_handicap,
             opened=opened,
+            notes=rest.notes,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -147,9 +149,11 @@ class SavedGame:
         }
         opened = None if values.get("opened") is None else base64.b64decode(values["opened"], validate=True)
         dead = None if values["dead"] is None else tuple(values["dead"])
-        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "opened": opened}
+        notes = tuple(values.get("notes", ()))
+        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "opened": opened, "notes": notes}
         game = SavedGame(**{**values, **rest})
-        texts = (game.sgf, game.human, *game.time, *(game.dead or ()), *(() if game.level is None else (game.level,)))
+        texts = (game.sgf, game.human, *game.time, *(game.dead or ()), *notes)
+        texts += () if game.level is None else (game.level,)
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("a value that should be text is not")
         if not all(type(number) is int for number in (game.resumed_at, game.free_handicap)):
@@ -168,6 +172,7 @@ class SavedGame:
             resumed_at=self.resumed_at,
             dead=None if self.dead is None else frozenset(dead),
             free_handicap=self.free_handicap,
+            notes=self.notes,
         )
         time = TimeSettings.parse(list(self.time))
         return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, extras=rest)

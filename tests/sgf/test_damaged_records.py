@@ -39,6 +39,9 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
         ("(;SZ[9]AB[];B[ee])", 1, "AB: point '': expected two letters from aa to ii on 9x9; it was left out"),
         ("(;SZ[9]AW[aa][xy];B[ee])", 1, "AW: point 'xy': expected two letters from aa to ii on 9x9; it was left out"),
         ("(;SZ[9]AB[aa]AW[aa];B[ee])", 1, "a point is in two of AB, AW and AE: the last of them counts"),
+        ("(;SZ[9];B[ee][first][cc])", 2, "after move 1: point 'first': expected two letters from aa to ii on 9x9; "
+         "it was left out"),
+        ("(;SZ[9]HA[3])", 0, "handicap 3 without stones was ignored"),
         ("(;SZ[9];B[ee];W[kk];B[cc])", 1, "move 2: point 'kk': expected two letters from aa to ii on 9x9; "
          "what follows was left out"),
     ],
@@ -58,6 +61,7 @@ def test_what_can_be_read_is_read(text: str, moves: int, note: str) -> None:
         "(;GM[Go]SZ[9];B[ee])",
         "(;SZ[9]()(;B[ee]))",
         "(;SZ[9]C[a \\] b]PB[(;B[aa\\]];B[ee])",
+        "(;SZ[9]AB[aa,bb, cc]AW[dd,ff];B[ee])",
     ],
 )
 def test_what_means_the_same_needs_no_note(text: str) -> None:
@@ -106,7 +110,9 @@ def test_margins_in_stones_become_points() -> None:
     ]
 
 
-@pytest.mark.parametrize(("size", "text"), [(9, "jj"), (13, "nn"), (9, "tt"), (19, "``"), (9, ""), (25, "zz")])
+@pytest.mark.parametrize(
+    ("size", "text"), [(9, "jj"), (13, "nn"), (9, "tt"), (19, "``"), (9, ""), (19, "zz"), (9, "PASS"), (25, "--")]
+)
 def test_values_of_passes(size: int, text: str) -> None:
     assert parse(f"(;SZ[{size}];B[{text}])").moves == (Move(BLACK, PASS),)
 
@@ -137,10 +143,49 @@ def test_a_record_is_used_up_to_an_illegal_move() -> None:
         ("move 2 (white): illegal move: E5 is occupied; what follows was left out",),
     )
     assert play_record(record, move_number=2)[1] is record, "nothing illegal is before it"
-    game, part = play_record(parse("(;SZ[3];B[bb];AW[aa]AB[ab][ba];W[cc])"))
-    assert (len(part.moves), "set-up after move 1" in part.notes[0]) == (1, True)
-    with pytest.raises(SgfError, match="set-up at the start"):
-        play_record(parse("(;SZ[3]AW[aa]AB[ab][ba];B[cc])"))
+    assert (record.is_cut, part.is_cut) == (False, True)
+
+
+def test_a_record_whose_first_move_is_illegal_has_its_position() -> None:
+    game, part = play_record(parse("(;SZ[9]AB[ee];W[ee];B[cc])"))
+    assert (game.vertex(game.setup_stones[0].point), part.moves, part.is_cut) == ("E5", (), True)
+    assert part.notes == ("move 1 (white): illegal move: E5 is occupied; what follows was left out",)
+
+
+@pytest.mark.parametrize(
+    ("text", "note", "stones", "moves"),
+    [
+        ("AW[aa]AB[ab][ba];B[cc]", "at the start: 1 stone without a liberty left out, the first is A3", "A2 B3", 1),
+        (";B[bb];AW[aa]AB[ab][ba];W[cc]", "after move 1: 1 stone without a liberty left out, the first is A3", "", 2),
+        ("AB[aa:cc];B[bb]", "at the start: 9 stones without a liberty left out, the first is A3", "", 1),
+        ("AB[aa][ab]AW[ba][bb][ac];B[cc]", "at the start: 2 stones without a liberty left out, the first is A3", "", 1),
+    ],
+)
+def test_stones_without_a_liberty_are_not_set_up(text: str, note: str, stones: str, moves: int) -> None:
+    game, record = play_record(parse(f"(;SZ[3]{text})"))
+    assert (record.notes, len(record.moves), record.is_cut) == ((f"set-up {note}",), moves, False)
+    black = [game.vertex(stone.point) for stone in game.setup_stones if stone.color == BLACK]
+    assert not stones or black == stones.split()
+    assert position(record_to_game(record)) == position(game)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cut"),
+    [
+        *(("(;SZ[9]RE[B+R];B[ee];W[c", True), ("(;SZ[9]RE[B+R];B[ee];W[cc]", False)),
+        *(("(;SZ[9];B[ee];W[kk];B[cc])", True), ("(;SZ[9];B[ee](;W[cc])(;W[d", False)),
+    ],
+)
+def test_a_record_knows_whether_moves_are_missing(text: str, is_cut: bool) -> None:
+    assert parse(text).is_cut == is_cut
+
+
+def test_the_first_of_several_games_is_taken_with_a_note() -> None:
+    note = "the file has several games: the first was taken; to take another, split the file"
+    for text in ("(;SZ[9];B[ee])(;SZ[9];B[cc])", "(;SZ[9];B[ee])\n\n( ; GM[1])", "(;SZ[9];B[ee]) x (;B[cc]"):
+        record = parse(text)
+        assert (len(record.moves), record.notes) == (1, (note,))
+    assert parse("(;SZ[9];B[ee]) (end;)").notes == ()
 
 
 def test_a_record_without_an_end_gets_one_when_it_is_written() -> None:
@@ -197,8 +242,10 @@ def test_damaged_records_have_all_moves_before_the_damage() -> None:
 
 @pytest.mark.skipif(not CASES.is_dir(), reason="the shared cases are not here")
 def test_every_shared_case_is_read() -> None:
-    for path in sorted(CASES.glob("*.sgf")):
-        play_record(parse_sgf(path.read_bytes()))
+    files = sorted(CASES.glob("[rs][0-9]*.sgf"))
+    moves = {path.name[:3]: len(play_record(parse_sgf(path.read_bytes()))[1].moves) for path in files}
+    expected = "r01 6 r03 3 r04 3 r06 4 r07 3 r09 2 r10 2 r12 11 r13 2 r15 2 r16 2 r18 1 s01 4 s02 2 s04 2 s06 3 s07 2"
+    assert " ".join(f"{name} {count}" for name, count in moves.items()) == expected
 
 
 def test_positions_after_damage_are_those_of_the_undamaged_part() -> None:

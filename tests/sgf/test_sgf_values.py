@@ -86,7 +86,7 @@ def test_tt_is_a_point_of_larger_boards_and_a_pass_where_it_would_be_outside() -
     assert parse_move_point("tt", width=25, height=9) == PASS
 
 
-@pytest.mark.parametrize("text", ["a", "aaa", "AA", "at", "ta", "zz", "a1", "a:b", "éa", "pass"])
+@pytest.mark.parametrize("text", ["a", "aaa", "AA", "at", "ta", "yy", "a1", "a:b", "éa", "passed"])
 def test_wrong_points(text: str) -> None:
     with pytest.raises(SgfError, match="expected two letters from aa to ss on 19x19"):
         parse_move_point(text, width=19, height=19)
@@ -234,6 +234,7 @@ def test_komi_is_written_plainly(komi: float, text: str) -> None:
         ("中国规则", "chinese"),
         ("한국룰", "korean"),
         ("stone_scoring", "stone-scoring"),
+        *(("JP", "japanese"), ("CN", "chinese"), ("KR", "korean")),
     ],
 )
 def test_names_of_rules(text: str, preset: str) -> None:

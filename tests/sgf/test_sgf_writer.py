@@ -58,8 +58,6 @@ def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
     [
         ("(;SZ[3];B[bb];W[bb])", r"move 2 \(white\): illegal move: B2 is occupied"),
         ("(;SZ[2]RU[Chinese];B[aa];W[];B[bb];W[ba])", r"move 4 \(white\): illegal move: B2 is suicide"),
-        ("(;SZ[3]AB[aa:cc])", "set-up at the start: cannot set up a stone: A3 would have no liberty"),
-        ("(;SZ[3];B[bb];AB[aa:cc])", "set-up after move 1: cannot set up a stone"),
         (
             "(;SZ[5]AB[ba][ab][bc]AW[ca][bb][db][cc];B[cb];W[bb])",
             r"move 2 \(white\): illegal move: B4 retakes a ko",

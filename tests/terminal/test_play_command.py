@@ -125,6 +125,20 @@ def test_a_color_that_is_given_counts_in_a_loaded_game(options: list[str], color
     assert f"your move ({color})>" in done.output
 
 
+def test_a_game_of_a_file_with_several_is_chosen_by_its_number(tmp_path: Path) -> None:
+    record = tmp_path / "games.sgf"
+    record.write_text("(;SZ[5];B[cc])(;SZ[5];B[aa];W[bb];B[cc];W[dd])")
+    flags = ["play", "--search", "rave", "--visits", "4", "--load", str(record)]
+    done = CliRunner().invoke(cli, flags, input="quit\nno\n")
+    assert "The file has several games: the first was taken" in done.output
+    done = CliRunner().invoke(cli, [*flags, "--game", "2"], input="quit\nno\n")
+    assert "Move 4: White D2" in done.output and "several" not in done.output
+    done = CliRunner().invoke(cli, [*flags, "--game", "3"])
+    assert (done.exit_code, "game 3 of 2: expected 1 to 2" in done.output) == (2, True)
+    done = CliRunner().invoke(cli, ["play", "--game", "3"])
+    assert "--game without --load: name the file with the game" in done.output
+
+
 def test_a_game_on_a_terminal(tmp_path: Path) -> None:
     compile_once(ROLLOUTS)
     terminal = Terminal(tmp_path)

@@ -185,7 +185,7 @@ def test_a_new_game_that_cannot_be_set_up_is_refused_before_the_question(
     assert (engine.game.width, len(engine.game.moves)) == (7, 2)
 
 
-@pytest.mark.parametrize("text", [None, "hello", "(;SZ[7]AB[aa];W[aa])", "(;SZ[13];B[aa])"])
+@pytest.mark.parametrize("text", [None, "hello", "(;SZ[77];W[aa])", "(;SZ[13];B[aa])"])
 def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, folder: Path, text: str | None
 ) -> None:
@@ -198,7 +198,7 @@ def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
         (folder / "game.sgf").write_text(text)
     script = play(engine, "d4", "load game")
     assert [screen.prompt for screen in script.screens[:3]] == ["your move (black)>"] * 3
-    assert script.messages[2].startswith(("Cannot open", "Not a readable", "Move 1", "The network does not play"))
+    assert script.messages[2].startswith(("Cannot open", "Not a readable", "Board size", "The network does not play"))
     assert (engine.game.width, len(engine.game.moves)) == (7, 2)
 
 

@@ -254,7 +254,7 @@ def test_an_analysis_follows_handicap_stones_that_are_placed(tmp_path: Path) -> 
 
 
 def test_a_record_with_names_that_goes_round_three_kos(tmp_path: Path) -> None:
-    record = format_sgf(triple_ko("chinese", 11), black_name="Lee", white_name="Cho")
+    record = format_sgf(triple_ko("chinese", 11), black_name="Lee", white_name="Cho") + "(;SZ[9])"
 
     async def test(chromium: Browser) -> None:
         async with server(tmp_path / "games") as port:
@@ -264,6 +264,7 @@ def test_a_record_with_names_that_goes_round_three_kos(tmp_path: Path) -> None:
             await page.open_record(record)
             await page.until("location.hash.startsWith('#game=')")
             assert [await page.text(f"#{color} .name") for color in ("black", "white")] == ["Lee", "Cho (you)"]
+            assert "The record: the file has several games: the first was taken" in await page.text("#notes")
             await click_point(page, "B2")
             await page.until("document.querySelector('#status').innerText.includes('no result')")
 

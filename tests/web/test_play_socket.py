@@ -151,6 +151,24 @@ def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
     run(test)
 
 
+def test_what_of_a_record_was_left_out_is_shown_also_after_a_restart(tmp_path: Path) -> None:
+    record = "(;SZ[7]KM[375];B[aa];W[aa];B[bb])(;SZ[9])"
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            loaded = await ask(socket, do="load", file=in_base_64(record))
+            assert loaded["notes"] == [
+                "the file has several games: the first was taken; to take another, split the file",
+                "komi '375' was read as 7.5 points, which it must mean",
+                "move 2 (white): illegal move: A7 is occupied; what follows was left out",
+            ]
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            assert (await ask(socket, do="open", id=loaded["id"]))["notes"] == loaded["notes"]
+            assert (await ask(socket, **NEW))["notes"] == []
+
+    run(test)
+
+
 def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
     async def test() -> None:
         async with (
@@ -431,6 +449,7 @@ def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
         ("dead", [None]),
         ("resumed_at", "3"),
         ("free_handicap", None),
+        ("notes", [1]),
         ("clocks", {"0": {"black": [True, "sixty", 0, 0.0, 0]}}),
     ],
 )

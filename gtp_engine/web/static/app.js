@@ -213,6 +213,8 @@ function draw() {
   drawButtons(isMyTurn);
   const text = statusText();
   if (text !== announced) say(text);
+  element("notes").hidden = !game.notes.length;
+  element("notes").textContent = `The record: ${game.notes.join("; ")}.`;
   review.draw(game, shown);
   drawAnalysis();
 }
