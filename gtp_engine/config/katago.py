@@ -68,10 +68,18 @@ def _limit(most: float, unlimited: Value) -> _Form:
 
 
 _COLOR_FORM: Final = _Form(lambda word: _COLORS.get(word, word), lambda value: str(value).upper())
-_SYMMETRIES_FORM: Final = _Form(  # true for more than one; compared as text, as int() refuses very long numbers
-    lambda word: word.lstrip("0") not in ("", "1") if word.isdecimal() else word,
-    lambda value: ALL_SYMMETRIES if value else 1,
-)
+
+
+def _read_symmetries(word: str) -> Value:
+    """Return whether a number of symmetries is more than one; our own values stay.  Raises ConfigError."""
+    if word in ("true", "false"):
+        return word
+    if word not in map(str, range(1, ALL_SYMMETRIES + 1)):
+        raise ConfigError(problem(shown(word), expected=f"an integer from 1 to {ALL_SYMMETRIES}"))
+    return word != "1"
+
+
+_SYMMETRIES_FORM: Final = _Form(_read_symmetries, lambda value: ALL_SYMMETRIES if value else 1)
 
 _FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
     {

@@ -186,6 +186,14 @@ class PuctConfig(Section, name="puct"):
     uncertainty_max_weight: float = option(
         8.0, "Most visits that one evaluation counts as.", unit="visits", low=1, high=100, katago="uncertaintyMaxWeight"
     )
+    wide_noise: float = option(
+        0.0,
+        "Make searches for a move to play search more moves less deeply ({katago_gtp} in GTP); for analyses see "
+        "--wide-root-noise.",
+        low=0,
+        high=5,
+        katago_gtp="wideRootNoise",
+    )
     # --- evaluation ---
     policy_optimism: float = option(
         1.0,
@@ -195,6 +203,20 @@ class PuctConfig(Section, name="puct"):
         katago="policyOptimism",
     )
     root_policy_optimism: float = option(0.2, "The same at the root.", low=0, high=1, katago="rootPolicyOptimism")
+    policy_temperature: float = option(
+        1.0,
+        "Temperature of the network's policy: above 1 flattens it, below 1 sharpens it.",
+        low=0.01,
+        high=5,
+        katago="nnPolicyTemperature",
+    )
+    suicide_area: str = option(
+        "auto",
+        "Whether the network is told which areas live unconditionally as if suicide were legal under all rules; auto: "
+        "as it was trained.",
+        choices=("auto", "true", "false"),
+        katago="alwaysComputePassAliveUnderSuicideRules",
+    )
     # Off: with it the shipped network's policy alone won 62 % of 120 games on 19x19, but only 48 % of 100 on 9x9, at
     # eight times the evaluations; with 200 visits a move it won 50 % of 100 (docs/strength.md).
     root_average: bool = option(
@@ -348,9 +370,12 @@ class PuctConfig(Section, name="puct"):
         high=1e5,
         katago="chosenMoveTemperatureHalflife",
     )
+    root_noise: bool = option(
+        False, "Add Dirichlet noise to the root's prior, for self-play.", katago="rootNoiseEnabled"
+    )
     noise: float = option(
-        0.0,
-        "Share of Dirichlet noise in the root's prior, for self-play, where KataGo uses 0.25; 0: none.",
+        0.25,
+        "Share of this noise.",
         low=0,
         high=1,
         katago="rootDirichletNoiseWeight",

@@ -390,9 +390,6 @@ class NetworkConfig(Section, name="network"):
         "position; none leaves it unchanged; all averages over all orientations, at up to eight times the cost.",
         choices=("any", "none", "all"),
     )
-    policy_temperature: float = option(
-        1.0, "Temperature of the network's policy: above 1 flattens it, below 1 sharpens it.", low=0.01, high=5
-    )
     # Chosen, not measured: low enough to cost no visits, high enough that a search finds the end of a game.
     pass_prior: float = option(
         0.005,

@@ -30,7 +30,7 @@ _WARM_UP_VISITS: Final = 16
 """Visits of the search that compiles what is not listed: the root, a batch or two, and rollouts from their leaves."""
 
 _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
-    "puct.noise": 0.0,
+    "puct.root_noise": False,
     "human.human_root_weightless": 0.0,
     "human.human_root_weightful": 0.0,
     "human.human_own_weightless": 0.0,

@@ -24,7 +24,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, ExclusiveEvaluator, Request
+from gtp_engine.evaluation.evaluator import SUICIDE_AREAS, EvaluationOptions, Evaluator, ExclusiveEvaluator, Request
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import EMPTY, Move, opponent
@@ -122,7 +122,13 @@ class Searches:
     def search_move(self, game: Game, color: int, limits: Limits) -> SearchReport:
         """Search for a move of `color` within `limits` and the configured number of visits."""
         visits = [most for most in (self.config.search.visits, limits.visits) if most]
-        limits = replace(limits, visits=min(visits, default=None), anti_mirror=self.config.puct.anti_mirror)
+        puct = self.config.puct
+        limits = replace(
+            limits,
+            visits=min(visits, default=None),
+            anti_mirror=puct.anti_mirror,
+            wide_root_noise=puct.wide_noise,
+        )
         return self._game_search.run(game, limits, to_play=color)
 
     def analyze(self, game: Game, color: int, limits: Limits) -> SearchReport:
@@ -322,7 +328,9 @@ def evaluate_game(
     rows = []
     for symmetry in symmetries:
         row = new_evaluation(1, game.width, game.height)
-        options = EvaluationOptions(symmetry, config.puct.root_policy_optimism)
+        options = EvaluationOptions(
+            symmetry, config.puct.root_policy_optimism, suicide_area=SUICIDE_AREAS[config.puct.suicide_area]
+        )
         evaluator.evaluate(Request(positions, 1, row, options))
         rows.append(row)
     return Evaluation(*(np.concatenate(field) for field in zip(*rows, strict=True)))

@@ -23,6 +23,12 @@ ANY_SYMMETRY: Final = -1
 ALL_SYMMETRIES: Final = 8
 """Average over all orientations of the board."""
 
+AS_TRAINED: Final = -1
+"""Whatever the network was trained with."""
+
+SUICIDE_AREAS: Final = {"auto": AS_TRAINED, "true": 1, "false": 0}
+"""Values of `EvaluationOptions.suicide_area` for those of the option `puct.suicide_area`."""
+
 
 class EvaluationOptions(NamedTuple):
     """How a network is applied to positions; evaluators without a network ignore it."""
@@ -30,6 +36,8 @@ class EvaluationOptions(NamedTuple):
     symmetry: int = ANY_SYMMETRY  # 0 to 7 (`nn.symmetry`), ANY_SYMMETRY or ALL_SYMMETRIES
     optimism: float = 0.0  # share of the optimistic policy, in [0, 1], where the network has one
     shares_transpositions: bool = False  # whether a cached evaluation will do that was made with another past
+    temperature: float = 1.0  # of the policy: above 1 flattens it
+    suicide_area: int = AS_TRAINED  # whether it is told areas as if suicide were legal, 1 or 0, or AS_TRAINED
 
 
 DEFAULT_OPTIONS: Final = EvaluationOptions()

@@ -11,7 +11,7 @@ which K are evaluated.
 import functools
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -20,7 +20,14 @@ import numpy as np
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, Request
+from gtp_engine.evaluation.evaluator import (
+    ALL_SYMMETRIES,
+    ANY_SYMMETRY,
+    AS_TRAINED,
+    DEFAULT_OPTIONS,
+    EvaluationOptions,
+    Request,
+)
 from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
 from gtp_engine.evaluation.from_game import key_of_numbers
 from gtp_engine.evaluation.positions import Positions, board_size
@@ -88,6 +95,7 @@ class InputBuffers:
 
     def __init__(self, info: NetworkInfo, batch: int, width: int, height: int) -> None:
         self.shape: Final = (batch, width, height)
+        self.suicide_area: Final = info.suicide_area
         self.encoder: Final = new_encoder(info, width, height)
         self.inputs: Final = new_inputs(self.encoder, batch, width, height)
 
@@ -113,12 +121,14 @@ class EncodedNetwork:
                 )
             )
 
-    def run(self, positions: Positions, rows: IntArray, symmetries: IntArray) -> RawOutputs:
+    def run(
+        self, positions: Positions, rows: IntArray, symmetries: IntArray, suicide_area: int = AS_TRAINED
+    ) -> RawOutputs:
         """Return the outputs for `rows` [K], ascending; row i of the batch is encoded in symmetry `symmetries[i]` [B].
 
-        Raises ModelError if the model cannot be run.
+        `suicide_area` is as in `EvaluationOptions`.  Raises ModelError if the model cannot be run.
         """
-        buffers = self._buffers_for(positions)
+        buffers = self._buffers_for(positions, suicide_area)
         first = 0
         for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps
             part = range(int(rows[first]), int(rows[last]) + 1)
@@ -129,12 +139,15 @@ class EncodedNetwork:
             return self.model.run(spatial[: len(rows)], globals_[: len(rows)])
         return self.model.run(spatial[rows], globals_[rows])
 
-    def _buffers_for(self, positions: Positions) -> InputBuffers:
+    def _buffers_for(self, positions: Positions, suicide_area: int) -> InputBuffers:
         """Return buffers for the boards and the number of rows of `positions`."""
-        shape = (positions.to_play.size, *board_size(positions))
-        if self._buffers is None or self._buffers.shape != shape:
-            self._buffers = InputBuffers(self.model.info, *shape)
-        return self._buffers
+        shape, info = (positions.to_play.size, *board_size(positions)), self.model.info
+        if suicide_area != AS_TRAINED and info.suicide_area != bool(suicide_area):
+            info = replace(info, suicide_area=bool(suicide_area))
+        buffers = self._buffers
+        if buffers is None or (buffers.shape, buffers.suicide_area) != (shape, info.suicide_area):
+            buffers = self._buffers = InputBuffers(info, *shape)
+        return buffers
 
 
 def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
@@ -164,7 +177,7 @@ class NetworkEvaluator:
 
     `policy` gives the policy and `value` everything else; they may be the same.  For searches that play positions out,
     `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
-    holds symmetry, temperature, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
+    holds symmetry, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
     orientations, whose mean is taken.
     """
 
@@ -242,7 +255,8 @@ class NetworkEvaluator:
         space.symmetries[:count] = 0
         policy[:count] = 0.0
         encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
-        self._add_policy(positions, encoded, 0.0, self._rollout.run(positions, rows, space.symmetries), policy)
+        raw = self._rollout.run(positions, rows, space.symmetries)
+        self._add_policy(positions, encoded, DEFAULT_OPTIONS, raw, policy)
 
     def clear_cache(self) -> None:
         """Empty the cache."""
@@ -283,12 +297,13 @@ class NetworkEvaluator:
     def _add_outputs(self, request: Request, encoded: EncodedRows) -> None:
         """Run the networks once, and add their decoded outputs to the evaluation."""
         positions, out = request.positions, request.out
-        raw = self._policy.run(positions, encoded.rows, encoded.symmetries)
-        self._add_policy(positions, encoded, request.options.optimism, raw, out.policy)
+        options, rows, symmetries = request.options, encoded.rows, encoded.symmetries
+        raw = self._policy.run(positions, rows, symmetries, options.suicide_area)
+        self._add_policy(positions, encoded, options, raw, out.policy)
         if request.optimistic is not None and raw.policy is not None and raw.policy.shape[1] > 1:
-            self._add_policy(positions, encoded, 1.0, raw, request.optimistic)
+            self._add_policy(positions, encoded, options._replace(optimism=1.0), raw, request.optimistic)
         if self._value is not self._policy:
-            raw = self._value.run(positions, encoded.rows, encoded.symmetries)
+            raw = self._value.run(positions, rows, symmetries, options.suicide_area)
         assert raw.value is not None, "checked when the session was created"
         if raw.misc is None:
             decode_value(positions.to_play, encoded, raw.value, out)
@@ -299,12 +314,17 @@ class NetworkEvaluator:
             decode_ownership(positions.to_play, encoded, raw.ownership, out.ownership_black)
 
     def _add_policy(
-        self, positions: Positions, encoded: EncodedRows, optimism: float, raw: RawOutputs, policy: FloatArray
+        self,
+        positions: Positions,
+        encoded: EncodedRows,
+        options: EvaluationOptions,
+        raw: RawOutputs,
+        policy: FloatArray,
     ) -> None:
         """Add a network's decoded policy to `policy` [B, n]."""
         assert raw.policy is not None, "checked when the session was created"
-        options = PolicyOptions(optimism, self._config.policy_temperature, self._config.pass_prior)
-        decode_policy(positions, encoded, options, raw.policy, policy)
+        how = PolicyOptions(options.optimism, options.temperature, self._config.pass_prior)
+        decode_policy(positions, encoded, how, raw.policy, policy)
 
     def _workspace_for(self, positions: Positions) -> _Workspace:
         """Return the workspace for the boards and number of rows of `positions`; see `MAX_BOARDS`."""
@@ -356,4 +376,4 @@ def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:
 
 def _settings(precisions: Iterable[str], config: NetworkConfig) -> str:
     """Return what evaluations depend on besides the files."""
-    return f"{' '.join(precisions)} {config.symmetry} {config.policy_temperature} {config.pass_prior}"
+    return f"{' '.join(precisions)} {config.symmetry} {config.pass_prior}"

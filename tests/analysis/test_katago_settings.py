@@ -43,9 +43,9 @@ def test_different_names_are_different_options() -> None:
 
 
 def test_names_of_both_protocols_are_the_same_option() -> None:
-    """Only limits and the perspective are the game's own in GTP and a query's in an analysis."""
+    """Only limits, the perspective and the wide root noise are the game's own in GTP and a query's in an analysis."""
     differ = {name for name in GTP_OPTIONS.keys() & ANALYSIS_OPTIONS if GTP_OPTIONS[name] != ANALYSIS_OPTIONS[name]}
-    assert differ == {"maxVisits", "maxTime", "reportAnalysisWinratesAs"}
+    assert differ == {"maxVisits", "maxTime", "reportAnalysisWinratesAs", "wideRootNoise"}
 
 
 @pytest.mark.parametrize(("given", "seconds"), [(1e20, None), ("1e20", None), (2.5, 2.5), ("2.5", 2.5)])
@@ -61,9 +61,7 @@ def test_colours_are_read_as_katago_reads_them(given: str, color: str) -> None:
     assert (config.analysis.perspective, config.puct.playout_doubling_advantage_color) == (color, color)
 
 
-@pytest.mark.parametrize(
-    ("given", "average"), [(1, False), ("1", False), (2, True), (8, True), ("8", True), ("9" * 5000, True)]
-)
+@pytest.mark.parametrize(("given", "average"), [(1, False), ("1", False), (2, True), (8, True), ("8", True)])
 def test_symmetries_are_one_or_all(given: object, average: bool) -> None:
     config, _ = with_katago_settings(Config(), {"rootNumSymmetriesToSample": given})
     assert config.puct.root_average is average

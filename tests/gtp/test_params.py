@@ -8,6 +8,7 @@ from gtp.fake_engine import FakeEngine
 from gtp_engine.config import Config
 from gtp_engine.config.katago import GTP_OPTIONS
 from gtp_engine.config.option import Value
+from gtp_engine.errors import ConfigError
 from gtp_engine.gtp.commands.params import CONSTANTS, format_value, get_value, names, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.server import GtpServer
@@ -44,6 +45,13 @@ def test_katagos_names_are_options_of_ours(name: str) -> None:
         ("playoutDoublingAdvantagePla", "B", "puct.playout_doubling_advantage_color", "black", "BLACK"),
         ("genmoveAntiMirror", "false", "puct.anti_mirror", False, "false"),
         ("rootNumSymmetriesToSample", "8", "puct.root_average", True, "8"),
+        ("rootNumSymmetriesToSample", "1", "puct.root_average", False, "1"),
+        ("nnPolicyTemperature", "1.5", "puct.policy_temperature", 1.5, "1.5"),
+        ("wideRootNoise", "0.1", "puct.wide_noise", 0.1, "0.1"),
+        ("analysisWideRootNoise", "0.1", "analysis.wide_root_noise", 0.1, "0.1"),
+        ("rootNoiseEnabled", "true", "puct.root_noise", True, "true"),
+        ("rootPolicyTemperatureEarly", "none", "puct.root_temperature_early", None, "none"),
+        ("alwaysComputePassAliveUnderSuicideRules", "true", "puct.suicide_area", "true", "true"),
         ("search.seed", "none", "search.seed", None, "none"),
         ("puct.c_puct", "1.5", "puct.c_puct", 1.5, "1.5"),
         ("cpuctExploration", None, "puct.c_puct", Config().puct.c_puct, "1"),
@@ -55,6 +63,12 @@ def test_values_are_read_and_shown_in_the_form_of_the_name(
     config = Config().with_values(to_options({name: text}))
     assert config.value(key) == value
     assert format_value(get_value(config, name)) == shown
+
+
+@pytest.mark.parametrize("text", ["0", "9", "-1", "2.5", "many", "1" * 5000])
+def test_a_board_has_eight_symmetries(text: str) -> None:
+    with pytest.raises(ConfigError, match="expected an integer from 1 to 8"):
+        to_options({"rootNumSymmetriesToSample": text})
 
 
 def test_all_values_as_json() -> None:

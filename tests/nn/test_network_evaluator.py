@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from board_helpers import point_to_action
+from board_helpers import game_from, point_to_action
 from katago_inputs import play, row_of
 from nn import tiny_networks
 from nn.boards import random_rows
@@ -142,7 +142,7 @@ def test_old_versions_have_no_time_left_and_errors(tmp_path: Path, version: str,
 def test_temperature_flattens_the_policy(path: Path) -> None:
     positions, _ = random_rows(3, 9)
     sharp = evaluate(evaluator_of(path), positions, (9, 9)).policy
-    flat = evaluate(evaluator_of(path, replace(PLAIN, policy_temperature=2.0)), positions, (9, 9)).policy
+    flat = evaluate(evaluator_of(path), positions, (9, 9), temperature=2.0).policy
     for row in range(3):
         legal = sharp[row] > 0
         ratio = np.sqrt(sharp[row][legal]) / flat[row][legal]
@@ -151,9 +151,19 @@ def test_temperature_flattens_the_policy(path: Path) -> None:
 
 def test_passing_hacks_limit_the_probability_of_passing(path: Path) -> None:
     positions, _ = random_rows(1, 5)
-    evaluator = evaluator_of(path, replace(PLAIN, policy_temperature=0.01))
-    found = evaluate(evaluator, changed(positions, passing_hacks=True), (5, 5)).policy
+    found = evaluate(evaluator_of(path), changed(positions, passing_hacks=True), (5, 5), temperature=0.01).policy
     assert found[0, PASS] <= 0.95 + 1e-6
+
+
+def test_areas_as_if_suicide_were_legal_are_told_on_request(path: Path) -> None:
+    """White's stone is dead while suicide is illegal; the cache keeps the evaluations apart."""
+    game = game_from("XXXXXX\nX...X.\nX.O.XX\nX...XX\nXXXXXX\n......\n......", Rules.parse("chinese"))
+    positions, evaluator = new_positions(1, 6, 7), evaluator_of(path, replace(PLAIN, cache_positions=10))
+    write_game(positions, 0, game)
+    as_trained, never, always = (
+        float(evaluate(evaluator, positions, (6, 7), suicide_area=each).win_black[0]) for each in (-1, 0, 1)
+    )
+    assert as_trained == never != always
 
 
 # --- Symmetries
@@ -327,7 +337,7 @@ def test_the_fingerprint_is_that_of_files_precision_and_options(path: Path, tmp_
     known = evaluator_of(path).info.fingerprint
     assert same.fingerprint == known
     assert other.name == same.name and other.fingerprint != known
-    assert evaluator_of(path, replace(PLAIN, policy_temperature=2.0)).info.fingerprint != known
+    assert evaluator_of(path, replace(PLAIN, symmetry="all")).info.fingerprint != known
     assert evaluator_of(path, replace(PLAIN, cache_positions=10)).info.fingerprint == known
     assert replace(evaluator_of(path).info, settings=_settings(["bfloat16"], PLAIN)).fingerprint != known
 

@@ -1,6 +1,7 @@
 """The root of a network search: noise, temperature, symmetric moves, the end of a game, ownership."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from puct_support import (
     store_of,
 )
 
-from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.evaluator import AS_TRAINED, Request
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
@@ -64,7 +65,7 @@ def test_noise_and_temperature_leave_a_policy_of_the_legal_moves() -> None:
     assert np.array_equal(root_policy(policy, legal, config().puct, game, random), policy)
     flat = root_policy(policy, legal, config(root_temperature=2, root_temperature_early=2).puct, game, random)
     assert flat[legal] == pytest.approx(np.sqrt([0.6, 0.3, 0.1, 0.0]) / np.sqrt([0.6, 0.3, 0.1]).sum())
-    noisy = [root_policy(policy, legal, config(noise=0.25).puct, game, random) for _ in range(200)]
+    noisy = [root_policy(policy, legal, config(root_noise=True).puct, game, random) for _ in range(200)]
     assert all(changed.sum() == pytest.approx(1, abs=1e-5) for changed in noisy)
     assert not any(np.delete(changed, legal).any() for changed in noisy)
     assert np.std([changed[11] for changed in noisy]) > 0.02
@@ -172,8 +173,9 @@ def test_only_a_move_to_play_is_drawn(first_move: FirstMove, values: dict[str, f
 
 
 def test_noise_differs_from_seed_to_seed() -> None:
+    noise = {"root_noise": True, "noise": 0.5}
     found = {
-        tuple((move.point, move.visits) for move in search(Game(7), 100, ShapedEvaluator(), noise=0.5, seed=seed).moves)
+        tuple((move.point, move.visits) for move in search(Game(7), 100, ShapedEvaluator(), **noise, seed=seed).moves)
         for seed in (1, 1, 2, 3)
     }
     assert len(found) == 3
@@ -184,6 +186,19 @@ def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
         return len(search(Game(9), Limits(400, wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False).moves)
 
     assert tried(0.0) < tried(0.1) < tried(1.0)
+
+
+def test_options_of_the_network_reach_it() -> None:
+    class OptionsEvaluator(ShapedEvaluator):
+        found: ClassVar[set[tuple[float, int]]] = set()
+
+        def evaluate(self, request: Request) -> None:
+            self.found.add((request.options.temperature, request.options.suicide_area))
+            super().evaluate(request)
+
+    search(Game(7), 9, OptionsEvaluator())
+    search(Game(7), 9, OptionsEvaluator(), policy_temperature=1.5, suicide_area="true")
+    assert OptionsEvaluator.found == {(1.0, AS_TRAINED), (1.5, 1)}
 
 
 class HistoryEvaluator(ShapedEvaluator):

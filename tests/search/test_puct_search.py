@@ -51,7 +51,7 @@ def visits_of(report: SearchReport) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("pipeline", [1, 2, 3])
 @pytest.mark.parametrize("batch", [1, 4, 32])
 def test_a_search_with_a_seed_repeats_itself(batch: int, pipeline: int) -> None:
-    options = {"eval_batch": batch, "pipeline": pipeline, "noise": 0.25, "temperature": 1}
+    options = {"eval_batch": batch, "pipeline": pipeline, "root_noise": True, "temperature": 1}
     limits = Limits(300, first_move=FirstMove.DRAWN)
     reports = [search(Game(9), limits, FakeEvaluator(), **options) for _ in range(2)]
     assert visits_of(reports[0]) == visits_of(reports[1])
@@ -72,7 +72,7 @@ def test_the_signature_of_the_search_is_the_one_on_file() -> None:
 
 
 def test_clear_makes_the_next_search_the_first_one() -> None:
-    with Searching(FakeEvaluator(), noise=0.25) as searcher:
+    with Searching(FakeEvaluator(), root_noise=True) as searcher:
         first = searcher.run(Game(9), Limits(200))
         again = searcher.run(Game(9), Limits(400))
         searcher.clear()

@@ -35,7 +35,14 @@ from numpy.typing import NDArray
 
 from gtp_engine.config import Config, PuctConfig
 from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Evaluator, Request
+from gtp_engine.evaluation.evaluator import (
+    ALL_SYMMETRIES,
+    ANY_SYMMETRY,
+    SUICIDE_AREAS,
+    EvaluationOptions,
+    Evaluator,
+    Request,
+)
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import Conditions
 from gtp_engine.go.constants import BLACK, EMPTY, Move, opponent
@@ -255,7 +262,7 @@ class PuctSearch:
         A root that is new is played out as well; one that was a leaf before has been.
         """
         puct, buffers = self.config.puct, tree.buffers
-        options = EvaluationOptions(
+        options = self.options(
             symmetry=ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY, optimism=puct.root_policy_optimism
         )
         results = buffers.batches[0].results if tree.store.tree.state[ROOT] == NEW else None
@@ -279,6 +286,11 @@ class PuctSearch:
             passing_hacks=self.config.puct.passing_hacks,
             human_profile=self.config.human.profile.code,
         )
+
+    def options(self, *, optimism: float, symmetry: int = ANY_SYMMETRY, shares: bool = False) -> EvaluationOptions:
+        """Return how the network is applied; `shares` stands for `shares_transpositions`."""
+        puct = self.config.puct
+        return EvaluationOptions(symmetry, optimism, shares, puct.policy_temperature, SUICIDE_AREAS[puct.suicide_area])
 
     def submit(self, request: Request, results: Results | None, by_people: Evaluation | None) -> Job:
         """Return the job that has the evaluator answer a request.
@@ -426,7 +438,7 @@ class SearchRun:
             game.play(Move(position.color, move), allow_superko=True)
             with_history = not position.ignores_history
             write_game(positions, row, game, opponent(position.color), with_history=with_history, conditions=conditions)
-        options = EvaluationOptions(optimism=self._state.config.policy_optimism)
+        options = self._search.options(optimism=self._state.config.policy_optimism)
         return self._search.submit(Request(positions, len(moves), batch.evaluation, options), None, None)
 
     def receive_after(self, moves: Sequence[tuple[int, int]], job: Job) -> bool:
@@ -477,8 +489,8 @@ class SearchRun:
         """Have the positions of a batch evaluated, if there are any."""
         batch.job = None
         if batch.evaluations > 0:
-            options = EvaluationOptions(
-                optimism=self._state.config.policy_optimism, shares_transpositions=self._search.seed is None
+            options = self._search.options(
+                optimism=self._state.config.policy_optimism, shares=self._search.seed is None
             )
             request = Request(batch.leaves.positions, batch.evaluations, batch.evaluation, options)
             batch.job = self._search.submit(request, batch.results, batch.by_people)

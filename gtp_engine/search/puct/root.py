@@ -172,7 +172,7 @@ def root_policy(
     if temperature != 1.0 and prior.max() > 0.0:
         prior = (prior / prior.max()) ** (1.0 / temperature)
         prior /= prior.sum()
-    if config.noise > 0.0:
+    if config.root_noise and config.noise > 0.0:
         noise = random.gamma(noise_shares(prior) * config.noise_concentration)
         prior += config.noise * (noise / max(_TINY, noise.sum()) - prior)
     changed = np.zeros_like(policy)
