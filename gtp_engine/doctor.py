@@ -158,7 +158,7 @@ def _kernels(problems: list[str]) -> dict[str, Any]:
         "loads compiled code in a second or two"
         if compiled
         else f"compiles for about {COMPILE_SECONDS} seconds, once; GTP commands are answered meanwhile. "
-        "`gtp-engine warmup` does it now"
+        "`gtp-engine warmup`, with the options of the later start, does it now"
     )
     return {"directory": str(directory), "compiled": compiled, "first_start": first_start}
 

@@ -6,8 +6,8 @@ folder is named by a hash of every source that a kernel can depend on, and an ed
 equal sources share one.  Files with kernels import `_jit`; their kernels use only other such files and
 `go/constants.py`, and those are the files hashed.
 
-Beside numba's files a folder has, for each kind of search, a list of the kernels compiled so far and a mark once they
-all are.  One process compiles at a time (`lock`); others follow the list.
+Beside numba's files a folder has a list of the kernels compiled so far, and a mark for each group of kernels
+(`engine.kernels`) that is complete.  One process compiles at a time (`lock`); others follow the list.
 
 `TENGEN_CACHE_DIR` sets another place for the folders, and so does `NUMBA_CACHE_DIR`, numba's own variable.  Where the
 place cannot be written, a folder of this user in the temporary directory replaces it.
@@ -24,7 +24,7 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -33,7 +33,10 @@ from filelock import FileLock, Timeout
 
 ROLLOUTS: Final = "rollouts"
 NETWORK: Final = "network"
-"""The two kinds of searches; a start compiles only the kernels of the one it will use."""
+"""The groups of kernels of the two kinds of searches; a start compiles only those of the one it will use."""
+
+_AND: Final = "+"
+"""Between the names of groups: a start may need more than one."""
 
 PACKAGE: Final = Path(__file__).parent
 CACHES_FOLDER: Final = "kernels"
@@ -187,30 +190,42 @@ def _remove_old_caches(current: Path) -> None:
 # --- what is in it ---
 
 
-def is_cache_filled(searches: str = NETWORK) -> bool:
-    """Return whether every kernel for ROLLOUTS or NETWORK searches is in the cache, so that a start only loads."""
-    return (find_directory() / f"complete-{_file_tag(searches)}").exists()
+def joined(groups: Iterable[str]) -> str:
+    """Return one name for several groups of kernels."""
+    return _AND.join(groups)
 
 
-def mark_cache_filled(searches: str) -> None:
-    """Record that every kernel for ROLLOUTS or NETWORK searches has been compiled, unless some code was not written."""
+def groups_of(kernels: str) -> list[str]:
+    """Return the groups that `joined` has made a name of."""
+    return kernels.split(_AND)
+
+
+def is_cache_filled(kernels: str = NETWORK) -> bool:
+    """Return whether every kernel of these groups (`joined`) is in the cache, so that a start only loads."""
+    directory = find_directory()
+    return all((directory / f"complete-{_file_tag(group)}").exists() for group in groups_of(kernels))
+
+
+def mark_cache_filled(kernels: str) -> None:
+    """Record that every kernel of these groups has been compiled, unless some code was not written."""
     if not _unsaved.is_set():
-        with contextlib.suppress(OSError):  # the next start loads all and tries again
-            (cache_directory() / f"complete-{_file_tag(searches)}").touch()
+        for group in groups_of(kernels):
+            with contextlib.suppress(OSError):  # the next start loads all and tries again
+                (cache_directory() / f"complete-{_file_tag(group)}").touch()
 
 
-def compiled_so_far(searches: str) -> list[str]:
-    """Return the names of the kernels that have been compiled for ROLLOUTS or NETWORK searches, by any process."""
+def compiled_so_far() -> list[str]:
+    """Return the names of the kernels of any group that have been compiled, by any process."""
     try:
-        text = (find_directory() / f"compiled-{_file_tag(searches)}").read_text(encoding="utf-8")
+        text = (find_directory() / f"compiled-{_file_tag()}").read_text(encoding="utf-8")
     except OSError:
         return []
     return text.split("\n")[:-1]  # the last line may be incomplete
 
 
-def record_compiled(searches: str, name: str) -> None:
+def record_compiled(name: str) -> None:
     """Add a kernel to those that `compiled_so_far` returns."""
-    path = cache_directory() / f"compiled-{_file_tag(searches)}"
+    path = cache_directory() / f"compiled-{_file_tag()}"
     with contextlib.suppress(OSError), path.open("a", encoding="utf-8") as file:  # others load the kernel later
         file.write(name + "\n")
 
@@ -251,10 +266,10 @@ def lock(waiting: Callable[[], None]) -> Iterator[None]:
         guard.release()
 
 
-def _file_tag(searches: str) -> str:
-    """Return the searches with all that makes numba compile again: processor, Python, numba's version."""
+def _file_tag(group: str = "") -> str:
+    """Return a group's name with all that makes numba compile again: processor, Python, numba's version."""
     version = ".".join(map(str, sys.version_info[:3]))
-    return f"{searches}-{metadata.version('numba')}-{version}-{_processor()}"
+    return f"{group}-{metadata.version('numba')}-{version}-{_processor()}"
 
 
 @functools.cache

@@ -158,7 +158,7 @@ if "require" in sys.argv:
     _jit.require_saving()
 print(add(1, 2), add(1.5, 2))
 kernel_cache.mark_cache_filled("network")
-kernel_cache.record_compiled("network", "add")
+kernel_cache.record_compiled("add")
 """
 
 

@@ -148,8 +148,7 @@ def review_command(
     effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
     evaluator = evaluator_of(config)
-    resources = Resources(evaluator)
-    resources.warm_up(config, resources.playable_board(*resources.first_board(config)), write_log)
+    Resources(evaluator).warm_up(config, write_log)
     terms = Terms(Rules.parse(config.game.rules), config.game.komi, place.game, settings.territory, settings.variations)
     with open_pool(config, games=len(sources), workers=settings.workers, address=settings.ray) as pool:
         reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
@@ -295,7 +294,7 @@ def solve_command(
     points = parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
-    Resources(evaluator).warm_up(config, (position.width, position.height), write_log)
+    Resources(evaluator).warm_up(config, write_log)
     solution = solver.solve(position, position.to_play if first is None else parse_color(first), points)
     click.echo(solution.to_text())
     if target is not None:

@@ -84,7 +84,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
         click.confirm(f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True)
     for backup in apply(changes):
         click.echo(f"Backup: {backup}")
-    click.echo(f"{chosen.title} is set up. {chosen.next_steps(place)}")
+    click.echo(f"{chosen.title} is set up. {chosen.next_steps(command, place)}")
 
 
 def _given(flags: dict[str, object]) -> dict[str, str]:

@@ -111,8 +111,8 @@ def warmup_command(config_file: str | None, **flags: object) -> None:
     """Compile the engine now instead of at its first start.
 
     Run this once before a bot's first game. Otherwise the first start compiles for up to a minute, and meanwhile small
-    searches choose the moves, which are weaker. Give the flags of the later start: networks other than KataGo's, or a
-    search without a network, need other code.
+    searches choose the moves, which are weaker. Give the flags of the later start: a search without a network, one with
+    rollouts, or a network other than KataGo's needs other code.
     """
     from gtp_engine.engine import Engine
 

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -46,7 +47,6 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
-from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.report import MoveReport, SearchReport, best_of, completed, for_color
@@ -84,9 +84,10 @@ COMPILING_SECONDS: Final = 4.0
 """Longest search while kernels are being compiled.  The root and the step under way when time is up may come on top,
 and gtp2ogs's smallest clock leaves 15 s for the first move."""
 
-COMPILING_VISITS: Final = {NETWORK: 64, ROLLOUTS: 16}
-"""Most visits meanwhile, by kind of search.  On an idle core a visit with a network takes 0.03 s on 19×19 and an
-interpreted rollout 0.1 s.  Rollouts also come in batches of so many, between which no clock is read."""
+COMPILING_VISITS: Final = 64
+COMPILING_ROLLOUTS: Final = 16
+"""Most visits meanwhile, without and with rollouts.  On an idle core a visit with a network takes 0.03 s on 19×19 and
+an interpreted rollout 0.1 s.  Rollouts also come in batches of so many, between which no clock is read."""
 
 _SHAPE: Final = 2.0
 _SHARE: Final = 0.5
@@ -144,6 +145,8 @@ class MoveChooser:
         self._resignation: Final = Resignation(config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
         self._delays = Delays(seed)
+        self.is_seeded = config.search.seed is not None
+        """Whether the seed was given, so that searches of a given number of visits are to repeat exactly."""
 
     def configure(self, config: Config) -> None:
         """Use another configuration, which the searches have already."""
@@ -155,19 +158,29 @@ class MoveChooser:
         self._delays = Delays(seed)
 
     def prepare(self, game: Game, color: int, limits: Limits, clock: Clock, start: float) -> MoveTask:
-        """Return the task of choosing the move, which began at `start`; kernels that need no compiler are awaited."""
+        """Return the task of choosing the move, which began at `start`.
+
+        Kernels that need no compiler are awaited.  So are the others, until the limits' cancel token, where the search
+        is to repeat exactly: with a seed and a number of visits, and without a limit of time.
+        """
         config, resources = self._searches.config, self._searches.resources
         limits = replace(limits, advantage_black=self.advantage_black(game))
         area, kernels = game.width * game.height, resources.kernels
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
-        if kernels is not None and kernels.is_compiling:
-            ready = f"{kernels.loaded} of {kernels.total} kernels are ready"
-            self._log(f"Still compiling ({ready}): this move is chosen by a small search.")
-            limits = replace(limits, visits=COMPILING_VISITS[resources.kind(config)])
+        if kernels is not None and kernels.is_compiling and self.repeats_exactly(time_for_move):
+            resources.wait_for_kernels(limits.cancel or CancelToken(), self._log)
+        elif kernels is not None and kernels.is_compiling:
+            self._log(f"Still compiling ({kernels.progress}): this move is chosen by a small search.")
+            visits = COMPILING_ROLLOUTS if resources.plays_out(config) else COMPILING_VISITS
+            limits = replace(limits, visits=min(visits, limits.visits or visits))
             time_for_move = while_compiling(time_for_move)
         elif kernels is not None:
             kernels.wait(CancelToken())
         return MoveTask(game, color, limits, time_for_move, start)
+
+    def repeats_exactly(self, budget: TimeBudget) -> bool:
+        """Return whether the same search is expected every time: nothing but visits ends it, and its seed was given."""
+        return self.is_seeded and self._searches.config.search.visits > 0 and budget.target == inf
 
     def choose(self, task: MoveTask, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
         """Return the move; with `may_resign` it counts for resigning.  For `cleanup` see `decide`."""

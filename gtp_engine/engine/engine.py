@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Final
 
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
@@ -89,6 +90,7 @@ class Engine:
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._searches)
         self.set_seed(self._seed)
+        self._chooser.is_seeded = self.config.search.seed is not None
         rules = Rules.parse(self.config.game.rules)
         self._komi_is_given = self.config.game.komi is not None
         self.game = Game(*self._resources.first_board(self.config), rules, self.config.game.komi)
@@ -404,10 +406,11 @@ class Engine:
             clock.drift = config.time.drift
         self.config = config
         kernels = self._resources.kernels
-        if kernels is not None and kernels.searches != self._resources.kind(config):
+        if kernels is not None and kernels.kernels != self.kernels_used:
             self.load_kernels()
         if "search.seed" in values:
             self.set_seed(_seed_of(config))
+            self._chooser.is_seeded = config.search.seed is not None
         if "play.level" in values and self._level.is_on:
             self._log(self._level.describe())
 
@@ -426,6 +429,7 @@ class Engine:
             searches.set_seed(abs(seed))
         self._level.set_seed(abs(seed))
         self._chooser.set_seed(abs(seed))
+        self._chooser.is_seeded = True
         self._scorer.clear()
 
     def get_seed(self) -> int:
@@ -434,24 +438,29 @@ class Engine:
 
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
-        board = self._prepared_board()
-        self._resources.warm_up(self.config, board, progress or (lambda line: None))
-        self._resources.prepare(*board)
+        self._resources.warm_up(self.config, progress or (lambda line: None))
+        self._resources.prepare(*self._prepared_board())
 
     def load_kernels(self) -> None:
         """Do the same in the background, and return as soon as the network is ready.
 
-        Until then the engine answers at once, by interpreting kernels.  A move is chosen by a small search while they
-        are being compiled, which the log says; a score waits for them.  Networks other than KataGo's are warmed up now.
+        Until then the engine answers at once, by interpreting kernels.  While they are being compiled, the log says so,
+        and a move is chosen by a small search; but with a seed and a number of visits, and no clock, moves and scores
+        wait for the kernels, so that they are the same every time.  So do scores by rollouts, of which the interpreter
+        plays too few.
         Once the kernels are loaded, garbage collections leave out all objects that live then (`gc.freeze`).
         """
-        board = self._prepared_board()
-        self._resources.load_kernels(self.config, board, self._log)
-        self._resources.prepare(*board)
+        self._resources.load_kernels(self.config, self._log)
+        self._resources.prepare(*self._prepared_board())
 
     def share_kernels(self, kernels: KernelLoader | None) -> None:
         """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
         self._resources.share_kernels(kernels)
+
+    @property
+    def kernels_used(self) -> str:
+        """The groups of kernels that the engine's searches use (`engine.kernels`)."""
+        return self._resources.kernels_for(self.config)
 
     @property
     def is_compiling(self) -> bool:
@@ -459,9 +468,11 @@ class Engine:
         return self._resources.is_compiling
 
     def wait_for_kernels(self, cancel: CancelToken | None = None) -> None:
-        """Wait until no kernel has to be interpreted any more, after `load_kernels`, or until `cancel`."""
-        if self._resources.kernels is not None:
-            self._resources.kernels.wait(cancel or CancelToken())
+        """Wait until no kernel has to be interpreted any more, after `load_kernels`, or until `cancel`.
+
+        The log says so where they are being compiled.
+        """
+        self._resources.wait_for_kernels(cancel or CancelToken(), self._log)
 
     def close(self) -> None:
         """End all threads and free the network; the engine cannot search afterwards."""
@@ -510,10 +521,19 @@ class Engine:
         return placed
 
     def _ready_to_score(self, cancel: CancelToken | None) -> CancelToken:
-        """Wait for kernels and the end of the background search; return the token of the search that comes."""
+        """End the background search, and wait for kernels; return the token of the search that comes.
+
+        Kernels that are being compiled are not awaited, as that takes minutes on a busy machine, unless the score is to
+        repeat exactly, or comes from rollouts, of which the interpreter plays too few.
+        """
         cancel = cancel or CancelToken()
-        self.wait_for_kernels(cancel)
         self._background.end()
+        exactly = self._chooser.repeats_exactly(TimeBudget(inf, inf))
+        plays_out = self._resources.plays_out(self._resources.impartial_config(self.config))
+        if exactly or plays_out or not self.is_compiling:
+            self.wait_for_kernels(cancel)
+        elif self._resources.kernels is not None:
+            self._log(f"Still compiling ({self._resources.kernels.progress}): the score takes longer than usual.")
         return cancel
 
     def _prepared_board(self) -> tuple[int, int]:

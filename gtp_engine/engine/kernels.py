@@ -11,6 +11,10 @@ keep the interpreter from answering.
 
 One process compiles at a time, with its helper.  The others wait and then load what these have compiled.
 
+Kernels come in groups: those of a search with KataGo's networks (NETWORK), with AlphaGo's, or without a network
+(ROLLOUTS), and those of rollouts that a search mixes in.  `Resources.kernels_for` names the ones that a configuration
+uses; another configuration compiles only what is new.
+
 Each process compiles the callees of its kernels again.  The two halves have few in common, so the helper costs little:
 27 and 32 s instead of 53 s for a network's kernels, on one core of an AMD EPYC.
 
@@ -32,12 +36,15 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from gtp_engine._jit import KernelCall, interpret_until_loaded, require_saving
+from gtp_engine.errors import counted
 from gtp_engine.go.game_calls import game_calls
 from gtp_engine.kernel_cache import (
     NETWORK,
     PACKAGE,
+    ROLLOUTS,
     compiled_so_far,
     environment,
+    groups_of,
     is_cache_filled,
     lock,
     mark_cache_filled,
@@ -46,10 +53,13 @@ from gtp_engine.kernel_cache import (
 from gtp_engine.machine import available_cores
 from gtp_engine.nn.network_calls import network_calls
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.search_calls import puct_calls, rollout_calls
+from gtp_engine.search.search_calls import mixing_calls, puct_calls, rollout_calls
 from gtp_engine.streams import exit_at_end_of_input
 
 FIRST_START: Final = "First start: compiling the engine for this processor, up to a minute; later starts take a second."
+
+FURTHER_START: Final = "Compiling the {} that other options have not needed yet; later starts take a second."
+"""In place of it where some kernels have been compiled."""
 
 PROGRESS_INTERVAL: Final = 10.0
 """Seconds between two lines about the progress."""
@@ -71,89 +81,106 @@ _COMPILER_EXIT: Final = 1.0
 """Seconds that the compiling process gets to end when it is not needed any more."""
 
 
-def kernel_halves(searches: str) -> tuple[list[KernelCall], list[KernelCall]]:
-    """Return the calls of kernels that Python makes in games with NETWORK or ROLLOUTS searches.
+def kernel_halves(kernels: str) -> tuple[list[KernelCall], list[KernelCall]]:
+    """Return the calls of kernels that Python makes in games for which these groups are compiled, each kernel once.
 
     The first half are the kernels of the search, the second all others, which take about as long to compile.
     """
-    if searches == NETWORK:
-        return puct_calls(), [*game_calls(), *network_calls()]
-    return rollout_calls(), game_calls()
+    first, second = dict[str, KernelCall](), dict[str, KernelCall]()
+    for group in groups_of(kernels):
+        searching, others = _halves_of_group(group)
+        first |= {call.name: call for call in searching}
+        second |= {call.name: call for call in others}
+    return [*first.values()], [*second.values()]
 
 
-def kernel_calls(searches: str) -> list[KernelCall]:
+def _halves_of_group(group: str) -> tuple[list[KernelCall], list[KernelCall]]:
+    if group == NETWORK:
+        return puct_calls(), [*game_calls(), *network_calls(is_katago=True)]
+    if group == ROLLOUTS:
+        return rollout_calls(), game_calls()
+    from gtp_engine.alphago.alphago_calls import ALPHAGO_CALLS, LINEAR_LEAVES, NETWORKS  # here: few starts need it
+
+    if group == NETWORKS:
+        return puct_calls(), [*game_calls(), *network_calls(is_katago=False), *ALPHAGO_CALLS[group]()]
+    return [] if group == LINEAR_LEAVES else mixing_calls(), ALPHAGO_CALLS[group]()
+
+
+def kernel_calls(kernels: str) -> list[KernelCall]:
     """Return both halves."""
-    first, second = kernel_halves(searches)
+    first, second = kernel_halves(kernels)
     return [*first, *second]
 
 
 class CompilationLog:
-    """Reports how many kernels are compiled, a line each `PROGRESS_INTERVAL`."""
+    """Reports how many of the kernels `names` are compiled, a line each `PROGRESS_INTERVAL`."""
 
-    def __init__(self, searches: str, total: int, report: Callable[[str], None]) -> None:
-        self._searches: Final = searches
-        self._total: Final = total
+    def __init__(self, names: Iterable[str], report: Callable[[str], None]) -> None:
+        self._names: Final = frozenset(names)
         self._report: Final = report
         self._start: Final = time.monotonic()
         self._next = self._start + PROGRESS_INTERVAL
-        report(FIRST_START)
+        missing = len(self._names) - self._count()
+        report(FURTHER_START.format(counted(missing, "kernel")) if 0 < missing < len(self._names) else FIRST_START)
 
     def update(self) -> None:
         """Report if the interval is over."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + PROGRESS_INTERVAL
-            done = len(compiled_so_far(self._searches))
-            self._report(f"Compiled {done} of {self._total} kernels ({now - self._start:.0f} s)")
+            self._report(f"Compiled {self._count()} of {len(self._names)} kernels ({now - self._start:.0f} s)")
 
     def end(self) -> None:
         """Report that all kernels are ready."""
-        self._report(f"Compiled all {self._total} kernels ({time.monotonic() - self._start:.0f} s). Ready.")
+        self._report(f"Compiled all {len(self._names)} kernels ({time.monotonic() - self._start:.0f} s). Ready.")
+
+    def _count(self) -> int:
+        return len(self._names.intersection(compiled_so_far()))
 
 
-def compile_kernels(searches: str, report: Callable[[str], None]) -> None:
-    """Compile every kernel for NETWORK or ROLLOUTS searches, or load it; `report` receives lines if that takes long."""
-    first, second = kernel_halves(searches)
-    if is_cache_filled(searches):
+def compile_kernels(kernels: str, report: Callable[[str], None]) -> None:
+    """Compile every kernel of these groups, or load it; `report` receives lines if that takes long."""
+    first, second = kernel_halves(kernels)
+    if is_cache_filled(kernels):
         for call in (*first, *second):
             call.load()
         return
-    progress = CompilationLog(searches, len(first) + len(second), report)
+    progress = CompilationLog([call.name for call in (*first, *second)], report)
     with lock(waiting=progress.update):
-        with _start_helper(searches) as helper:
-            _compile(searches, first, progress.update)
+        with _start_helper(kernels) as helper:
+            _compile(first, progress.update)
             while helper is not None and helper.poll() is None:
                 progress.update()
                 time.sleep(_POLL)
-        _compile(searches, second, progress.update)  # loads what the helper has compiled
-        mark_cache_filled(searches)
+        _compile(second, progress.update)  # loads what the helper has compiled
+        mark_cache_filled(kernels)
     progress.end()
 
 
-def _compile(searches: str, calls: Iterable[KernelCall], update: Callable[[], None]) -> None:
+def _compile(calls: Iterable[KernelCall], update: Callable[[], None]) -> None:
     """Compile or load kernels one after the other, and record them; call `update` after each."""
-    known = set(compiled_so_far(searches))
+    known = set(compiled_so_far())
     for call in calls:
         call.load()
         if call.name not in known:
-            record_compiled(searches, call.name)
+            record_compiled(call.name)
         update()
 
 
-def _start_helper(searches: str) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes] | None]":
+def _start_helper(kernels: str) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes] | None]":
     """Return a process that compiles the second half, or None if that is done, or there is one core or no process."""
-    if available_cores() > 1 and not is_cache_filled(searches):
+    if available_cores() > 1 and not is_cache_filled(kernels):
         with contextlib.suppress(OSError):
-            return start_compiler(searches, _HELPER)
+            return start_compiler(kernels, _HELPER)
     return contextlib.nullcontext()
 
 
-def start_compiler(searches: str, *part: str) -> "subprocess.Popen[bytes]":
+def start_compiler(kernels: str, *part: str) -> "subprocess.Popen[bytes]":
     """Return a process that compiles, and ends when the pipe to its stdin is closed; raises OSError."""
     variables = environment()
     paths = [str(PACKAGE.parent), *filter(None, [variables.get("PYTHONPATH")])]
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", _PROGRAM, searches, *part],
+        [sys.executable, "-P", "-c", _PROGRAM, kernels, *part],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env={**variables, "PYTHONPATH": os.pathsep.join(paths)},
@@ -162,16 +189,16 @@ def start_compiler(searches: str, *part: str) -> "subprocess.Popen[bytes]":
 
 
 class KernelLoader:
-    """Loads the kernels for NETWORK or ROLLOUTS searches, once `start` is called; `log` receives lines for the user."""
+    """Loads the kernels of some groups, once `start` is called; `log` receives lines for the user."""
 
-    def __init__(self, searches: str, log: Callable[[str], None]) -> None:
-        self.searches: Final = searches
-        """NETWORK or ROLLOUTS."""
+    def __init__(self, kernels: str, log: Callable[[str], None]) -> None:
+        self.kernels: Final = kernels
+        """The groups (`kernel_cache.joined`)."""
         self._log: Final = log
-        self._unloaded: Final = {call.name: call for call in kernel_calls(searches)}
+        self._unloaded: Final = {call.name: call for call in kernel_calls(kernels)}
         self.total: Final = len(self._unloaded)
         """The number of kernels."""
-        self.is_compiling = not is_cache_filled(searches)
+        self.is_compiling = not is_cache_filled(kernels)
         """Whether some kernels have not been compiled yet."""
         self._is_ready: Final = threading.Event()
         self._is_closed: Final = threading.Event()
@@ -181,6 +208,11 @@ class KernelLoader:
     def loaded(self) -> int:
         """The number of kernels that have been loaded."""
         return self.total - len(self._unloaded)
+
+    @property
+    def progress(self) -> str:
+        """How many kernels are ready, as part of a sentence."""
+        return f"{self.loaded} of {self.total} kernels are ready"
 
     def start(self) -> None:
         """Interpret kernels from now on, and begin to load them; return at once."""
@@ -220,24 +252,24 @@ class KernelLoader:
 
     def _follow_compiler(self) -> None:
         """Load kernels as they are compiled, until all are or the loader is closed."""
-        progress = CompilationLog(self.searches, self.total, self._log)
+        progress = CompilationLog(self._unloaded, self._log)
         try:
-            compiler = start_compiler(self.searches)
+            compiler = start_compiler(self.kernels)
         except OSError as error:
             self._log(f"cannot start a process that compiles ({error}); compiling in this process")
         else:
             with compiler:
                 while compiler.poll() is None and not self._is_closed.is_set():
                     progress.update()
-                    self._load(compiled_so_far(self.searches))
+                    self._load(compiled_so_far())
                     self._is_closed.wait(_POLL)
                 self._end(compiler)
         if self._is_closed.is_set():
             return
-        if is_cache_filled(self.searches):
+        if is_cache_filled(self.kernels):
             progress.end()
         else:  # the compiler failed; its traceback is on stderr, unless it could not write
-            compile_kernels(self.searches, self._log)
+            compile_kernels(self.kernels, self._log)
 
     @staticmethod
     def _end(compiler: "subprocess.Popen[bytes]") -> None:
@@ -262,7 +294,7 @@ def _freeze_garbage_collector() -> None:
 
 
 def main() -> None:
-    """Compile the kernels for the searches named in the command line; end early with the process that started this.
+    """Compile the groups of kernels named in the command line; end early with the process that started this.
 
     Exits with 1 where the code cannot be written: then that process compiles, and says why.
     """
@@ -270,11 +302,11 @@ def main() -> None:
     exit_at_end_of_input()
     gc.set_threshold(_GARBAGE_THRESHOLD)
     require_saving()
-    searches, *part = sys.argv[1:]
+    kernels, *part = sys.argv[1:]
     try:
         if part == [_HELPER]:
-            _compile(searches, kernel_halves(searches)[1], lambda: None)
+            _compile(kernel_halves(kernels)[1], lambda: None)
         else:
-            compile_kernels(searches, lambda line: None)
+            compile_kernels(kernels, lambda line: None)
     except OSError:
         sys.exit(1)

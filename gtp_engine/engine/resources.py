@@ -15,9 +15,9 @@ from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.kernels import KernelLoader, compile_kernels
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.game import Game
-from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
-from gtp_engine.search.limits import Limits, Searcher
+from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, joined
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import Searcher
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 USUAL_BOARD: Final = (19, 19)
 """Default width and height."""
-
-_WARM_UP_VISITS: Final = 16
-"""Visits of the search that compiles what is not listed: the root, a batch or two, and rollouts from their leaves."""
 
 _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
     "puct.root_noise": False,
@@ -124,41 +121,51 @@ class Resources:
         """Whether kernels are still being compiled, so that searches are small and slow."""
         return self.kernels is not None and self.kernels.is_compiling
 
-    def kind(self, config: Config) -> str:
-        """Return which kind of search a configuration names: NETWORK or ROLLOUTS."""
-        return NETWORK if self.uses_network(config) else ROLLOUTS
+    def plays_out(self, config: Config) -> bool:
+        """Return whether searches play positions out, which takes longest while kernels are interpreted."""
+        return not self.uses_network(config) or config.puct.rollout_share > 0.0
 
-    def lists_all_kernels(self, config: Config) -> bool:
-        """Return whether `kernels.kernel_calls` lists every kernel that this configuration uses.
+    def kernels_for(self, config: Config) -> str:
+        """Return the groups of kernels (`engine.kernels`) that the searches of a configuration use.
 
-        The encoders of networks other than KataGo's, rollouts in a search with a network, and learned rollout policies
-        use more kernels, which are compiled when a search first calls them.
+        The maps of GoGui's analyze menu (ladders, eyes) are not among them: they are compiled on first use.
         """
-        if self.evaluator is None or not self.uses_network(config):
-            return config.search.rollout_policy in ("auto", "uniform", "tactical")
-        return bool(self.evaluator.info.model_version) and config.puct.rollout_share == 0.0
+        evaluator, is_linear = self.evaluator, config.search.rollout_policy == "linear"
+        if evaluator is None or not self.uses_network(config):
+            if not is_linear:
+                return ROLLOUTS
+            from gtp_engine.alphago.alphago_calls import LINEAR_LEAVES  # here: few searches need it
 
-    def warm_up(self, config: Config, board: tuple[int, int], log: Callable[[str], None]) -> None:
-        """Compile or load every kernel for the search that the configuration names; `log` receives a few lines.
+            return joined([ROLLOUTS, LINEAR_LEAVES])
+        groups = [] if evaluator.info.model_version == 0 else [NETWORK]
+        if not evaluator.info.is_katago:
+            from gtp_engine.alphago.alphago_calls import NETWORKS  # as above
 
-        Where kernels are not listed, that takes searches on a board of width and height `board`.  The maps of GoGui's
-        analyze menu (ladders, eyes) are compiled on first use.
-        """
-        compile_kernels(self.kind(config), log)
-        if not self.lists_all_kernels(config):
-            for searcher in self.new_searches(config):
-                searcher.run(Game(*board), Limits(visits=_WARM_UP_VISITS))
-                searcher.close()
+            groups.append(NETWORKS)
+        if not self.uses_network(self.impartial_config(config)):
+            groups.append(ROLLOUTS)
+        if config.puct.rollout_share > 0.0:
+            from gtp_engine.alphago.rollout_players import rollout_kernels  # as above
 
-    def load_kernels(self, config: Config, board: tuple[int, int], log: Callable[[str], None]) -> None:
-        """Begin to load every kernel in the background.  Where kernels are not listed, do the same as `warm_up`."""
+            groups.append(rollout_kernels(config, evaluator.info))
+        return joined(groups)
+
+    def warm_up(self, config: Config, log: Callable[[str], None]) -> None:
+        """Compile or load every kernel for the searches of the configuration; `log` receives a few lines."""
+        compile_kernels(self.kernels_for(config), log)
+
+    def load_kernels(self, config: Config, log: Callable[[str], None]) -> None:
+        """Begin to load every kernel in the background."""
         self.close_kernels()
-        self.kernels = None
-        if not self.lists_all_kernels(config):
-            self.warm_up(config, board, log)
-            return
-        self.kernels, self._owns_kernels = KernelLoader(self.kind(config), log), True
+        self.kernels, self._owns_kernels = KernelLoader(self.kernels_for(config), log), True
         self.kernels.start()
+
+    def wait_for_kernels(self, cancel: CancelToken, log: Callable[[str], None]) -> None:
+        """Wait until all kernels are loaded, or until `cancel`; `log` is told if they are being compiled."""
+        if self.kernels is not None:
+            if self.kernels.is_compiling:
+                log(f"Waiting until the engine is compiled ({self.kernels.progress}) …")
+            self.kernels.wait(cancel)
 
     def share_kernels(self, kernels: KernelLoader | None) -> None:
         """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""

@@ -13,7 +13,7 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
-from gtp_engine.kernel_cache import ROLLOUTS, is_cache_filled
+from gtp_engine.kernel_cache import is_cache_filled
 from gtp_engine.search.limits import Searcher
 
 
@@ -46,16 +46,16 @@ class SharedEngines:
 
     def load_kernels(self) -> None:
         """Begin to load all kernels in the background, and prepare the network; see `Engine.load_kernels`."""
-        board = self._resources.playable_board(*self.first_board())
-        self._resources.load_kernels(self.config, board, self._log)
-        self._resources.prepare(*board)
+        self._resources.load_kernels(self.config, self._log)
+        self._resources.prepare(*self._resources.playable_board(*self.first_board()))
 
     def load_for_analyses(self) -> "SharedEngines":
         """Prepare the network, load all kernels and return this.
 
         At a first start, searches with a network begin at once, with interpreted kernels, while these are being
-        compiled.  The log says what does not go with the networks.  Raises ConfigError if the configuration requires a
-        network and there is none, or for a mistake in the settings of human-like play.
+        compiled, unless a seed is to repeat them exactly.  The log says what does not go with the networks.  Raises
+        ConfigError if the configuration requires a network and there is none, or for a mistake in the settings of
+        human-like play.
         """
         config, resources = self._resources.config_at_start(self.config, self._log), self._resources
         if self._evaluator is None:
@@ -64,12 +64,12 @@ class SharedEngines:
                 "name a network with --model FILE"
             )
         self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
-        board, kind = resources.playable_board(*resources.first_board(config)), resources.kind(config)
-        if kind == ROLLOUTS or is_cache_filled(kind):  # rollouts are too slow while they are interpreted
-            resources.warm_up(config, board, self._log)
+        is_filled = is_cache_filled(resources.kernels_for(config))
+        if is_filled or resources.plays_out(config) or config.search.seed is not None:  # rollouts are too slow then
+            resources.warm_up(config, self._log)
         else:
-            resources.load_kernels(config, board, self._log)
-        resources.prepare(*board)
+            resources.load_kernels(config, self._log)
+        resources.prepare(*resources.playable_board(*resources.first_board(config)))
         if resources.kernels is not None:
             self._log("Analysis is slow until everything is compiled.")
         return self

@@ -84,6 +84,8 @@ class EvaluatorInfo:
     """Precision and options, as far as evaluations depend on them."""
     model_version: int | None = None
     """KataGo's version of the network's inputs and outputs; 0 for another kind of network, None without a file."""
+    is_katago: bool = True
+    """Whether all networks in it have KataGo's inputs and outputs."""
 
     @property
     def may_lack_history(self) -> bool:

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -42,6 +42,10 @@ class EngineCommand:
     def shell_line(self) -> str:
         """Return the line for a shell: /bin/sh, or cmd on Windows."""
         return subprocess.list2cmdline(self.words) if self.platform == "win32" else shlex.join(self.words)
+
+    def warmup_line(self) -> str:
+        """Return the line for a shell that compiles what this command needs, before any clock runs."""
+        return replace(self, arguments=("warmup", *self.arguments)).shell_line()
 
     def quoted_line(self) -> str:
         """Return the line for programs that only know double quotes around words with blanks."""
@@ -226,7 +230,7 @@ class FrontEnd(Protocol):
         """Return the files to write; raises ConfigError for files that cannot be merged, and where there is none."""
         ...
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return what the user has to do afterwards."""
         ...
 

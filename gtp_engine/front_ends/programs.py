@@ -86,7 +86,7 @@ class Sabaki(FrontEnd):
             engines.insert(0, {**_entry(command), "commands": ""})
         return [json_change(path, old, {**settings, _SABAKI_ENGINES: engines}, indent=2)]
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to play."""
         return (
             "Start it, choose Engines, Show Engines Sidebar, press the play button there and choose the engine; a "
@@ -140,7 +140,7 @@ class GoGui(FrontEnd):
         new = [*kept, *(f"{_GOGUI_PREFIX}{key}={value}" for key, value in values.items())]
         return [Change(path, old, "\n".join(new) + "\n")]
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to play."""
         return "Start it and choose the engine under Program, Attach. Before version 1.6 use --print and New Program."
 
@@ -182,7 +182,7 @@ class KaTrain(FrontEnd):
         engine = {**engine, "backend": "custom", "altcommand": _analysis_line(command)}
         return [json_change(path, old, {**settings, "engine": engine}, indent=4)]
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to use it, and how to go back."""
         return (
             "Start it and analyse. In General & Engine Settings, Update Settings makes KaTrain 1.20 forget the "
@@ -242,7 +242,7 @@ class Lizzie(FrontEnd):
             changed = {_LIZZIE_LIST: _list_with_command(lines, command, path)}
         return [json_change(path, old, {**settings, "leelaz": {**section, **changed}}, indent=2)]
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to choose it."""
         return "Start it. If the engine is not the first, choose it in the menu Engine, which shows only numbers."
 

@@ -57,11 +57,11 @@ class Ogs(FrontEnd):
         path = place.file_named(_OGS_FILE)
         return [file_with_command(path, self.printed(command), lambda old: _with_list(old, command, path))]
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to start the bot."""
         return (
-            f"Enter the bot's key as apikey, run gtp-engine warmup once, install gtp2ogs (npm install -g gtp2ogs) and "
-            f"start it: gtp2ogs -c {place.file_named(_OGS_FILE)}"
+            f"Enter the bot's key as apikey, compile the engine (once: {command.warmup_line()}), install gtp2ogs (npm "
+            f"install -g gtp2ogs) and start it: gtp2ogs -c {place.file_named(_OGS_FILE)}"
         )
 
 
@@ -145,11 +145,11 @@ talk=I am the Go engine Tengen."""
 
         return [file_with_command(place.file_named(_KGS_FILE), self.printed(command), merged)]
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to start the bot."""
         return (
-            "Enter name and password of the bot, run gtp-engine warmup once, and start kgsGtp: "
-            f"java -jar kgsGtp.jar {place.file_named(_KGS_FILE)}"
+            f"Enter name and password of the bot, compile the engine (once: {command.warmup_line()}), and start "
+            f"kgsGtp: java -jar kgsGtp.jar {place.file_named(_KGS_FILE)}"
         )
 
 
@@ -198,11 +198,11 @@ GTPEngine:
         path = place.file_named(_CGOS_FILE)
         return [file_with_command(path, self.printed(command), lambda old: _with_line(old, command, path))]
 
-    def next_steps(self, place: Locations) -> str:
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to start the bot."""
         return (
-            "Enter a name and a password, run gtp-engine warmup once, and start the client of CGOS: "
-            f"python3 cgosclient.py {place.file_named(_CGOS_FILE)}"
+            f"Enter a name and a password, compile the engine (once: {command.warmup_line()}), and start the client of "
+            f"CGOS: python3 cgosclient.py {place.file_named(_CGOS_FILE)}"
         )
 
 

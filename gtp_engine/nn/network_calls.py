@@ -1,4 +1,4 @@
-"""The calls of kernels that Python makes to evaluate by a KataGo network, with arguments of the right types."""
+"""The calls of kernels that Python makes to evaluate by a network, with arguments of the right types."""
 
 from typing import Final
 
@@ -26,8 +26,11 @@ _SIZE: Final = 2
 """Side of the board, and number of rows; the types of the arrays are those of every board."""
 
 
-def network_calls() -> list[KernelCall]:
-    """Return one call for each kernel; they are meant for their types, not to be executed."""
+def network_calls(*, is_katago: bool) -> list[KernelCall]:
+    """Return one call for each kernel; they are meant for their types, not to be executed.
+
+    Unless `is_katago`, those that only networks with KataGo's inputs and outputs need are left out.
+    """
     positions, evaluation = new_positions(_SIZE, _SIZE, _SIZE), new_evaluation(_SIZE, _SIZE, _SIZE)
     cells = cell_table(_SIZE, _SIZE)
     rows = np.zeros(_SIZE, dtype=np.int32)
@@ -37,10 +40,14 @@ def network_calls() -> list[KernelCall]:
     outputs = KatagoOutputs(np.zeros(_SIZE, dtype=np.float32), 0)
     cache = new_cache(_SIZE, n)
     work = new_encoder_work(_SIZE, _SIZE)
-    return [
-        KernelCall(decode_policy, (positions, encoded, PolicyOptions(), cube, evaluation.policy)),
+    of_katago = [
+        KernelCall(encode_rows, (positions, 0, 0, False, rows, cells, work, cube, table)),
         KernelCall(decode_katago_value, (positions, encoded, outputs, table, table, evaluation)),
         KernelCall(decode_ownership, (positions.to_play, encoded, table, evaluation.ownership_black)),
+    ]
+    return [
+        *(of_katago if is_katago else []),
+        KernelCall(decode_policy, (positions, encoded, PolicyOptions(), cube, evaluation.policy)),
         KernelCall(clear_rows, (rows, evaluation)),
         KernelCall(finish_rows, (rows, evaluation)),
         KernelCall(find, (cache, positions.key, 0, evaluation, rows)),
@@ -48,5 +55,4 @@ def network_calls() -> list[KernelCall]:
         KernelCall(finish_row, (positions, 0, 0, 0, 0)),
         KernelCall(value_black, (evaluation, 0)),
         KernelCall(no_result, (evaluation, 0)),
-        KernelCall(encode_rows, (positions, 0, 0, False, rows, cells, work, cube, table)),
     ]

@@ -208,7 +208,8 @@ class NetworkEvaluator:
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
             files=tuple(network.model.path for network in self.networks if network.model.path is not None),
             settings=_settings([network.model.precision for network in self.networks], config),
-            model_version=max(info.model_version for info in infos),
+            model_version=max((info.model_version for info in infos if info.is_katago), default=0),
+            is_katago=all(info.is_katago for info in infos),
         )
         self._policy = policy
         self._value = value

@@ -49,6 +49,20 @@ def puct_calls() -> list[KernelCall]:
     ]
 
 
+def mixing_calls() -> list[KernelCall]:
+    """Return the same for what a search with a network calls besides where it mixes rollouts in."""
+    position, buffers = RootPosition(Game(_SIZE), BLACK), Buffers((_SIZE, _SIZE), batches=1, size=1)
+    params = params_of(Config(), position.game, Limits(visits=1), EvaluatorInfo("", 1), has_errors=True)
+    arrays, batch, results = tree.new_tree(1, 1), buffers.batches[0], expand.new_results(1, _SIZE, _SIZE)
+    batch_of = arrays, params, batch.leaves, batch.evaluation
+    ownership = expand.new_ownership(_SIZE, _SIZE, with_moves=False)
+    return [
+        KernelCall(expand.expand_leaves, batch_of),
+        KernelCall(expand.mix_rollouts, (*batch_of, results)),
+        KernelCall(expand.back_up, (*batch_of, ownership, buffers.means_work)),
+    ]
+
+
 def rollout_calls() -> list[KernelCall]:
     """Return the same for a search without a network."""
     arrays, buffers = rollout_tree.new_tree(1), RolloutBuffers((_SIZE, _SIZE), batch=1, threads=1, seed=0)

@@ -11,9 +11,11 @@ import numba
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
+from nn.tiny_networks import alphago_policy, alphago_value
 
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
+from gtp_engine.alphago.linear_policy import LinearPolicy, write_linear_policy
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, kernels, resources
 from gtp_engine.engine.kernels import KernelLoader
@@ -94,6 +96,63 @@ def test_a_game_calls_no_other_kernels(searches: str, called: set[Signature]) ->
     assert called - listed == set()
     last = "go.area.owners_into" if is_network else "search.rollouts.rollout_select.back_up"
     assert f"gtp_engine.{last}" in {name for name, _ in called}
+
+
+MOVES_OF_EACH = "boardsize 5\ngenmove b\ngenmove w\nundo"
+
+
+@pytest.mark.parametrize(
+    ("files", "values", "last"),
+    [
+        ((), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches.play_rows"),
+        (("value",), {}, "nn.decode.decode_value"),
+        (("value", "rollout"), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches.count_unfinished"),
+        (("value", "linear"), {"puct.rollout_share": "0.5"}, "alphago.linear_rollouts.play_rows_linear"),
+        (
+            ("value", "linear"),
+            {"search.search": "rave", "search.rollout_policy": "linear"},
+            "alphago.linear_rollouts.play_leaves_linear",
+        ),
+    ],
+    ids=["rollouts", "AlphaGo", "AlphaGo, rollout network", "AlphaGo, linear rollouts", "linear leaves"],
+)
+def test_other_networks_and_rollouts_call_no_other_kernels(
+    files: tuple[str, ...], values: dict[str, str], last: str, tmp_path: Path, called: set[Signature]
+) -> None:
+    """A first start with `--rollout-share` answered nothing for minutes, also after `warmup`: they were not listed."""
+    common = {"search.visits": "4", "search.seed": "1", "search.threads": "1", "search.batch": "2"}
+    if files:
+        common |= {"network.model": str(tmp_path), "network.provider": "cpu", "puct.rollout_limit": "4"}
+        alphago_policy(tmp_path / "policy.onnx")
+        alphago_value(tmp_path / "value.onnx")
+    if "rollout" in files:
+        alphago_policy(tmp_path / "rollout.onnx", seed=1, kind="rollout")
+    if "linear" in files:
+        none, codes = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
+        near, places = np.zeros(3, dtype=np.float32), np.zeros((0, 12), dtype=np.float32)
+        write_linear_policy(
+            tmp_path / "rollout-policy.npz", LinearPolicy(codes, none, codes, none, codes, places, near)
+        )
+    config = Config().with_values(common | values)
+    with Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(5, 5))) as engine:
+        listed = {signature(call) for call in kernels.kernel_calls(engine.kernels_used)}
+        server = GtpServer(config, lambda: engine, log=lambda line: None)
+        assert all(server.handle_line(line).startswith("=") for line in MOVES_OF_EACH.split("\n"))
+    assert called - listed == set()
+    assert f"gtp_engine.{last}" in {name for name, _ in called}
+
+
+def test_a_human_like_network_and_noise_call_no_other_kernels(called: set[Signature]) -> None:
+    values = {"search.visits": "8", "search.seed": "1", "search.threads": "1", "human.human_profile": "rank_5k"}
+    values |= {"human.human_move_share": "0.5", "human.human_root_weightless": "0.5", "puct.noise": "0.25"}
+    values |= {"puct.anti_mirror": "true", "puct.subtree_bias": "0.4"}
+    human = FakeEvaluator(needs_profile=True)
+    with Engine(Config().with_values(values), evaluator=FakeEvaluator(model_version=15), human=human) as engine:
+        listed = {signature(call) for call in kernels.kernel_calls(engine.kernels_used)}
+        server = GtpServer(engine.config, lambda: engine, log=lambda line: None)
+        lines = (*MOVES_OF_EACH.split("\n"), "kata-search_analyze b 1", "set_random_seed 3")
+        assert all(server.handle_line(line).startswith("=") for line in lines)
+    assert {name for name, _ in called - listed if name.startswith("gtp_engine.")} == set()
 
 
 def searched(values: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -190,7 +249,7 @@ def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pyt
 
     class Loader(KernelLoader):
         def start(self) -> None:
-            loaded.append(self.searches)
+            loaded.append(self.kernels)
 
     monkeypatch.setattr(resources, "KernelLoader", Loader)
     engine = Engine(evaluator=FakeEvaluator(model_version=15))
@@ -240,7 +299,7 @@ class TestOneCompilerAtATime:
         assert lines[0] == kernels.FIRST_START
         assert any(line.startswith("Compiled 0 of 2 kernels (") for line in lines)
         assert loaded == ["a", "b", "a", "b"]  # the second one's from the cache
-        assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b"]
+        assert kernel_cache.compiled_so_far() == ["a", "b"]
         assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(ROLLOUTS)
 
 
@@ -284,8 +343,8 @@ def test_a_helper_compiles_the_second_half(fails: bool, monkeypatch: pytest.Monk
             monkeypatch.setattr("sys.argv", ["", NETWORK, "helper"])
             kernels.main()
 
-    def start(searches: str, part: str) -> FakeHelper:
-        assert (searches, part) == (NETWORK, "helper")
+    def start(kernels: str, part: str) -> FakeHelper:
+        assert (kernels, part) == (NETWORK, "helper")
         return FakeHelper(work)
 
     monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call("a"), Call("b")], [Call("c"), Call("d")]))
@@ -298,7 +357,7 @@ def test_a_helper_compiles_the_second_half(fails: bool, monkeypatch: pytest.Monk
     monkeypatch.setattr(kernels.gc, "set_threshold", lambda _: None)
     kernels.compile_kernels(NETWORK, lambda line: None)
     assert events == ["a", "b", "helper", *([] if fails else ["c", "d"]), "c", "d"]
-    assert kernel_cache.compiled_so_far(NETWORK) == ["a", "b", "c", "d"]
+    assert kernel_cache.compiled_so_far() == ["a", "b", "c", "d"]
     assert kernel_cache.is_cache_filled(NETWORK)
 
 

@@ -76,13 +76,6 @@ def test_a_missing_network_is_reported_at_once(values: dict[str, str], message: 
         SharedEngines(config).load_for_analyses()
 
 
-def test_kernels_are_warmed_up_with_the_human_like_network() -> None:
-    """Searches warm up networks that are not KataGo's; without `human` its settings would be refused."""
-    config = Config().with_values({"human.human_profile": "rank_5k", "human.human_move_share": "0.5"})
-    human = FakeEvaluator(needs_profile=True)
-    Resources(FakeEvaluator(), human).warm_up(config, (5, 5), print)
-
-
 def network_for(folder: Path, *, policy: str, value: str) -> Path:
     """Write a policy and a value network for these board sizes; return their folder."""
     alphago_policy(folder / "policy.onnx", sizes=policy)

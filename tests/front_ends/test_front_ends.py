@@ -353,7 +353,16 @@ def test_backups_replace_no_other_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("front_end", FRONT_ENDS.values(), ids=FRONT_ENDS)
 def test_every_front_end_has_something_to_say(front_end: FrontEnd, tmp_path: Path) -> None:
     assert "/opt/gtp-engine" in front_end.printed(SIMPLE)
-    assert front_end.title and front_end.next_steps(place(tmp_path)).endswith((".", "json5", "properties", "cfg"))
+    steps = front_end.next_steps(SIMPLE, place(tmp_path))
+    assert front_end.title and steps.endswith((".", "json5", "properties", "cfg"))
+
+
+@pytest.mark.parametrize("name", ["ogs", "kgs", "cgos"])
+def test_bots_are_warmed_up_with_their_own_options(name: str, tmp_path: Path) -> None:
+    """A plain `gtp-engine warmup` compiles for a search with a network, whatever the bot's command says."""
+    command = EngineCommand("/opt/my engine/gtp-engine", ("--search", "rave"), platform="linux")
+    warmup = "(once: '/opt/my engine/gtp-engine' warmup --search rave)"
+    assert warmup in FRONT_ENDS[name].next_steps(command, place(tmp_path))
 
 
 def test_the_difference_is_a_diff(tmp_path: Path) -> None:

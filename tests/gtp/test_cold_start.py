@@ -4,14 +4,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 
+from gtp_engine import kernel_cache
+from gtp_engine.alphago.alphago_calls import KERNEL_ROLLOUTS
+from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.decision import COMPILING_SECONDS, COMPILING_VISITS, while_compiling
-from gtp_engine.engine.kernels import KernelLoader
+from gtp_engine.engine.decision import COMPILING_ROLLOUTS, COMPILING_SECONDS, while_compiling
+from gtp_engine.engine.kernels import FIRST_START, FURTHER_START, CompilationLog, KernelLoader, kernel_calls
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.go.constants import BLACK
-from gtp_engine.kernel_cache import ROLLOUTS
+from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, joined
+from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.time_manager import TimeBudget
 
 SET_UP = b"boardsize 7\nfixed_handicap 2\nkomi 0.5\nkata-set-rules japanese\nplay w d4\nundo\nplay w d4\nshowboard\n"
@@ -37,5 +43,101 @@ def test_a_search_while_compiling_is_small() -> None:
     engine, loader = Engine(Config().with_values({"game.board_size": 9})), KernelLoader(ROLLOUTS, print)
     loader.is_compiling = True
     engine.share_kernels(loader)
-    assert engine.genmove(BLACK).report.visits == COMPILING_VISITS[ROLLOUTS]
+    assert engine.genmove(BLACK).report.visits == COMPILING_ROLLOUTS
     engine.close()
+
+
+class Compiling(KernelLoader):
+    """A loader whose kernels are being compiled until it is waited for."""
+
+    def __init__(self, kernels: str) -> None:
+        super().__init__(kernels, print)
+        self.is_compiling = True
+
+    def wait(self, cancel: CancelToken) -> None:
+        """Note that everything is compiled now."""
+        self.is_compiling = False
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "waits"),
+    [
+        ({"search.seed": "1", "search.visits": "40"}, TimeSettings.none(), True),
+        ({"search.seed": "1", "search.visits": "40"}, TimeSettings.absolute(600.0), False),
+        ({"search.seed": "1", "search.visits": "40", "time.time_per_move": "60"}, TimeSettings.none(), False),
+        ({"search.visits": "40"}, TimeSettings.none(), False),
+        ({"search.seed": "1"}, TimeSettings.none(), False),
+    ],
+)
+def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
+    values: dict[str, str], settings: TimeSettings, waits: bool
+) -> None:
+    """README promises the same moves on every machine; a first start played others."""
+    log: list[str] = []
+    with Engine(Config().with_values({"game.board_size": "5"} | values), log.append) as engine:
+        engine.set_time_settings(settings)
+        engine.share_kernels(Compiling(ROLLOUTS))
+        assert engine.genmove(BLACK).report.visits == (40 if waits else COMPILING_ROLLOUTS)
+    assert any(line.startswith("Waiting until the engine is compiled (0 of ") for line in log) == waits
+
+
+def test_a_seed_that_a_controller_sets_counts_as_given() -> None:
+    with Engine(Config().with_values({"game.board_size": "5", "search.visits": "40"})) as engine:
+        for set_seed, waits in ((lambda: engine.set_seed(3), True), (lambda: forget_seed(engine), False)):
+            set_seed()
+            engine.share_kernels(Compiling(ROLLOUTS))
+            engine.genmove(BLACK)
+            assert engine.is_compiling != waits
+
+
+def forget_seed(engine: Engine) -> None:
+    engine.configure({"search.seed": "none"})
+
+
+@pytest.mark.parametrize(
+    ("values", "waits"),
+    [
+        ({}, False),
+        ({"search.seed": "1"}, False),
+        ({"search.seed": "1", "search.visits": "8"}, True),
+        ({"puct.rollout_share": "0.5"}, True),
+        ({"search.search": "rave"}, True),
+    ],
+)
+def test_a_score_does_not_wait_for_the_compiler(values: dict[str, str], waits: bool) -> None:
+    """`final_status_list` blocked for 264 s.  Rollouts are too slow while they are interpreted."""
+    log: list[str] = []
+    config = Config().with_values({"game.board_size": "5", "search.threads": "1", **values})
+    with Engine(config, log.append, FakeEvaluator(model_version=15)) as engine:
+        engine.share_kernels(Compiling(engine.kernels_used))
+        engine.final_status()
+        assert engine.is_compiling != waits
+    assert len(log) == 1 and log[0].startswith("Waiting until" if waits else "Still compiling (0 of ")
+
+
+def test_analyses_that_are_to_repeat_exactly_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr("gtp_engine.engine.shared_engines.is_cache_filled", lambda kernels: False)
+    monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: done.append("waited"))
+    monkeypatch.setattr("gtp_engine.engine.resources.Resources.load_kernels", lambda *_: done.append("began"))
+    for values in ({"search.seed": "1"}, {}, {"puct.rollout_share": "0.5"}):
+        SharedEngines(Config().with_values(values), evaluator=FakeEvaluator(model_version=15)).load_for_analyses()
+    assert done == ["waited", "began", "waited"]
+
+
+def test_a_start_with_other_options_says_how_many_kernels_are_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "find_directory", lambda: tmp_path)
+    monkeypatch.setattr(kernel_cache, "cache_directory", lambda: tmp_path)
+    lines: list[str] = []
+    names = [call.name for call in kernel_calls(joined([NETWORK, KERNEL_ROLLOUTS]))]
+    CompilationLog(names, lines.append)
+    for call in kernel_calls(NETWORK):
+        kernel_cache.record_compiled(call.name)
+    CompilationLog(names, lines.append)
+    assert lines == [FIRST_START, FURTHER_START.format("4 kernels")]
+    kernel_cache.mark_cache_filled(NETWORK)
+    assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(joined([NETWORK, ROLLOUTS]))
+    kernel_cache.mark_cache_filled(joined([ROLLOUTS, KERNEL_ROLLOUTS]))
+    assert kernel_cache.is_cache_filled(joined([NETWORK, ROLLOUTS]))
