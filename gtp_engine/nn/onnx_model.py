@@ -1,9 +1,9 @@
 """A network file on a provider: sessions of OpenVINO or ONNX Runtime, and arrays in and out.
 
 A session serves one board size, with fixed dimensions, so that it needs no mask and does no work for points off the
-board.  The number of positions is handled in two ways (`Provider.takes_any_batch`): on a CPU some numbers have a
-session of their own (`_own_sizes`) and one session takes all others; elsewhere a call is padded to a power of two, each
-with a session of its own.
+board.  Numbers of positions are served as suits the provider (`Provider.calls`): in OpenVINO a call is divided among
+sessions for powers of two, in ONNX Runtime on the CPU full batches have a session of their own and one session takes
+all other numbers, elsewhere a call is padded to a power of two.
 
 Sessions are created when they are first needed, or by `prepare`; those of the board that was used least recently are
 closed when there are more than `MAX_BOARDS`, because each session holds the network's weights.
@@ -23,7 +23,7 @@ from gtp_engine.machine import available_cores
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers
 from gtp_engine.nn.openvino_session import OpenVinoSession, is_installed
-from gtp_engine.nn.providers import OPENVINO, PROVIDERS, Runtime, estimated_seconds, suitable_batch
+from gtp_engine.nn.providers import ANY_SIZE, OPENVINO, PADDED, PROVIDERS, Runtime, estimated_seconds, suitable_batch
 
 MAX_BOARDS: Final = 3
 """Board sizes for which a network has open sessions, and whose evaluations are kept (`network_evaluator`)."""
@@ -79,8 +79,6 @@ class OnnxModel:
         self.position_seconds = estimated_seconds(runtime, path.stat().st_size, threads or available_cores())
         self.batch = batch or suitable_batch(runtime, self.position_seconds)
         self._threads = threads
-        self._own_sizes: Final = {1, self.batch} if runtime.provider.name == OPENVINO else {self.batch}
-        """Numbers of positions that have a session of their own where a provider takes any."""
         self._sessions: OrderedDict[tuple[int, int], dict[int, Session]] = OrderedDict()
 
     @property
@@ -93,7 +91,9 @@ class OnnxModel:
 
         Raises ModelError if the network does not play this size, or the provider cannot run it.
         """
-        for rows in {self.session_rows(count) for count in (1, self.batch - 1, self.batch) if count}:
+        one_and_full = self.runtime.provider.calls == PADDED  # the sizes between may take minutes to compile
+        counts = {1, self.batch} if one_and_full else range(1, self.batch + 1)
+        for rows in {rows for count in counts for rows in self.sessions_for(count)}:
             self._session(rows, width, height)
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
@@ -102,30 +102,35 @@ class OnnxModel:
         Raises ModelError if the provider fails, or the outputs do not have the shapes that the metadata declares.
         """
         count, _, height, width = spatial.shape
-        rows = self.session_rows(count)
-        session = self._session(rows, width, height)
-        feeds = {"spatial": spatial}
-        if self.info.globals_:
-            feeds["globals"] = globals_
-        if rows > count:
-            feeds = {name: _padded(array, rows) for name, array in feeds.items()}
+        feeds = {"spatial": spatial} | ({"globals": globals_} if self.info.globals_ else {})
+        sessions = [(rows, self._session(rows, width, height)) for rows in self.sessions_for(count)]
+        parts, first = [], 0
         try:
-            found = session.run(feeds)
+            for rows, session in sessions:
+                last = min(first + rows, count) if rows else count
+                parts.append(session.run({name: _padded(array[first:last], rows) for name, array in feeds.items()}))
+                first = last
         except Exception as error:  # many kinds, as when a session is created
             raise ModelError(
                 f"network {shown(self.path.name)}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
             ) from error
-        outputs = RawOutputs(*(None if name not in found else found[name][:count] for name in _OUTPUTS))
+        outputs = RawOutputs(*(_joined([part[name] for part in parts if name in part], count) for name in _OUTPUTS))
         if outputs.policy is not None and outputs.policy.ndim == 2:
             outputs = outputs._replace(policy=outputs.policy[:, None, :])
         self._check_shapes(outputs, count, width * height)
         return outputs
 
-    def session_rows(self, count: int) -> int:
-        """Return the batch size of the session that serves `count` positions."""
-        if self.runtime.provider.takes_any_batch:
-            return count if count in self._own_sizes else ANY_BATCH
-        return 1 << (count - 1).bit_length()
+    def sessions_for(self, count: int) -> list[int]:
+        """Return the sessions that serve `count` positions one after the other, each by its number of positions."""
+        calls, sessions = self.runtime.provider.calls, []
+        if calls == PADDED:
+            return [1 << (count - 1).bit_length()]
+        if calls == ANY_SIZE:
+            return [count if count == self.batch else ANY_BATCH]
+        while count:
+            sessions.append(self.batch if count >= self.batch else 1 << (count.bit_length() - 1))
+            count -= sessions[-1]
+        return sessions
 
     def close(self) -> None:
         """Free the sessions."""
@@ -242,7 +247,14 @@ def _reason(error: Exception) -> str:
 
 
 def _padded(array: FloatArray, rows: int) -> FloatArray:
-    """Return `array` followed by rows of zeros, `rows` in all."""
+    """Return `array` followed by rows of zeros, `rows` in all; itself if it has as many or more."""
+    if len(array) >= rows:
+        return array
     filled = np.zeros((rows, *array.shape[1:]), dtype=np.float32)
     filled[: len(array)] = array
     return filled
+
+
+def _joined(arrays: Sequence[FloatArray], count: int) -> FloatArray | None:
+    """Return the rows of all arrays, the first `count`; None without arrays."""
+    return None if not arrays else (arrays[0] if len(arrays) == 1 else np.concatenate(arrays))[:count]

@@ -49,6 +49,17 @@ AUTO_ORDER: Final = ("cuda", "tensorrt", "directml", "coreml", "openvino", "cpu"
 OPENVINO: Final = "openvino"
 """The provider that is a library of its own; all others belong to ONNX Runtime."""
 
+ANY_SIZE: Final = "any size"
+"""One session takes calls of any number of positions, about as fast as one created for that number."""
+IN_PARTS: Final = "in parts"
+"""Calls are divided among sessions of fixed sizes, with the same results, bit for bit.
+
+In OpenVINO a session for any number takes 1 to 3 ms longer whenever the number changes (tengen-b10c128 in int8:
+6 positions 1.27 times as long as one for 6 on 9×9, 1.12 times on 19×19), and its results differ in the last bits.
+4 + 2 positions take 1.06 and 1.02 times as long."""
+PADDED: Final = "padded"
+"""Calls are filled up to one of a few sizes that have sessions of their own."""
+
 GPU_BATCH: Final = 32
 """Positions in one call on a GPU, which needs many to be fully used (KataGo's guide suggests 16 to 64)."""
 
@@ -78,15 +89,14 @@ Zen 3 core."""
 class Provider:
     """OpenVINO, or one of ONNX Runtime's execution providers, which `onnx_name` is the name of there.
 
-    `takes_any_batch` means that one session serves any number of positions about as fast as one created for that
-    number; otherwise a call is padded to one of a few sizes that have sessions of their own.
+    `calls` is how numbers of positions are served: ANY_SIZE, IN_PARTS or PADDED.
     """
 
     name: str
     onnx_name: str
     title: str
     advice: str
-    takes_any_batch: bool = False
+    calls: str = PADDED
 
     @property
     def is_cpu(self) -> bool:
@@ -105,14 +115,14 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "CPUExecutionProvider",
                 "ONNX Runtime's own CPU provider",
                 "run `pip install --force-reinstall onnxruntime`",
-                takes_any_batch=True,
+                calls=ANY_SIZE,
             ),
             Provider(
                 "openvino",
                 "",
                 "OpenVINO",
                 "run `pip install openvino`",
-                takes_any_batch=True,
+                calls=IN_PARTS,
             ),
             Provider(
                 "cuda",

@@ -58,7 +58,7 @@ def test_a_row_has_the_same_outputs_in_every_batch(network: Path, runtime: Runti
 
 def test_calls_are_padded_to_powers_of_two(network: Path) -> None:
     model = OnnxModel(network, FIXED, batch=8)
-    assert [model.session_rows(count) for count in (1, 2, 3, 5, 8, 9)] == [1, 2, 4, 8, 8, 16]
+    assert [model.sessions_for(count) for count in (1, 2, 3, 5, 8, 9)] == [[1], [2], [4], [8], [8], [16]]
 
 
 def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,16 +90,21 @@ def test_boards_that_a_network_does_not_play_take_no_place(tmp_path: Path) -> No
 
 
 @needs_openvino
-def test_one_position_and_full_batches_have_sessions_of_their_own_in_openvino(network: Path) -> None:
-    """A session for any number takes up to a tenth longer for one position."""
-    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=8)
+@pytest.mark.parametrize("batch", [6, 8])
+def test_calls_in_openvino_are_divided_among_sessions_of_fixed_sizes(network: Path, batch: int) -> None:
+    """A session for any number takes milliseconds longer whenever the number changes, and its last bits differ."""
+    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=batch)
     model.prepare(9, 7)
-    assert sorted(model._sessions[9, 7]) == [onnx_model.ANY_BATCH, 1, 8]
-    spatial, globals_ = inputs(8)
+    assert sorted(model._sessions[9, 7]) == [1, 2, 4, batch]
+    assert [model.sessions_for(count) for count in (5, 7, 13)] == (
+        [[4, 1], [4, 2, 1], [8, 4, 1]] if batch == 8 else [[4, 1], [6, 1], [6, 6, 1]]
+    )
+    spatial, globals_ = inputs(2 * batch)
     whole = model.run(spatial, globals_)
-    for count in range(1, 8):
+    for count in range(1, 2 * batch):
         part = model.run(spatial[:count], globals_[:count])
-        assert_alike(part, RawOutputs(*(array[:count] for array in whole if array is not None)))
+        assert_alike(part, RawOutputs(*(array[:count] for array in whole if array is not None)), 0.0)
+    assert sorted(model._sessions[9, 7]) == [1, 2, 4, batch], "no call had to create one"
 
 
 @needs_openvino
