@@ -28,10 +28,10 @@ from gtp_engine.engine.game_end import StatusEstimate
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.searches import Searches, TimeWatcher
+from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, TengenError, problem
 from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
@@ -306,6 +306,21 @@ class Engine:
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
         limits = replace(_limits(limits, cancel), watcher=watcher)
         return self._searches.search_move(self.game, self._color(color), limits)
+
+    def known(self, game: Game) -> SearchReport | None:
+        """Return what the last search of this engine's game holds about a position of it, None if nothing."""
+        self._background.end()
+        return self._searches.known(game, game.to_play)
+
+    def average_evaluation(self, game: Game) -> Evaluation:
+        """Return the network's evaluation of a position, the mean over all orientations; raises ConfigError."""
+        self._background.end()
+        return self._searches.evaluate(game, game.to_play, (ALL_SYMMETRIES,), None)
+
+    def measure(self, visits: int, cancel: CancelToken) -> Speed:
+        """Return how fast the network's searches are on this board, see `Searches.measure`; raises ConfigError."""
+        self._background.end()
+        return self._searches.measure(self.game.width, self.game.height, visits, cancel)
 
     def raw_evaluation(
         self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None

@@ -24,7 +24,14 @@ from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
-from gtp_engine.evaluation.evaluator import SUICIDE_AREAS, EvaluationOptions, Evaluator, ExclusiveEvaluator, Request
+from gtp_engine.evaluation.evaluator import (
+    SUICIDE_AREAS,
+    EvaluationOptions,
+    Evaluator,
+    ExclusiveEvaluator,
+    ForwardingEvaluator,
+    Request,
+)
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import EMPTY, Move, opponent
@@ -81,6 +88,38 @@ NETWORK_THRESHOLDS: Final = Thresholds(
 Chosen for networks with 7 to 60 evaluations a second: an estimate takes one or two seconds at most, and a settled move
 one.  KataGo spends 8 visits or more on the same questions (`maybeFriendlyPass`).
 """
+
+
+BENCHMARK_POSITIONS: Final = 10
+"""Positions that `Searches.measure` searches, as many as KataGo's benchmark."""
+
+BENCHMARK_STEP: Final = 0.06
+"""Moves, per point of the board, from one of them to the next: the last one is late in the middle game."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What a number of searches took: visits, evaluations by the network in a number of calls, seconds."""
+
+    positions: int
+    visits: int
+    evaluations: int
+    batches: int
+    seconds: float
+
+
+class CountingEvaluator(ForwardingEvaluator):
+    """Counts the positions that `evaluator` evaluates."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        super().__init__(evaluator)
+        self.rows = self.calls = 0
+
+    def evaluate(self, request: Request) -> None:
+        """Count and forward a request."""
+        self.rows += request.rows
+        self.calls += 1
+        super().evaluate(request)
 
 
 class Searches:
@@ -188,6 +227,42 @@ class Searches:
         if self.resources.human is None:
             raise ConfigError(problem("no human-like network is loaded", advice="name one with --human-model FILE"))
         return evaluate_game(self.resources.human, game, color, self.config, symmetries)
+
+    def known(self, game: Game, color: int) -> SearchReport | None:
+        """Return what the tree of the last search holds about a position of the game, None if it is not in the tree."""
+        return self._game_search.known(game, color)
+
+    def measure(self, width: int, height: int, visits: int, cancel: CancelToken) -> Speed:
+        """Return how fast positions of a game that the network plays are searched, each with `visits` and a new tree.
+
+        Raises ConfigError without a network.
+        """
+        if self.resources.evaluator is None or not self.uses_network:
+            raise ConfigError(problem("no network is loaded", advice="name one with --model FILE"))
+        from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
+
+        evaluator = CountingEvaluator(self.resources.evaluator)
+        search = PuctSearch(self.resources.impartial_config(self.config), evaluator)
+        game, reports, evaluations, batches = Game(width, height), list[SearchReport](), 0, 0
+        self.clear()
+        for number in range(BENCHMARK_POSITIONS):
+            while len(game.moves) < number * BENCHMARK_STEP * width * height and not game.is_over:
+                game.play(search.run(game, Limits(visits=1)).moves[0].point)
+            search.clear()
+            rows, calls = evaluator.rows, evaluator.calls
+            reports.append(search.run(game, Limits(visits, cancel=cancel)))
+            evaluations, batches = evaluations + evaluator.rows - rows, batches + evaluator.calls - calls
+            if cancel.is_cancelled:
+                break
+        search.close()
+        self.clear()
+        return Speed(
+            positions=len(reports),
+            visits=sum(report.visits for report in reports),
+            evaluations=evaluations,
+            batches=batches,
+            seconds=sum(report.seconds for report in reports),
+        )
 
     def clear(self) -> None:
         """Forget trees and cached evaluations."""

@@ -62,6 +62,9 @@ PV_LENGTH: Final = 8
 LABELLED_MOVES: Final = 8
 """Other moves that are marked with their share of the visits, in percent."""
 
+TREE_MOVES: Final = 10
+"""Moves that are listed for a choice, as in KataGo."""
+
 _LEAST_OWNERSHIP: Final = 0.1
 """Points closer to neutral are not marked: their squares would be dots."""
 
@@ -162,13 +165,29 @@ def format_evaluation(
     )
 
 
+def raw_text(evaluation: "Evaluation") -> str:
+    """Return the results of the first row of a network's evaluation, White's view, without maps."""
+    return "\n".join(_result_lines(evaluation, 0, is_human=False))
+
+
 def _evaluation_lines(
     evaluation: "Evaluation", row: int, game: "Game", legal: set[int], *, is_human: bool
 ) -> list[str]:
+    policy, ownership = evaluation.policy[row], -evaluation.ownership_black[row]
+    return [
+        *_result_lines(evaluation, row, is_human=is_human),
+        "policy",
+        *_rows(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
+        f"policyPass {policy[PASS]:8.6f}",
+        "whiteOwnership",
+        *_rows(game, lambda point: f"{ownership[point]:9.7f}"),
+    ]
+
+
+def _result_lines(evaluation: "Evaluation", row: int, *, is_human: bool) -> list[str]:
     win, loss = float(evaluation.loss_black[row]), float(evaluation.win_black[row])
     mean, stdev = -float(evaluation.score_black[row]), float(evaluation.score_stdev[row])
     score = "whiteScore" if is_human else "whiteScoreSelfplay"
-    policy, ownership = evaluation.policy[row], -evaluation.ownership_black[row]
     return [
         f"whiteWin {win:.6f}",
         f"whiteLoss {loss:.6f}",
@@ -179,11 +198,6 @@ def _evaluation_lines(
         *([] if is_human else [f"varTimeLeft {float(evaluation.time_left[row]):.3f}"]),
         f"shorttermWinlossError {float(evaluation.winloss_error[row]):.3f}",
         f"shorttermScoreError {float(evaluation.score_error[row]):.3f}",
-        "policy",
-        *_rows(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
-        f"policyPass {policy[PASS]:8.6f}",
-        "whiteOwnership",
-        *_rows(game, lambda point: f"{ownership[point]:9.7f}"),
     ]
 
 
@@ -245,6 +259,50 @@ def _ten_thousandths(probability: float) -> int:
 
 def _number(value: float) -> str:
     return f"{value:.6g}"
+
+
+# --- what a search knows, as KataGo prints it for people (`printTree` in `cpp/search/searchresults.cpp`) ---
+
+
+def search_text(game: "Game", report: SearchReport, perspective: str, *, moves: int | None = None) -> str:
+    """Return a line about a position that was searched and one for each of its moves, or the first `moves`.
+
+    Utilities, and their parts from winning and from the score, are in hundredths; then come expected score and lead,
+    points, the prior, what the move is chosen by, the visits and the expected continuation.
+    """
+    color = _PERSPECTIVES.get(perspective, report.to_play)
+    best = report.best
+    head = f": {_results_text(report, color)}N {report.visits:7d}  --  "
+    lines = [head + ("" if best is None else " ".join(map(game.vertex, best.pv)))]
+    lines.append(f"---{format_color(report.to_play).capitalize()}({'^' if color == report.to_play else 'v'})---")
+    for move in report.moves[:moves]:
+        vertex = "pss" if move.point == PASS else game.vertex(move.point)
+        _, bound = move.bounds_seen_by(color, report.to_play)
+        known = f"LCB {100 * bound:7.2f}c " if move.selection_weight > 0.0 else ""
+        chosen = f"PSV {move.selection_weight:7.0f} " if move.selection_weight > 0.0 else ""
+        lines.append(
+            f"{vertex:<3} : {_results_text(move, color)}{known}P {100 * move.prior:5.2f}% "
+            f"WF {move.weight:5.1f} {chosen}N {move.position_visits:7d}  --  {' '.join(map(game.vertex, move.pv[1:]))}"
+        )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _results_text(found: MoveReport | SearchReport, color: int) -> str:
+    seen = found.seen_by(color)
+    value = for_color(found.value_black, color)
+    return (
+        f"T {100 * seen.utility:6.2f}c W {100 * value:6.2f}c S {100 * (seen.utility - value):6.2f}c "
+        f"({seen.score:+5.1f} L {seen.lead:+5.1f}) "
+    )
+
+
+def choice_text(game: "Game", choice: "Choice", perspective: str) -> str:
+    """Return what was found for a choice, with the board before the move, for a person."""
+    report = completed(choice.report, game)
+    lines = [game.diagram(), f"Rules: {game.rules.to_json()}", f"Time taken: {report.seconds:.3f}"]
+    lines += [f"Root visits: {report.visits}", f"New playouts: {report.playouts}"]
+    lines += [f"PV: {' '.join(map(game.vertex, report.best.pv)) if report.best is not None else ''}", "Tree:"]
+    return "\n".join([*lines, search_text(game, report, perspective, moves=TREE_MOVES)])
 
 
 # --- Go servers ---

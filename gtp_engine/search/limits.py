@@ -137,6 +137,13 @@ class Searcher(Protocol):
         """
         ...
 
+    def known(self, game: Game, color: int) -> SearchReport | None:
+        """Return what the tree holds about a position with `color` to play; None if nothing.
+
+        Only searches with a network tell.
+        """
+        ...
+
     def clear(self) -> None:
         """Forget the game, and start the random numbers again if they have a seed."""
         ...

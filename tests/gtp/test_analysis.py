@@ -309,6 +309,48 @@ def test_ownership_of_every_move_and_its_deviation_on_request() -> None:
         assert reply.count("movesOwnership") == reply.count("info move") > 1
 
 
+def test_tables_of_what_a_search_knows() -> None:
+    log: list[str] = []
+    with make(FakeEvaluator()) as engine:
+        server = GtpServer(engine.config, lambda: engine, log.append)
+        assert "N " not in server.handle_line("debug_moves"), "nothing was searched"
+        move = server.handle_line("kata-search_debug b").split()[1]
+        table = log[-1].splitlines()
+        assert "Root visits: 30" in table and any(line.startswith(f"{move:<3} : T ") for line in table)
+        reply = server.handle_line("debug_moves")
+        assert reply.startswith("= ") and "\n\n" not in reply[:-2]
+        root, side, *moves = [line for line in reply.splitlines() if ": T " in line or line.startswith("---")]
+        assert root.startswith(": T ") and " N      30  -- " in root and side == "---Black(^)---"
+        visits = [int(line.split(" N ")[1].split()[0]) for line in moves]
+        assert sum(visits) == 29 and visits == sorted(visits, reverse=True)
+        best = moves[0].split()[0]
+        child = server.handle_line(f"debug_moves {best} rawstats")
+        assert f" N {visits[0]:7d}  -- " in child and "---White(^)---" in child
+        assert "last " + best in child
+        assert "whiteWin 0." in child and "shorttermScoreError" in child and "policy" not in child
+        server.handle_line(f"play b {best}")
+        assert f" N {visits[0]:7d}  -- " in server.handle_line("debug_moves"), "the root follows the game"
+        assert server.handle_line("debug_moves D4 D4").startswith("? illegal move")
+        assert server.handle_line("debug_moves Z1").startswith("? invalid ")
+        assert re.fullmatch(r"= \S+\n\n", server.handle_line("genmove_debug w")) and "Tree:" in log[-1]
+
+
+def test_the_benchmark_has_katagos_form() -> None:
+    with make(FakeEvaluator()) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        form = (
+            r"= numSearchThreads = +\d+: 10 / 10 positions, visits/s = [\d.]+ nnEvals/s = [\d.]+ nnBatches/s = [\d.]+ "
+        )
+        form += r"avgBatchSize = [\d.]+ \([\d.]+ secs\)\n\n"
+        assert re.fullmatch(form, server.handle_line("kata-benchmark 20"))
+        for words in ("", "0", "many", "10 2"):
+            assert server.handle_line(f"kata-benchmark {words}").startswith("? ")
+    with Engine(Config().with_values({"game.board_size": "5"})) as engine:
+        assert (
+            GtpServer(engine.config, lambda: engine, print).handle_line("kata-benchmark 9").startswith("? no network")
+        )
+
+
 def test_settings_by_katagos_names_reach_the_network() -> None:
     with make(FakeEvaluator()) as engine:
         server = GtpServer(engine.config, lambda: engine, print)

@@ -21,7 +21,7 @@ from gtp_engine.errors import problem, shown
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.gtp.args import Args, color_or_none, parse_integer, read_vertex
-from gtp_engine.gtp.commands.moves import ponder_when_sent, record_choice
+from gtp_engine.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
@@ -191,6 +191,15 @@ def kata_search(server: "GtpServer", args: Args) -> str:
     """Return the engine's move."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
+    return record_choice(server, choice)
+
+
+@command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.", syntax=_COLOR)
+def kata_search_debug(server: "GtpServer", args: Args) -> str:
+    """Return the engine's move."""
+    color = parse_color(args[0])
+    choice = server.engine.genmove(color, play=False, cancel=server.cancel)
+    log_choice(server, server.engine.game, choice)
     return record_choice(server, choice)
 
 

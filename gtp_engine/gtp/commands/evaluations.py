@@ -4,11 +4,13 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.clock import read_number
-from gtp_engine.errors import problem, shown
+from gtp_engine.errors import counted, problem, shown
+from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import board_points, format_color, parse_color
-from gtp_engine.gtp.args import Args, color_or_none, show_vertices
+from gtp_engine.gtp.args import Args, color_or_none, parse_integer, read_vertex, show_vertices
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
+from gtp_engine.machine import available_cores
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Engine
@@ -20,6 +22,9 @@ SEARCH_SECONDS: Final = 1.0
 
 TOP_MOVES: Final = 10
 """Number of moves shown at most."""
+
+MOST_VISITS: Final = 10**9
+"""Most visits of each search of `kata-benchmark`."""
 
 _NAME_HUMAN: Final = "start the engine with --human-model FILE"
 _SET_PROFILE: Final = "set it with kata-set-param humanSLProfile rank_5k"
@@ -114,6 +119,45 @@ def kata_raw_human_nn(server: "GtpServer", args: Args) -> str:
     from gtp_engine.gtp.reports import format_evaluation  # here: it needs numpy, which comes with the engine
 
     return format_evaluation(evaluation, symmetries, engine.game, color, is_human=True)
+
+
+@command(
+    "debug_moves",
+    "[rawstats] [VERTEX]...",
+    "The board after these moves and what the last search knows about it; rawstats: and the network's evaluation.",
+)
+def debug_moves(server: "GtpServer", args: Args) -> str:
+    """Return the board, a table of the moves, and with rawstats the results of the network over all orientations."""
+    engine = server.engine
+    game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
+    for word in words:
+        game.play(Move(game.to_play, read_vertex(game, word)), allow_superko=True)
+    report = engine.known(game)
+    parts = [game.diagram()]
+    from gtp_engine.gtp.reports import raw_text, search_text  # here: it needs numpy, which comes with the engine
+
+    if report is not None:
+        parts.append(search_text(game, report, engine.config.gtp.analysis_perspective))
+    if len(words) < len(args):
+        parts.append(raw_text(engine.average_evaluation(game)))
+    return "\n".join(parts)
+
+
+@command("kata-benchmark", "VISITS", "How fast ten positions are searched with so many visits each.", exact=True)
+def kata_benchmark(server: "GtpServer", args: Args) -> str:
+    """Return one line in KataGo's format; every other line that comes ends it."""
+    visits = parse_integer(args[0], failure="visits not an integer")
+    if not 1 <= visits <= MOST_VISITS:
+        raise GtpError(problem(f"syntax error: {counted(visits, 'visit')}", expected=f"1 to {MOST_VISITS}"))
+    speed = server.engine.measure(visits, server.cancel)
+    seconds, batches = max(speed.seconds, 1e-6), max(speed.batches, 1)
+    threads = server.engine.config.network.network_threads or available_cores()
+    return (
+        f"numSearchThreads = {threads:2d}: {speed.positions} / {speed.positions} positions, "
+        f"visits/s = {speed.visits / seconds:.2f} nnEvals/s = {speed.evaluations / seconds:.2f} "
+        f"nnBatches/s = {speed.batches / seconds:.2f} avgBatchSize = {speed.evaluations / batches:.2f} "
+        f"({speed.seconds:.1f} secs)"
+    )
 
 
 @command("kata-get-models", "", "The loaded networks, as JSON.")

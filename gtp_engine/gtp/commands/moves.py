@@ -53,6 +53,13 @@ def genmove(server: "GtpServer", args: Args) -> str:
     return _choose(server, color)
 
 
+@command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.", syntax="invalid color")
+def genmove_debug(server: "GtpServer", args: Args) -> str:
+    """Play the engine's move."""
+    color = parse_color(args[0])
+    return _choose(server, color, explained=True)
+
+
 @command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.", syntax="invalid color")
 def reg_genmove(server: "GtpServer", args: Args) -> str:
     """Return the engine's move without playing it."""
@@ -105,8 +112,12 @@ def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
     return server.explanation
 
 
-def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False) -> str:
+def _choose(
+    server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False, explained: bool = False
+) -> str:
     """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured.
+
+    With `explained` a table of the search goes to stderr.
 
     Meanwhile GoGui or a person who watches stderr sees the search.
     """
@@ -120,6 +131,8 @@ def _choose(server: "GtpServer", color: int, *, play: bool = True, cleanup: bool
         server.log(GOGUI_CLEAR)
     if engine.config.gtp.ogs_chat:
         _report_to_ogs(server, position, choice)
+    if explained:
+        log_choice(server, position, choice)
     return record_choice(server, choice)
 
 
@@ -136,6 +149,13 @@ def _report_to_ogs(server: "GtpServer", position: "Game", choice: "Choice") -> N
 
     if line := ogs_chat_line(position, choice):
         server.log(line)
+
+
+def log_choice(server: "GtpServer", position: "Game", choice: "Choice") -> None:
+    """Write a table of the search that a choice in `position` is based on to stderr."""
+    from gtp_engine.gtp.reports import choice_text  # here: it needs numpy, which comes with the engine
+
+    server.log(choice_text(position, choice, server.engine.config.gtp.analysis_perspective))
 
 
 @command("final_score", "", "The score, such as B+3.5, W+0.5 or 0; dead stones are estimated.")

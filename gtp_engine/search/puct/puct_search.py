@@ -87,7 +87,7 @@ from gtp_engine.search.puct.root import (
 )
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, Tree, set_human_priors, set_priors
-from gtp_engine.search.puct.tree_report import SearchState, progress_of, raw_evaluation, report_of
+from gtp_engine.search.puct.tree_report import SearchState, node_report, progress_of, raw_evaluation, report_of
 from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_per_point
 from gtp_engine.search.report import RawEvaluation, SearchReport
@@ -192,6 +192,11 @@ class PuctSearch:
             for batch in under_way:
                 abandon(tree.store.tree, batch.leaves)
         return run.final_report()
+
+    def known(self, game: Game, color: int) -> SearchReport | None:
+        """Return what the tree of the last search holds about a position (`node_report`), None if it is not in it."""
+        node = None if self._tree is None else self._tree.node_of(game, color)
+        return None if node is None or self._tree is None else node_report(self._tree.store.tree, node, color)
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""

@@ -181,6 +181,60 @@ def _root_priors(state: SearchState) -> NDArray[np.float32]:
     return priors
 
 
+def node_report(tree: Tree, node: int, color: int) -> SearchReport:
+    """Return what a tree holds about any of its nodes, with `color` to play: no bounds and no ownership.
+
+    The moves with the most visits come first.
+    """
+    first = int(tree.first_edge[node])
+    edges = slice(first, first + int(tree.tried[node]))
+    visits, children = edge_visits(tree, edges), tree.child[edges]
+    mean = tree.mean[node]
+    return SearchReport(
+        to_play=color,
+        visits=int(tree.visits[node]),
+        playouts=0,
+        seconds=0.0,
+        value_black=float(mean[VALUE]),
+        moves=tuple(
+            _node_move(tree, first + i, int(visits[i]))
+            for i in np.argsort(-visits, kind="stable").tolist()
+            if tree.visits[children[i]] > 0
+        ),
+        ownership_samples=0,
+        ownership_black=np.zeros(0),
+        utility_black=float(mean[UTILITY]),
+        score_black=float(mean[SCORE]),
+        score_stdev=_stdev(mean),
+        lead_black=float(mean[LEAD]),
+        no_result=float(mean[NO_RESULT]),
+        weight=float(mean[WEIGHT]),
+    )
+
+
+def _node_move(tree: Tree, edge: int, visits: int) -> MoveReport:
+    """Return what a tree holds about a move that was tried."""
+    node, point = int(tree.child[edge]), int(tree.move[edge])
+    line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
+    length, mean = write_pv(tree, node, line, line_visits), tree.mean[node]
+    return MoveReport(
+        point=point,
+        visits=visits,
+        value_black=float(mean[VALUE]),
+        expected_black=float(mean[VALUE]),
+        pv=(point, *line[:length].tolist()),
+        pv_visits=(visits, *line_visits[:length].tolist()),
+        prior=float(tree.prior[edge]),
+        utility_black=float(mean[UTILITY]),
+        score_black=float(mean[SCORE]),
+        score_stdev=_stdev(mean),
+        lead_black=float(mean[LEAD]),
+        no_result=float(mean[NO_RESULT]),
+        weight=float(mean[WEIGHT]),
+        surplus_visits=int(tree.visits[node]) - visits,
+    )
+
+
 def _results_in_retrospect(state: SearchState, tried: RootMoves) -> PositionResults | None:
     """Return the results of the root without what was spent in vain, None if no move was tried.
 

@@ -17,7 +17,7 @@ from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtr
 from gtp_engine.search.puct.transpositions import add_all_keys
 from gtp_engine.search.puct.tree import EDGES, EXPANDED, NODES, ROOT, Extras, Tree, copy_subtree, edge_visits, new_tree
 from gtp_engine.search.report import RawEvaluation
-from gtp_engine.search.tree_reuse import RootPosition, find_position, tree_memory
+from gtp_engine.search.tree_reuse import RootPosition, find_position, moves_since, tree_memory
 
 _INITIAL_NODES: Final = 1 << 12
 _GROWTH: Final = 4
@@ -228,6 +228,15 @@ class ReusableTree:
             self.store.clear()
             self._forget_root()
         self._position = position
+
+    def node_of(self, game: Game, color: int) -> int | None:
+        """Return the node of a position, however the tree was searched; None if it is not in the tree."""
+        root = self._position
+        moves = None if root is None else moves_since(root.game, root.color, game, color)
+        node: int | None = None if moves is None else ROOT
+        for move in moves or ():
+            node = None if node is None else self.store.child_by_move(node, move)
+        return node
 
     def clear(self) -> None:
         """Forget everything but the buffers."""

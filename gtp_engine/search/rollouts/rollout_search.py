@@ -80,6 +80,10 @@ class RolloutSearch:
         run.run_to_limits()
         return run.report()
 
+    def known(self, game: Game, color: int) -> SearchReport | None:
+        """Return nothing."""
+        return None
+
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
         self._tree = None
