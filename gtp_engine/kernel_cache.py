@@ -145,6 +145,12 @@ def environment() -> dict[str, str]:
     return {**kept, "TENGEN_CACHE_DIR": str(directory.parent.parent)}
 
 
+def package_environment(variables: dict[str, str]) -> dict[str, str]:
+    """Return environment variables with which a child process (`python -P`) imports this very package."""
+    paths = [str(PACKAGE.parent), *filter(None, [variables.get("PYTHONPATH")])]
+    return {**variables, "PYTHONPATH": os.pathsep.join(paths)}
+
+
 def _create(directory: Path) -> bool:
     """Return whether a folder could be created, if it was missing, and can be written."""
     try:

@@ -206,7 +206,7 @@ def all_flags(group: click.Group) -> set[str]:
 @each_document
 def test_the_flags_named_exist(name: str) -> None:
     """Flags that stand alone, in inline code."""
-    named = set(re.findall(r"`(--[a-z-]+)", DOCUMENTS[name]))
+    named = set(re.findall(r"`(--[a-z0-9-]+)", DOCUMENTS[name]))
     assert named <= all_flags(cli)
 
 

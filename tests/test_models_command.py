@@ -173,7 +173,8 @@ class TestFromWheel:
 
     def test_networks_and_licence(self, wheel: str) -> None:
         output = succeed("from-wheel", wheel)
-        assert "    Use it as\n    you like.\n" in output
+        assert output.startswith("Licence of KataGo's networks: ") and f"; of {wheel}: net-LICENSE.txt\n" in output
+        assert Path("net-LICENSE.txt").read_text(encoding="utf-8").endswith("Use it as\nyou like.\n")
         assert "written       net.onnx" in output
         assert output.splitlines()[-1] == "Play with it:  gtp-engine --model net.onnx"
         info = info_of(read_properties("net.onnx"))
@@ -187,7 +188,7 @@ class TestFromWheel:
 
     def test_unpacked_or_installed_package(self, wheel: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         zipfile.ZipFile(wheel).extractall("site")
-        assert "you like" in succeed("from-wheel", "site/katrain")
+        assert "; of katrain: net-LICENSE.txt" in succeed("from-wheel", "site/katrain")
         monkeypatch.syspath_prepend(str(here / "site"))
         assert "net.bin.gz in katrain" in succeed("from-wheel")
 
@@ -220,3 +221,15 @@ def test_what_an_8_bit_copy_would_gain_is_said_in_one_line(monkeypatch: pytest.M
     assert output.endswith(
         "An 8-bit copy would be faster on this processor: `gtp-engine models quantize tiny.onnx` makes it.\n"
     )
+
+
+@pytest.mark.parametrize(("option", "done"), [((), "begun"), (("--int8",), "made"), (("--no-int8",), "hint")])
+def test_an_8_bit_copy_is_made_behind_or_now_or_not(
+    option: tuple[str, ...], done: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "gtp_engine.networks.quantization.faster_copy"
+    monkeypatch.setattr(f"{module}.begin_faster_copy", lambda path: f"begun for {path}")
+    monkeypatch.setattr(f"{module}.make_faster_copy", lambda path, progress, log: print(f"made for {path}"))
+    monkeypatch.setattr(f"{module}.faster_copy_hint", lambda path: f"hint for {path}")
+    write_network()
+    assert succeed("import", "tiny.bin.gz", *option).endswith(f"{done} for tiny.onnx\n")

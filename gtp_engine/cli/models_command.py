@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,8 @@ The networks are KataGo's. They are part of releases of KaTrain, a program for s
 package index that it uses here, and their hash is checked. Without a connection, a network is taken from an installed
 KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
 
-The licence is shown. If this processor is faster in 8 bits, an 8-bit copy is made too, which takes one to five minutes.
+It plays at once. If this processor is faster in 8 bits, an 8-bit copy is made in the background, one to five minutes of
+all cores at low priority; --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network.
 `gtp-engine models default builtin` returns to the network that ships.
 """
 
@@ -36,7 +36,7 @@ The licence is shown. If this processor is faster in 8 bits, an 8-bit copy is ma
 @click.command("get", help=_GET_HELP)
 @click.argument("wanted", metavar="[NAME|WHEEL]", required=False)
 @int8_option
-def get_command(wanted: str | None, int8: bool) -> None:  # noqa: D103
+def get_command(wanted: str | None, int8: bool | None) -> None:  # noqa: D103
     if wanted is None:
         click.echo(_catalogue())
         return
@@ -78,21 +78,22 @@ def default_command(name: str | None) -> None:
     click.echo(default_name())
 
 
-def offer_faster_copies(files: list[Path], *, make: bool) -> None:
-    """Make the 8-bit copies of networks that are faster on this processor; if not `make`, print how to."""
-    from gtp_engine.networks.quantization.faster_copy import faster_copy_hint, make_faster_copy
+def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
+    """Make 8-bit copies of networks where they are faster, in the background if `make` is None; or print how to."""
+    from gtp_engine.networks.quantization.faster_copy import begin_faster_copy, faster_copy_hint, make_faster_copy
     from gtp_engine.progress import ProgressBar
 
     for file in files:
         if not make:
-            if hint := faster_copy_hint(file):
-                click.echo(hint)
+            if text := begin_faster_copy(file) if make is None else faster_copy_hint(file):
+                click.echo(text)
             continue
         try:
             with ProgressBar() as bar:
                 make_faster_copy(file, progress=bar.update, log=bar.log)
         except KeyboardInterrupt:
-            click.echo(f"\nInterrupted; {file.name} plays without an 8-bit copy.", err=True)
+            command = f"gtp-engine models quantize {shlex.quote(str(file))}"
+            click.echo(f"\nInterrupted; {file.name} plays without an 8-bit copy; `{command}` goes on.", err=True)
             sys.exit(INTERRUPTED)
 
 
@@ -124,7 +125,7 @@ gtp-engine --model b15c192.onnx
 
 From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it,
 unless the comparison at the end shows that it is too inaccurate or hardly faster; --precision overrides. `models
-import` and `models get` make that copy by themselves on such a processor.
+import` and `models get` make that copy by themselves on such a processor. Work that was stopped goes on where it was.
 
 Games of the network that ships supply positions for calibration and others for validation. If the network loses too
 much accuracy, the loss is measured layer by layer, and the layers that lose most stay in floating point. All this takes
@@ -211,7 +212,7 @@ def models_command() -> None:  # noqa: D103
 @click.argument("source", metavar="NET", type=click.Path(path_type=Path))
 @out_option("the name of NET, ending in .onnx, in this folder")
 @int8_option
-def import_command(source: Path, target: Path | None, int8: bool) -> None:
+def import_command(source: Path, target: Path | None, int8: bool | None) -> None:
     """Convert the KataGo network NET (.bin.gz or .txt.gz) to an ONNX file."""
     from gtp_engine.networks.onnx_export import convert_file
     from gtp_engine.networks.onnx_export.convert import onnx_name
@@ -233,26 +234,30 @@ def import_command(source: Path, target: Path | None, int8: bool) -> None:
     help="Where to write the ONNX files.",
 )
 @int8_option
-def from_wheel_command(package: Path | None, folder: Path, int8: bool) -> None:
+def from_wheel_command(package: Path | None, folder: Path, int8: bool | None) -> None:
     """Convert the KataGo networks in a KaTrain wheel, or in the installed KaTrain, to ONNX files here.
 
     WHEEL is the file that `pip download --no-deps katrain==1.20.0` downloads, or a folder; without it, the installed
-    package is used. The licence of the networks is printed. `get` does the same for the engine's own folder.
+    package is used. Their licence is written beside them. `get` does the same for the engine's own folder.
     """
     from gtp_engine.errors import ModelError, problem
     from gtp_engine.networks.onnx_export.convert import onnx_name
-    from gtp_engine.networks.published_networks import convert_packed, installed_katrain, open_package, read_networks
+    from gtp_engine.networks.published_networks import (
+        convert_packed,
+        installed_katrain,
+        license_line,
+        open_package,
+        read_networks,
+    )
 
     package = package or installed_katrain()
     if package is None:
         advice = "name a wheel: `pip download --no-deps katrain==1.20.0`"
         raise ModelError(problem("KaTrain is not installed here", advice=advice))
     with open_package(package) as opened:
-        if opened.license:
-            click.echo(f"Licence of {opened.name}:\n")
-            click.echo(textwrap.indent(opened.license, "    ") + "\n")
         for data, name in read_networks(opened):
             conversion = convert_packed(data, name, opened, folder / onnx_name(name))
+            click.echo(license_line(opened, conversion.path))
             _show_conversion(conversion)
             offer_faster_copies([conversion.path], make=int8)
 

@@ -38,9 +38,9 @@ INTERRUPTED: Final = 130
 
 int8_option: Final = click.option(
     "--int8/--no-int8",
-    default=True,
-    show_default=True,
-    help="Also make an 8-bit copy if this processor is faster with one; that takes one to five minutes.",
+    default=None,
+    help="Make an 8-bit copy if this processor is faster with one, and wait for it, one to five minutes; or make none. "
+    "[default: make it in the background]",
 )
 
 

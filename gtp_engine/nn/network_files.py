@@ -17,6 +17,7 @@ from gtp_engine.nn.providers import Provider, gains_from_int8
 from gtp_engine.nn.quantized_copy import (
     NOTHING_KNOWN,
     CopyQuality,
+    UnfinishedCopy,
     can_be_quantized,
     is_made_from,
     quantized_path,
@@ -57,7 +58,10 @@ def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[
     """Return a sentence for the user if the network lacks an 8-bit copy that would be faster here, else ""."""
     if QUANTIZED in files.paths or not can_be_quantized(files.info) or not gains_from_int8(provider, simd):
         return ""
-    return f"An 8-bit copy would be faster on this processor: `{_quantize_command(files.paths[FLOAT])}` makes it."
+    command = _quantize_command(files.paths[FLOAT])
+    if progress := UnfinishedCopy(quantized_path(files.paths[FLOAT])).progress:
+        return f"An 8-bit copy is being made, or was stopped ({progress}; `{command}` goes on)."
+    return f"An 8-bit copy would be faster on this processor: `{command}` makes it."
 
 
 def _quantize_command(original: Path) -> str:

@@ -2,15 +2,26 @@
 
 It records the hash of the file it was made from, so that one left over from an older network is noticed, and how it
 compared with that file when it was made, so that a copy that is not worth using does not play.
+
+While it is being made, which takes minutes, a folder beside it keeps what has been computed (`UnfinishedCopy`).
 """
 
+import contextlib
 import json
-from collections.abc import Mapping
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
-from gtp_engine.files import sha256_of
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.files import locked, replacing, sha256_of
 from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo, read_properties
 
 QUANTIZED_FROM: Final = "tengen.quantized_from"
@@ -36,6 +47,16 @@ LEAST_GAIN: Final = 1.2
 make up for the accuracy lost."""
 
 _SUFFIX: Final = "-int8"
+_UNFINISHED: Final = ".unfinished"
+
+LOG_NAME: Final = "log.txt"
+_KEY_NAME: Final = "key.txt"
+_PROGRESS_NAME: Final = "progress.txt"
+_LOCK_NAME: Final = "lock"
+"""Files of an unfinished copy: what its maker says, what the results depend on, how far it is, who works on it."""
+
+_PROGRESS_INTERVAL: Final = 1.0
+"""Seconds between two notes of the progress."""
 
 _NOT_MEASURED: Final = (
     "it was not compared with the original on a processor without VNNI, where 8-bit sums may overflow; "
@@ -89,6 +110,88 @@ class CopyQuality:
 
 
 NOTHING_KNOWN: Final = CopyQuality()
+
+
+Arrays = dict[str, NDArray[Any]]
+Keep = Callable[[str, Callable[[], Arrays]], Arrays]
+"""Called with a name and a function; returns what the function returns, or returned for that name before a stop."""
+
+
+def keep_nothing(name: str, compute: Callable[[], Arrays]) -> Arrays:
+    """Return what `compute` returns: a `Keep` for work that need not go on after a stop."""
+    return compute()
+
+
+class UnfinishedCopy:
+    """The folder beside a copy that is being made, which need not exist."""
+
+    def __init__(self, copy: Path) -> None:
+        self.copy: Final = copy
+        self.folder: Final = copy.with_name(copy.name + _UNFINISHED)
+        self._next_note = 0.0
+
+    @property
+    def progress(self) -> str:
+        """How far the work is, such as "43 %, playing games"; "" if it has not been begun."""
+        try:
+            return (self.folder / _PROGRESS_NAME).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether a process works on it."""
+        if not self.folder.is_dir():
+            return False
+        with locked(self.folder / _LOCK_NAME) as is_free:
+            return not is_free
+
+    @contextlib.contextmanager
+    def making(self, key: str) -> Iterator[Keep]:
+        """Let the block make the copy, with what an earlier one has computed for the same `key`.
+
+        The folder is removed if the block succeeds, or raises ModelError.  Raises ModelError while another process
+        makes the copy, and OSError if the folder cannot be written.
+        """
+        self.folder.mkdir(exist_ok=True)
+        with locked(self.folder / _LOCK_NAME) as is_ours:
+            if not is_ours:
+                given = f"another process is making {shown(self.copy.name)} ({self.progress or 'it has just begun'})"
+                raise ModelError(problem(given, advice="wait for it"))
+            self._forget_others(key)
+            try:
+                yield self._keep
+            except ModelError:
+                shutil.rmtree(self.folder, ignore_errors=True)
+                raise
+            shutil.rmtree(self.folder, ignore_errors=True)
+        if sys.platform == "win32":  # where a file that is locked cannot be removed
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def note(self, share: float, text: str) -> None:
+        """Note how much of the work is done, unless that was just done."""
+        now = time.monotonic()
+        if now >= self._next_note:
+            self._next_note = now + _PROGRESS_INTERVAL
+            with contextlib.suppress(OSError):
+                (self.folder / _PROGRESS_NAME).write_text(f"{100 * share:.0f} %, {text}", encoding="utf-8")
+
+    def _forget_others(self, key: str) -> None:
+        """Remove results that depend on something else than `key`."""
+        path = self.folder / _KEY_NAME
+        if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != key:
+            for old in self.folder.glob("*.npz"):
+                old.unlink()
+            path.write_text(key, encoding="utf-8")
+
+    def _keep(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
+        path = self.folder / f"{name}.npz"
+        with contextlib.suppress(OSError, ValueError, KeyError, BadZipFile, EOFError), np.load(path) as kept:
+            return {entry: kept[entry] for entry in kept.files}
+        found = compute()
+        with replacing(path) as unfinished, unfinished.open("wb") as file:
+            np.savez_compressed(file, **found)  # type: ignore[arg-type]  # numpy's own option is among the names
+        return found
 
 
 def quantized_path(original: Path) -> Path:

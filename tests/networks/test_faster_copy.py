@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from nn import tiny_networks
 
+from gtp_engine.files import sha256_of
 from gtp_engine.networks.quantization import Quantized
 from gtp_engine.networks.quantization import faster_copy as faster_copy_module
 from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.sensitivity import Difference
 from gtp_engine.nn.onnx_model import OnnxModel
-from gtp_engine.nn.quantized_copy import quantized_path
+from gtp_engine.nn.quantized_copy import UnfinishedCopy, quantized_path
 
 SIZE = 5
 
@@ -101,3 +102,55 @@ def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(faster_copy_module, "speeds", pretended)
     assert faster_copy_module.largest_gain(path, "cpu") == 1.5
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return the command lines of processes, which are not started; the processor gains from 8 bits."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": ["avx_vnni"]})
+    monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr(faster_copy_module.subprocess, "Popen", lambda command, **_: commands.append(command))
+    return commands
+
+
+def test_a_copy_is_made_behind(
+    tmp_path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`models get` and `import` took ten minutes before they said that the network can play."""
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    text = faster_copy_module.begin_faster_copy(path)
+    assert "in the background: one to five minutes" in text and "--no-int8 leaves it out" in text
+    assert f"`gtp-engine models quantize {path}` goes on" in text
+    (command,) = started
+    monkeypatch.setattr("sys.argv", ["", *command[4:]])
+    monkeypatch.setattr(faster_copy_module.os, "nice", nothing)
+    monkeypatch.setattr(faster_copy_module, "largest_gain", lambda path, provider: 1.0)
+    faster_copy_module.main()
+    assert "No 8-bit copy is made" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_a_copy_is_begun_once(tmp_path: Path, started: list[list[str]]) -> None:
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    unfinished = UnfinishedCopy(quantized_path(path))
+    with unfinished.making("a"):
+        unfinished.note(0.43, "playing games")
+        text = faster_copy_module.begin_faster_copy(path)
+        assert text == "An 8-bit copy is being made in the background (43 %, playing games)."
+        hint = faster_copy_module.faster_copy_hint(path)
+        assert f"was stopped (43 %, playing games; `gtp-engine models quantize {path}` goes on)" in hint
+    tiny_networks.v7_network(quantized_path(path), precision="int8", quantized_from=sha256_of(path))
+    assert faster_copy_module.begin_faster_copy(path) == "" and started == []
+
+
+def test_where_no_process_can_be_started_the_user_learns_how(
+    tmp_path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(faster_copy_module.subprocess, "Popen", refuse)
+    path = tiny_networks.v7_network(tmp_path / "net.onnx")
+    text = faster_copy_module.begin_faster_copy(path)
+    assert text.startswith("An 8-bit copy cannot be made in the background (Resource temporarily unavailable): ")

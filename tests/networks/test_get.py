@@ -117,9 +117,11 @@ def test_a_published_network_becomes_the_default(monkeypatch: pytest.MonkeyPatch
     pip_is(monkeypatch, delivering(wheel, calls))
     output = succeed("get", name)
     assert calls[0][0] == "download" and calls[0][-1] == "katrain==1.20.0" and "--no-deps" in calls[0]
-    assert "Use it as\nyou like." in output and "https://katagotraining.org/network_license/" in output
+    (licence,) = (line for line in output.splitlines() if line.startswith("Licence of KataGo's networks: "))
+    assert "https://katagotraining.org/network_license/" in licence and licence.endswith(f"{NAME}-LICENSE.txt")
+    assert "Use it as\nyou like." in Path(licence.rpartition(": ")[2]).read_text(encoding="utf-8")
     assert f"`gtp-engine` plays with {NAME} from now on" in output
-    assert got() == [f"{NAME}.onnx", "default.txt"]
+    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
     assert model_path(None) == model_path(NAME) == user_folder() / f"{NAME}.onnx"
     info = read_info(model_path(None))
     assert info.origin == "some-long-name.bin.gz in katrain-1.20.0-py3-none-any.whl"
@@ -138,7 +140,7 @@ def test_what_is_here_is_not_downloaded_again(monkeypatch: pytest.MonkeyPatch, w
 def test_a_wheel_needs_no_connection(wheel: bytes) -> None:
     Path("katrain.whl").write_bytes(wheel)
     assert f"plays with {NAME} from now on" in succeed("get", "./katrain.whl")
-    assert got() == [f"{NAME}.onnx", "default.txt"]
+    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
 
 
 def test_a_network_file_that_is_not_known_keeps_its_name() -> None:
@@ -269,7 +271,7 @@ def test_a_download_that_was_killed_is_cleared_away(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(published_networks, "_ABANDONED", -1.0)
     pip_is(monkeypatch, delivering(wheel))
     succeed("get", NAME)
-    assert got() == [f"{NAME}.onnx", "default.txt"]
+    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
 
 
 def test_no_pip(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.nn.quantized_copy import is_made_from, quantized_path, read_quality
+from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, quantized_path, read_quality
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 SIZE = 5
@@ -523,6 +524,88 @@ def test_the_same_seed_makes_the_same_network(path: Path, tmp_path: Path) -> Non
         quantize_file(path, tmp_path / name, QUICK, progress=nothing)
         weights.append([entry.SerializeToString() for entry in onnx.load(tmp_path / name).graph.initializer])
     assert weights[0] == weights[1]
+
+
+@pytest.mark.usefixtures("no_waiting")
+@pytest.mark.parametrize("stop", ["playing games: 4 of", "measuring the ranges of values: 16", "each layer: 2 of 4"])
+def test_a_quantization_that_was_stopped_goes_on(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: str
+) -> None:
+    """`models get`, called again, began at 0 %."""
+    done: list[str] = []
+
+    def note_work(module: str, name: str) -> None:
+        work = getattr(import_module(f"gtp_engine.networks.quantization.{module}"), name)
+
+        def noted(*arguments: Any, **options: Any) -> Any:
+            done.append(name)
+            return work(*arguments, **options)
+
+        monkeypatch.setattr(f"gtp_engine.networks.quantization.{module}.{name}", noted)
+
+    for module, name in (
+        ("calibration", "sample_games"),
+        ("quantize", "measure_ranges"),
+        ("sensitivity", "difference"),
+    ):
+        note_work(module, name)
+
+    def interrupt(share: float, text: str) -> None:
+        if stop in text:
+            raise KeyboardInterrupt
+
+    def weights(target: Path) -> list[bytes]:
+        return [entry.SerializeToString() for entry in onnx.load(target).graph.initializer]
+
+    settings = replace(QUICK, positions=72)
+    quantize_file(path, tmp_path / "whole.onnx", settings, progress=nothing)
+    whole = done.copy()
+    done.clear()
+    copy = tmp_path / "stopped.onnx"
+    with pytest.raises(KeyboardInterrupt):
+        quantize_file(path, copy, settings, progress=interrupt)
+    assert not copy.exists() and UnfinishedCopy(copy).progress
+    before = done.copy()
+    done.clear()
+    quantize_file(path, copy, settings, progress=nothing)
+    assert len(before) + len(done) <= len(whole) + 2  # the step that was stopped, and the comparison of the whole
+    assert weights(copy) == weights(tmp_path / "whole.onnx")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["stopped.onnx", "whole.onnx"]
+
+
+def test_what_was_kept_for_another_network_is_dropped(tmp_path: Path) -> None:
+    copy = UnfinishedCopy(tmp_path / "net-int8.onnx")
+    made: list[str] = []
+
+    def make(key: str, *, stops: bool) -> int:
+        def compute() -> dict[str, Any]:
+            made.append(key)
+            return {"x": np.array([len(made)])}
+
+        with copy.making(key) as keep:
+            found = int(keep("part", compute)["x"][0])
+            if stops:
+                raise KeyboardInterrupt
+        return found
+
+    for key in ("a", "a", "b"):
+        with pytest.raises(KeyboardInterrupt):
+            make(key, stops=True)
+    assert made == ["a", "b"]
+    (copy.folder / "part.npz").write_bytes(b"damaged")
+    assert make("b", stops=False) == 3 and not copy.folder.exists()
+
+
+def test_one_process_makes_a_copy(tmp_path: Path) -> None:
+    copy = UnfinishedCopy(tmp_path / "net-int8.onnx")
+    assert not copy.is_being_made
+    with copy.making("a"):
+        copy.note(0.43, "playing games")
+        assert copy.is_being_made
+        expected = r"another process is making 'net-int8\.onnx' \(43 %, playing games\); wait for it"
+        with pytest.raises(ModelError, match=expected), UnfinishedCopy(copy.copy).making("a"):
+            pass
+    assert not copy.is_being_made and not copy.folder.exists()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ Loss of tengen-b10c128 on 600 held-out positions of its training data, by the po
     768, varied games, 8 of each     0.0007          0.006
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +25,7 @@ from gtp_engine.evaluation.positions import Positions, new_positions, put_row, t
 from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import new_encoder
+from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.selfplay.plans import varied_plan
 from gtp_engine.selfplay.policy_games import PolicyGames
@@ -32,6 +34,9 @@ PER_GAME: Final = 8
 """Positions taken from each game: a compromise between variety and the time to play the games."""
 SHARES: Final = {(19, 19): 0.5, (13, 13): 0.25, (9, 9): 0.25}
 """Share of the games on each board (width, height), for a network that plays on all of them."""
+_CALIBRATION: Final = "calibration"
+_VALIDATION: Final = "validation"
+
 HELD_OUT: Final = 3
 """Every third game is held out for validation."""
 GAMES_AT_ONCE: Final = 8
@@ -124,10 +129,12 @@ def play_examples(
     positions: int,
     seed: int,
     progress: GamesEnded,
+    keep: Keep = keep_nothing,
 ) -> tuple[list[CalibrationInputs], list[CalibrationInputs]]:
     """Return inputs for calibration, and inputs of other games for validation: about `positions` in all.
 
-    `progress` is called with the number of games that have ended, and the number of all games.
+    `progress` is called with the number of games that have ended, and the number of all games.  `keep` keeps the inputs
+    of each board size.
     """
     for_calibration: list[CalibrationInputs] = []
     held_out: list[CalibrationInputs] = []
@@ -139,12 +146,20 @@ def play_examples(
         def of_all(ended: int, _: int, before: int = sum(counts[:number])) -> None:
             progress(before + ended, sum(counts))
 
-        sample = sample_games(evaluator, board, games=games, rng=rng, progress=of_all)
-        encoded = encode_sample(sample, info, rng)
-        is_held_out = sample.games % HELD_OUT == HELD_OUT - 1
-        for target, chosen in ((for_calibration, ~is_held_out), (held_out, is_held_out)):
-            order = rng.permutation(np.flatnonzero(chosen))
-            target.append(CalibrationInputs(*board, encoded.spatial[order], encoded.globals_[order]))
+        def play(board: tuple[int, int] = board, games: int = games, progress: GamesEnded = of_all) -> Arrays:
+            sample = sample_games(evaluator, board, games=games, rng=rng, progress=progress)
+            encoded = encode_sample(sample, info, rng)
+            is_held_out = sample.games % HELD_OUT == HELD_OUT - 1
+            found: Arrays = {}
+            for name, chosen in ((_CALIBRATION, ~is_held_out), (_VALIDATION, is_held_out)):
+                order = rng.permutation(np.flatnonzero(chosen))
+                found |= {f"{name}_planes": encoded.spatial[order], f"{name}_globals": encoded.globals_[order]}
+            return found | {"rng": np.array(json.dumps(rng.bit_generator.state))}
+
+        kept = keep("games-{}x{}".format(*board), play)
+        rng.bit_generator.state = json.loads(str(kept["rng"]))
+        for name, target in ((_CALIBRATION, for_calibration), (_VALIDATION, held_out)):
+            target.append(CalibrationInputs(*board, kept[f"{name}_planes"], kept[f"{name}_globals"]))
     return for_calibration, held_out
 
 

@@ -1,4 +1,4 @@
-"""The 8-bit copy of a network, made where this processor gains from it.
+"""The 8-bit copy of a network, made where this processor gains from it: now, or behind, by a process of its own.
 
 Whether it does is tried first, in seconds, where making a good copy takes minutes: the trial's copy has all layers in 8
 bits, with ranges of values from random boards.  So it is of no use for playing, but as fast as any copy can be.
@@ -7,12 +7,21 @@ On a Zen 3, which has AVX2 without VNNI, g170e-b15c192 is 1.5 times as fast as i
 a busy machine), the transformer b10c384h6nbttflrs 0.7 times.
 """
 
+import contextlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 import onnx
 
+from gtp_engine.errors import ModelError
+from gtp_engine.kernel_cache import package_environment
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.quantize import (
@@ -32,7 +41,14 @@ from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import installed_providers
 from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
-from gtp_engine.nn.quantized_copy import LEAST_GAIN, can_be_quantized, quantized_path
+from gtp_engine.nn.quantized_copy import LEAST_GAIN, LOG_NAME, UnfinishedCopy, can_be_quantized, quantized_path
+from gtp_engine.streams import write_log
+
+_PROGRAM: Final = "from gtp_engine.networks.quantization.faster_copy import main; main()"
+"""The program of the process that makes a copy behind."""
+
+_NICENESS: Final = 10
+"""Its priority, so that a game that is played meanwhile hardly notices."""
 
 
 def faster_copy_hint(path: Path) -> str:
@@ -42,6 +58,55 @@ def faster_copy_hint(path: Path) -> str:
     """
     provider, simd = _machine()
     return quantization_hint(find_networks(path)["policy"], provider, simd)
+
+
+def begin_faster_copy(path: Path) -> str:
+    """Begin to make the same copy as `make_faster_copy`, in another process; return a sentence for the user, or "".
+
+    The process has a low priority and outlives this one.  If it is stopped, `gtp-engine models quantize` goes on with
+    its work.  Raises ModelError if the network cannot be read.
+    """
+    provider, simd = _machine()
+    files = find_networks(path)["policy"]
+    if QUANTIZED in files.paths or not can_be_quantized(files.info) or not can_gain_from_int8(provider, simd):
+        return ""
+    unfinished, command = UnfinishedCopy(quantized_path(path)), f"`gtp-engine models quantize {shlex.quote(str(path))}`"
+    if unfinished.is_being_made:
+        return f"An 8-bit copy is being made in the background ({unfinished.progress or 'just begun'})."
+    try:
+        unfinished.folder.mkdir(exist_ok=True)
+        with (unfinished.folder / LOG_NAME).open("ab") as log:
+            subprocess.Popen(
+                [sys.executable, "-P", "-c", _PROGRAM, str(path.absolute())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=package_environment(dict(os.environ)),
+                start_new_session=True,
+                creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+            )
+    except OSError as error:
+        return f"An 8-bit copy cannot be made in the background ({error.strerror or error}): {command} makes it."
+    return (
+        "An 8-bit copy, if it proves faster on this processor, is now made in the background: one to five minutes of "
+        f"all cores at low priority (--no-int8 leaves it out). {path.name} plays without it until then. If that is "
+        f"stopped, {command} goes on."
+    )
+
+
+def main() -> None:
+    """Make the copy of the file that the command line names, as the process that `begin_faster_copy` starts."""
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    path = Path(sys.argv[1])
+    unfinished = UnfinishedCopy(quantized_path(path))
+    try:
+        make_faster_copy(path, progress=lambda share, text: None, log=write_log)
+    except ModelError as error:
+        write_log(str(error))
+        sys.exit(1)
+    if not unfinished.progress:  # no copy was worth making
+        shutil.rmtree(unfinished.folder, ignore_errors=True)
 
 
 def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str], None]) -> None:

@@ -54,7 +54,7 @@ positions).
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -69,6 +69,7 @@ from gtp_engine.networks.onnx_export.convert import check_target, not_written
 from gtp_engine.networks.quantization.calibration import CalibrationInputs, play_examples
 from gtp_engine.networks.quantization.quantized_graph import (
     NetworkGraph,
+    Range,
     measure_ranges,
     quantized_model,
     switchable_model,
@@ -95,9 +96,13 @@ from gtp_engine.nn.quantized_copy import (
     QUANTIZED_FROM,
     SPEEDS,
     WITHOUT_VNNI,
+    Arrays,
     Comparison,
+    Keep,
+    UnfinishedCopy,
     can_be_quantized,
     is_made_from,
+    keep_nothing,
     quantized_path,
 )
 
@@ -112,6 +117,9 @@ _STEPS: Final[Mapping[str, float]] = MappingProxyType({"games": 0.5, "ranges": 0
 more time than was predicted."""
 
 _PRECISION: Final = "tengen.precision"
+
+_KEPT_FORMAT: Final = 1
+"""Version of what is kept of unfinished copies: another one where the same settings give other results."""
 
 
 @dataclass(frozen=True)
@@ -141,16 +149,30 @@ class Quantized:
 def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, progress: StepProgress) -> Quantized:
     """Write a quantized copy of the network file `source` to `target`, and return the comparison.
 
-    A file at `target` is replaced once the new one is complete.
+    A file at `target` is replaced once the new one is complete.  If the work is stopped, the next call goes on with it.
 
     Raises ModelError if the network cannot be read, is not a float32 network with policy, value and KataGo's inputs, or
-    has no layer to quantize, and for a target that is the source or cannot be written.
+    has no layer to quantize, for a target that is the source or cannot be written, and while another process makes it.
     """
     info = read_info(source)
     _check(source, info)
     check_target(target, source=source)
-    steps = _Steps(progress)
-    runtimes, calibration, held_out = _play(info, settings, steps)
+    copy, digest = UnfinishedCopy(target), sha256_of(source)
+
+    def note_progress(share: float, text: str) -> None:
+        copy.note(share, text)
+        progress(share, text)
+
+    try:
+        with copy.making(f"{_KEPT_FORMAT} {digest} {settings}") as keep:
+            return _make(source, target, digest, settings, _Steps(note_progress, keep))
+    except OSError as error:
+        raise not_written(target, error) from error
+
+
+def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, steps: "_Steps") -> Quantized:
+    """Write the copy and return the comparison; `digest` is the hash of `source`."""
+    runtimes, calibration, held_out = _play(read_info(source), settings, steps)
     result = _quantize(source, calibration, runtimes, settings, steps)
     note: dict[str, Any] = {
         "positions": sum(map(len, calibration)),
@@ -158,17 +180,13 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
         "layers": result.layers - len(result.exact),
         "layers_in_float": sorted(result.exact),
     }
-    try:
-        with replacing(target) as unfinished:
-            digest = sha256_of(source)
-            save_model(result.model, unfinished, note, digest)
-            differences, evaluations = _compare(
-                models_by_precision(source, unfinished, runtimes, settings.threads), held_out, steps
-            )
-            note |= _in_note(differences, evaluations)
-            save_model(result.model, unfinished, note, digest)
-    except OSError as error:
-        raise not_written(target, error) from error
+    with replacing(target) as unfinished:
+        save_model(result.model, unfinished, note, digest)
+        differences, evaluations = _compare(
+            models_by_precision(source, unfinished, runtimes, settings.threads), held_out, steps
+        )
+        note |= _in_note(differences, evaluations)
+        save_model(result.model, unfinished, note, digest)
     title = runtimes["int8"].provider.title
     return Quantized(target, title, differences, evaluations, tuple(result.sensitivities), frozenset(result.exact))
 
@@ -212,10 +230,11 @@ def _in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, fl
 
 
 class _Steps:
-    """Turns the progress of each step into that of the whole."""
+    """Turns the progress of each step into that of the whole, and keeps what it has computed."""
 
-    def __init__(self, progress: StepProgress) -> None:
-        self._progress = progress
+    def __init__(self, progress: StepProgress, keep: Keep = keep_nothing) -> None:
+        self._progress: Final = progress
+        self.keep: Final = keep
 
     def of(self, step: str, text: str) -> Callable[[int, int], None]:
         """Return what a step calls with the finished part of its work and all of it."""
@@ -253,7 +272,9 @@ def _play(
         model = evaluator.networks[0].model
         assert isinstance(model, OnnxModel), "it was loaded from a file"
         runtimes = runtimes_by_precision(model.runtime.provider.name)
-        examples = play_examples(evaluator, info, positions=settings.positions, seed=settings.seed, progress=progress)
+        examples = play_examples(
+            evaluator, info, positions=settings.positions, seed=settings.seed, progress=progress, keep=steps.keep
+        )
     finally:
         evaluator.close()
     return runtimes, *examples
@@ -293,16 +314,25 @@ def _quantize(
     layers = NetworkGraph(model).layers()
     if not layers:
         raise ModelError(problem(f"network {shown(source.name)} has no layer that could be quantized"))
-    ranges = measure_ranges(
-        model, layers, calibration, exact_runtime, steps.of("ranges", "measuring the ranges of values")
-    )
+    measuring = steps.of("ranges", "measuring the ranges of values")
+
+    def measure() -> Arrays:
+        found = measure_ranges(model, layers, calibration, exact_runtime, measuring)
+        return {
+            f"{i}_{name}": array for i, each in enumerate(layers) for name, array in vars(found[each.source]).items()
+        }
+
+    kept = steps.keep("ranges", measure)
+    ranges = {
+        layer.source: Range(*(kept[f"{i}_{entry.name}"] for entry in fields(Range))) for i, layer in enumerate(layers)
+    }
     progress = steps.of("layers", "measuring the loss from each layer")
     quantized = quantized_model(model, layers, ranges)
     loss = measure_loss(model, quantized, calibration, exact=exact_runtime, rounded=runtimes["int8"])
     if loss.policy_kl <= settings.good_enough and loss.winrate_error <= settings.good_enough_winrate:
         return _Result(quantized, len(layers))
     sensitivities = measure_sensitivities(
-        switchable_model(model, layers, ranges), layers, calibration, exact_runtime, progress
+        switchable_model(model, layers, ranges), layers, calibration, exact_runtime, progress, steps.keep
     )
     exact = choose_exact(sensitivities, settings.float_share)
     return _Result(quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact)

@@ -11,7 +11,7 @@ all layers together was 0.00098, and so was the sum of the single layers'.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.quantized_graph import SWITCHES, Layer
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, Session, new_session
 from gtp_engine.nn.providers import Runtime
+from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing
 
 ROUNDS: Final = 5
 """Number of measurements of each network, in turns, so that other load on the machine affects all of them equally."""
@@ -174,10 +175,11 @@ def measure_sensitivities(
     examples: Sequence[CalibrationInputs],
     runtime: Runtime,
     progress: Callable[[int, int], None],
+    keep: Keep = keep_nothing,
 ) -> list[Sensitivity]:
     """Return the loss from each of the layers that the model has a switch for (`switchable_model`).
 
-    `progress` is called with the number of layers measured, and of all.
+    `progress` is called with the number of layers measured, and of all.  `keep` keeps the loss of each.
     """
     used = [part.first(POSITIONS) for part in examples]
     content = switchable.SerializeToString()
@@ -190,8 +192,13 @@ def measure_sensitivities(
     reference = outputs([False] * len(layers))
     measured = []
     for number, layer in enumerate(layers):
-        switches = [other == number for other in range(len(layers))]
-        measured.append(Sensitivity(layer, difference(reference, outputs(switches))))
+
+        def measure(number: int = number) -> Arrays:
+            found = difference(reference, outputs([other == number for other in range(len(layers))]))
+            return {"difference": np.array(astuple(found), dtype=np.float64)}
+
+        kl, same, error, positions = keep(f"layer-{number}", measure)["difference"].tolist()
+        measured.append(Sensitivity(layer, Difference(kl, same, error, int(positions))))
         progress(number + 1, len(layers))
     return measured
 
