@@ -11,7 +11,7 @@ has left, and under Canadian overtime leaves enough for the remaining stones.  T
     overtime     in main time, one and a half to e times what a move gets in overtime (`_main_before_overtime`)
     byo-yomi     the whole period each time, and for hard moves one of the spare periods
     canadian     the period divided by the stones left
-    no clock     time.time_per_move; else search.visits alone; else five seconds
+    no clock     time.time_per_move; else search.visits and search.playouts alone; else five seconds
 
 Sources: Huang, Coulom and Lin, "Time Management for Monte-Carlo Tree Search Applied to the Game of Go", TAAI 2010
 (the main time formula; more time when the most visited move is not the best valued one); Baier and Winands, "Time
@@ -19,6 +19,7 @@ Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot b
 `cpp/search/timecontrols.cpp` (main time before overtime).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import e, inf
 from typing import Final
@@ -88,6 +89,10 @@ SETTLED_MIN_VISITS: Final = 1000
 """Visits from which an extreme winrate counts where each is one rollout: its standard error at 98 % is then 0.4 %."""
 
 
+_WON_MOVES: Final = 3
+"""Moves of our own that have to be won before the next one gets less time (KataGo's)."""
+
+
 @dataclass(frozen=True)
 class TimeBudget:
     """Seconds for one move: `target` to aim for, `maximum` never to exceed; 0 means to play at once.
@@ -141,7 +146,7 @@ def _unlimited(config: Config) -> TimeBudget:
     """Return the time for a move without a clock; no game can be lost on time."""
     seconds = config.time.time_per_move
     if seconds is None:
-        seconds = inf if config.search.visits > 0 else DEFAULT_TIME_PER_MOVE
+        seconds = inf if config.search.is_limited else DEFAULT_TIME_PER_MOVE
     return TimeBudget(seconds, seconds, is_average=True)
 
 
@@ -231,12 +236,25 @@ def _period_lag(time: float, chances: int, config: TimeConfig) -> float:
     return _held_back(time, config.lag * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
 
 
+def effort(config: TimeConfig, *, passes: int, winrates: Sequence[float]) -> float:
+    """Return the share of its time, visits and playouts that the next move gets, up to 1; all three where it is less.
+
+    `passes` counts the opponent's last moves that were passes; `winrates` are those of our own moves so far.  Source:
+    KataGo (`runWholeSearch` in cpp/search/search.cpp, `getSearchFactor` in cpp/program/playutils.cpp).
+    """
+    share = (1.0, config.effort_after_pass, config.effort_after_passes)[min(passes, 2)]
+    recent, least = winrates[-_WON_MOVES:], config.effort_winrate
+    if len(recent) == _WON_MOVES and min(recent) > least:
+        share *= 1.0 + (min(recent) - least) / (1.0 - least) * (config.effort_when_winning - 1.0)
+    return share
+
+
 def may_stop_when_won(*, moves_played: int, area: int, config: Config) -> bool:
     """Return whether a won game may end a search: late in the game, and where no number of visits is asked for.
 
     Early in a handicap game the stronger side's moves still matter, however high its winrate.
     """
-    return config.search.visits == 0 and moves_played >= LATE_MOVES * area
+    return not config.search.is_limited and moves_played >= LATE_MOVES * area
 
 
 def is_settled(

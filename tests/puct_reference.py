@@ -26,6 +26,7 @@ class PositionEvaluation:
     """The evaluation of a position, Black's view."""
 
     value: float
+    no_result: float
     score: float
     stdev: float
     winloss_error: float
@@ -81,7 +82,7 @@ class ReferenceSearch:
         cap = self.side * config.dynamic_score_scale
         self.center = min(max(center, evaluation.score - cap), evaluation.score + cap)
         self.certain_weight = (
-            config.uncertainty_max_weight if config.uncertainty > 0 and evaluation.winloss_error >= 0 else 1.0
+            config.uncertainty_max_weight if self.weighs_by_certainty and evaluation.winloss_error >= 0 else 1.0
         )
         self.buckets: dict[object, Bucket] = {}
         self.shared: dict[object, Node] = {}
@@ -170,14 +171,20 @@ class ReferenceSearch:
     def evaluate(self, game: Game, evaluator: Evaluator, *, pass_goes_on: bool = False) -> PositionEvaluation:
         if self.is_over(game):
             margin = game.score().margin_black
-            return PositionEvaluation(float((margin > 0) - (margin < 0)), margin, 0.0, -2.0, 0.0)
+            value, score = float((margin > 0) - (margin < 0)), margin
+            if game.komi.is_integer():
+                value, score = value or 1 - 2 * self.config.draw_wins_white, margin + 0.5 - self.config.draw_wins_white
+            return PositionEvaluation(value, 0.0, score, 0.0, -2.0, 0.0)
         positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
-        conditions = conditions_of(game, passing_hacks=self.config.passing_hacks)
+        conditions = conditions_of(
+            game, passing_hacks=self.config.passing_hacks, draw_wins_white=self.config.draw_wins_white
+        )
         write_game(positions, 0, game, pass_goes_on=pass_goes_on, conditions=conditions)
         evaluator.evaluate(Request(positions, 1, out))
         moves = [PASS, *game.legal_points()]
         return PositionEvaluation(
             value=float(out.win_black[0]) - float(out.loss_black[0]),
+            no_result=max(0.0, 1.0 - float(out.win_black[0]) - float(out.loss_black[0])),
             score=float(out.score_black[0]),
             stdev=float(out.score_stdev[0]),
             winloss_error=float(out.winloss_error[0]),
@@ -188,27 +195,34 @@ class ReferenceSearch:
     def new_node(self, evaluation: PositionEvaluation, game: Game) -> Node:
         return Node(
             evaluation,
-            evaluation.value + self.score_utility(evaluation.score, evaluation.stdev),
+            self.utility(evaluation),
             self.weight_of(evaluation),
             human_policy={} if self.people is None else self.evaluate(game, self.people.evaluator).policy,
         )
 
-    def score_utility(self, score: float, stdev: float) -> float:
-        config = self.config
+    @property
+    def weighs_by_certainty(self) -> bool:
+        return self.config.use_uncertainty and self.config.uncertainty > 0
+
+    def utility(self, evaluation: PositionEvaluation) -> float:
+        config, score, stdev = self.config, evaluation.score, evaluation.stdev
+        result = config.win_weight * evaluation.value - config.no_result_utility_white * evaluation.no_result
         static = config.static_score_weight * mean_share(score, stdev, 0.0, 2.0 * self.side)
         scale = config.dynamic_score_scale * self.side
-        return static + config.dynamic_score_weight * mean_share(score, stdev, self.center, scale)
+        return result + static + config.dynamic_score_weight * mean_share(score, stdev, self.center, scale)
 
     def weight_of(self, evaluation: PositionEvaluation) -> float:
         config = self.config
         if evaluation.winloss_error == -2.0:
             return self.certain_weight
-        if config.uncertainty == 0 or evaluation.winloss_error < 0:
+        if not self.weighs_by_certainty or evaluation.winloss_error < 0:
             return 1.0
         scale = config.dynamic_score_scale * self.side
         slope = config.static_score_weight * slope_of(evaluation.score, 0.0, 2.0 * self.side)
         slope += config.dynamic_score_weight * slope_of(evaluation.score, self.center, scale)
-        error = (evaluation.winloss_error + slope * evaluation.score_error) ** config.uncertainty_exponent
+        error = (
+            config.win_weight * evaluation.winloss_error + slope * evaluation.score_error
+        ) ** config.uncertainty_exponent
         return config.uncertainty / (error + config.uncertainty / config.uncertainty_max_weight)
 
     def choose(self, node: Node, color: int, by_people: bool, has_weight: bool) -> int:
@@ -279,7 +293,7 @@ class ReferenceSearch:
         return node.own_utility + config.subtree_bias * correction
 
     def without_noise(self, weights: list[float], utilities: list[float], priors: list[float]) -> list[float]:
-        if self.config.noise_pruning_scale == 0:
+        if self.config.noise_pruning_scale == 0 or not self.config.use_noise_pruning:
             return weights
         pruned: list[float] = []
         for i, (weight, utility, prior) in enumerate(zip(weights, utilities, priors, strict=True)):

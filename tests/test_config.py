@@ -149,7 +149,7 @@ def test_bounds_are_written_without_needless_zeros() -> None:
         ("game.komi", "seven", "option game.komi = 'seven': expected a number"),
         ("game.strict", "2", "option game.strict = '2': expected true or false"),
         ("gtp.name", "Ten\ngen", "option gtp.name = 'Ten?gen': expected a text"),
-        ("time.lag", "61", "option time.lag = 61.0: expected a number from 0 to 60 (seconds)"),
+        ("time.lag", "3601", "option time.lag = 3601.0: expected a number from 0 to 3600 (seconds)"),
         ("search.visit", "1", "option 'search.visit': expected a known option; did you mean search.visits?"),
         ("search.komi", "1", "option 'search.komi': expected a known option; did you mean game.komi?"),
         ("search.xyz", "1", "expected a known option; options of search are search, visits, threads"),

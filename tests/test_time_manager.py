@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config, SearchConfig, TimeConfig
+from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
 from gtp_engine.time_manager import (
     MIN_SPREAD,
     RESERVED_PERIODS,
     SETTLED_MIN_VISITS,
     TimeBudget,
     budget,
+    effort,
     is_settled,
     may_stop_when_won,
     moves_to_spread_over,
@@ -494,3 +496,38 @@ def test_a_won_game_ends_searches_only_late_and_without_a_number_of_visits(
 ) -> None:
     config = Config(search=SearchConfig(visits=visits))
     assert may_stop_when_won(moves_played=moves_played, area=AREA_19, config=config) is expected
+
+
+# --- less effort
+
+
+@pytest.mark.parametrize(
+    ("passes", "winrates", "share"),
+    [
+        (0, (), 1.0),
+        (1, (), 0.5),
+        (2, (), 0.25),
+        (0, (0.99, 0.995, 0.9875), 0.7),  # win − loss 0.975, half way from 0.95 to 1: 1 + 0.5 (0.4 − 1)
+        (1, (0.99, 0.995, 0.9875), 0.35),
+        (0, (0.1, 1.0, 1.0, 1.0), 0.4),
+        (0, (1.0, 1.0), 1.0),
+        (0, (0.99, 0.975, 0.99), 1.0),
+    ],
+)
+def test_katagos_factors_of_the_search(passes: int, winrates: tuple[float, ...], share: float) -> None:
+    settings = {
+        "searchFactorAfterOnePass": "0.50",
+        "searchFactorAfterTwoPass": "0.25",
+        "searchFactorWhenWinning": "0.40",
+        "searchFactorWhenWinningThreshold": "0.95",
+    }
+    config, _ = with_katago_settings(DEFAULT, settings, GTP_OPTIONS)
+    assert effort(config.time, passes=passes, winrates=winrates) == pytest.approx(share)
+    assert effort(DEFAULT.time, passes=passes, winrates=winrates) == 1.0
+
+
+@pytest.mark.parametrize("limit", ["visits", "playouts"])
+def test_without_a_clock_a_limited_search_has_all_the_time(limit: str) -> None:
+    config = Config().with_values({f"search.{limit}": 300})
+    assert budget(Clock(TimeSettings.none()), moves_played=0, area=361, config=config).maximum == math.inf
+    assert not may_stop_when_won(moves_played=300, area=361, config=config)

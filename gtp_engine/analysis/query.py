@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gtp_engine.config import Config
+from gtp_engine.config import Config, GameConfig
 from gtp_engine.config.katago import with_katago_settings
 from gtp_engine.errors import (
     ConfigError,
@@ -191,11 +191,14 @@ class Record:
     stones: tuple[Move, ...]
     first_player: int
     moves: tuple[Move, ...]
+    handicap_by_moves: bool
+    """Whether Black's moves in a row at the start count as handicap."""
 
     def game_at(self, turn: int) -> Game:
         """Return the game before move number `turn` (from 0); raises IllegalMoveError."""
         game = Game(self.width, self.height, self.rules, self.komi)
         game.set_up(self.stones, self.first_player)
+        game.handicap_by_moves = self.handicap_by_moves
         for move in self.moves[:turn]:
             game.play(move, allow_superko=True)
         return game
@@ -251,7 +254,7 @@ class FieldWarning:
 def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldWarning]]:
     """Return the query in a JSON object, whose `id` must be a string, and warnings about it; raises QueryError."""
     fields = Fields(data)
-    record = _record(fields)
+    record = _record(fields, config.game)
     turns = _turns(fields, len(record.moves))
     settings, warnings = _settings(fields, config)
     first, interval = _reports(fields)
@@ -271,7 +274,7 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[Fi
     return query, warnings
 
 
-def _record(fields: Fields) -> Record:
+def _record(fields: Fields, config: GameConfig) -> Record:
     """Return the game; its moves are not checked yet."""
     width = fields.integer("boardXSize", MIN_SIZE, MAX_SIZE)
     height = fields.integer("boardYSize", MIN_SIZE, MAX_SIZE)
@@ -289,6 +292,7 @@ def _record(fields: Fields) -> Record:
         stones=tuple(stones.values()),
         first_player=BLACK,
         moves=tuple(moves),
+        handicap_by_moves=config.handicap_by_moves,
     )
     if "initialPlayer" in fields:
         return replace(record, first_player=fields.color("initialPlayer"))

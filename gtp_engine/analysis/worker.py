@@ -174,6 +174,7 @@ class Worker:
             restrictions=query.restrictions,
             wide_root_noise=query.config.analysis.wide_root_noise,
             ignores_history=query.config.analysis.ignore_history,
+            anti_mirror=query.config.analysis.expect_mirroring,
             move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
             first_move=FirstMove.LIKELIEST,
             resumes=search.report is not None,

@@ -2,13 +2,17 @@
 
 They arrive as parameters of `kata-set-param`, as `overrideSettings` of an analysis query, as `-override-config` and in
 KataGo's config files.  An option declares its name in KataGo where it is declared itself.  Facts from KataGo 1.17
-(`cpp/program/setup.cpp`, `docs/GTP_Extensions.md`, `docs/Analysis_Engine.md`).  Settings without a counterpart here are
-in neither table; callers report them as unknown.
+(`cpp/program/setup.cpp`, `cpp/command/gtp.cpp`, `cpp/core/config_parser.cpp`, `docs/GTP_Extensions.md`,
+`docs/Analysis_Engine.md`).  Settings of threads, devices and logs have no counterpart; `_INSTEAD` says what takes their
+place.  All others are unknown, which callers report.
 """
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -40,8 +44,45 @@ ANALYSIS_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 """The same for `gtp-engine analysis`."""
 
 
-CONSTANTS: Final[Mapping[str, Value]] = MappingProxyType({"antiMirror": False})
+START_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {known.katago_start: known.key for known in Config.options() if known.katago_start}
+)
+"""The same for settings that only a config file, or `-override-config`, can have."""
+
+
+CONSTANTS: Final[Mapping[str, Value]] = MappingProxyType(
+    {
+        "preventCleanupPhase": True,
+        "fpuParentWeightByVisitedPolicy": True,
+        "avoidMYTDaggerHack": False,
+        "useEvalCache": False,
+    }
+)
 """KataGo's settings that programs read or send and that cannot be changed here."""
+
+_RULES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "koRule": "ko",
+        "scoringRule": "scoring",
+        "taxRule": "tax",
+        "multiStoneSuicideLegal": "suicide",
+        "hasButton": "hasButton",
+        "friendlyPassOk": "friendlyPassOk",
+        "whiteHandicapBonus": "whiteHandicapBonus",
+    }
+)
+"""KataGo's settings of single rules, which take the place of `rules`, with the keys of its JSON for rules."""
+
+_INSTEAD: Final = (
+    (r"log[A-Z].*|startupPrintMessageToStderr|warnUnusedFields", "--log"),
+    (r"num\w*Threads\w*|minPlayoutsPerThread|nnMaxBatchSize", "--network-threads, --eval-batch and --parallel"),
+    (r"(cuda|trt|opencl|metal|rocm|onnx|eigen|nn(?=Forced))[A-Z].*|(device|gpu)ToUse.*", "--provider and --precision"),
+    (r"gtpForceMaxNNSize|maxBoard[XY]?SizeForNNBuffer|requireMaxBoardSize", "nothing: any board size is ready"),
+    (r"(nn|node|subtree|eval)\w+(PowerOfTwo|NumShards)", "--cache-positions and --max-memory"),
+    (r"nnRand\w+|searchRandSeed|forDeterministicTesting", "--seed"),
+    (r"homeDataDir", "the variable TENGEN_DATA_DIR"),
+)
+"""KataGo's settings of a machine, as patterns, and what takes their place."""
 
 
 # --- values ---
@@ -81,9 +122,28 @@ def _read_symmetries(word: str) -> Value:
 
 _SYMMETRIES_FORM: Final = _Form(_read_symmetries, lambda value: ALL_SYMMETRIES if value else 1)
 
+_WINRATE_FORM: Final = _Form(  # KataGo's value of a game is win − loss, from −1 to 1
+    lambda word: _converted(word, lambda value: (value + 1.0) / 2.0),
+    lambda winrate: _converted(str(winrate), lambda value: 2.0 * value - 1.0),
+)
+
+
+def _converted(word: str, formula: Callable[[float], float]) -> Value:
+    """Return the result of a formula for a number, without the error of binary fractions; other text as it is."""
+    try:
+        return round(formula(float(word)), 12)
+    except (ValueError, OverflowError):
+        return word
+
+
 _FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
     {
         "search.visits": _limit(NO_VISITS_LIMIT, 0),
+        "search.playouts": _limit(NO_VISITS_LIMIT, 0),
+        "time.ponder_visits": _limit(NO_VISITS_LIMIT, 0),
+        "time.ponder_playouts": _limit(NO_VISITS_LIMIT, 0),
+        "time.effort_winrate": _WINRATE_FORM,
+        "play.resign_winrate": _WINRATE_FORM,
         "time.time_per_move": _limit(NO_TIME_LIMIT, None),
         "analysis.analysis_time": _limit(NO_TIME_LIMIT, None),
         "gtp.analysis_perspective": _COLOR_FORM,
@@ -109,14 +169,16 @@ def read_as_katago(key: str, value: object) -> Value:
     return value if form is None else form.read(str(value).strip().lower())
 
 
-def with_katago_settings(config: Config, settings: Mapping[str, object]) -> tuple[Config, tuple[str, ...]]:
-    """Return the configuration of an analysis with settings by KataGo's names, and the names without a counterpart.
+def with_katago_settings(
+    config: Config, settings: Mapping[str, object], options: Mapping[str, str] = ANALYSIS_OPTIONS
+) -> tuple[Config, tuple[str, ...]]:
+    """Return the configuration with settings by KataGo's names, and the names that are not in `options`.
 
     Raises ConfigError naming the setting whose value cannot be used; nothing is set then.
     """
     unknown = []
     for name, value in settings.items():
-        key = ANALYSIS_OPTIONS.get(name)
+        key = options.get(name)
         if key is None:
             if name not in CONSTANTS or str(value).lower() != str(CONSTANTS[name]).lower():
                 unknown.append(name)
@@ -128,7 +190,72 @@ def with_katago_settings(config: Config, settings: Mapping[str, object]) -> tupl
     return config, tuple(unknown)
 
 
+def with_start_settings(
+    config: Config, settings: Mapping[str, str], *, for_gtp: bool
+) -> tuple[Config, tuple[str, ...]]:
+    """Return the configuration with the settings of KataGo's config files, and lines for the user about the others.
+
+    Raises ConfigError naming the setting whose value cannot be used.
+    """
+    left = {name: value for name, value in settings.items() if name not in _RULES and _instead_of(name) is None}
+    if for_gtp and "antiMirror" in left:
+        left.setdefault("genmoveAntiMirror", left["antiMirror"])
+    if rules := _rules_of(settings):
+        left["rules"] = rules
+    options = {**(GTP_OPTIONS if for_gtp else ANALYSIS_OPTIONS), **START_OPTIONS}
+    config, unknown = with_katago_settings(config, left, options)
+    replaced: dict[str, list[str]] = {}
+    for name in settings:
+        if instead := _instead_of(name):
+            replaced.setdefault(instead, []).append(name)
+    lines = [f"WARNING: unknown setting {shown(name)} has no effect" for name in unknown]
+    if replaced:
+        places = "; ".join(f"{', '.join(names)} ({instead})" for instead, names in replaced.items())
+        lines.insert(0, f"KataGo's settings that have no effect here, and what takes their place: {places}")
+    return config, tuple(lines)
+
+
+def _instead_of(name: str) -> str | None:
+    """Return what takes the place of a setting of KataGo's, None if it has a counterpart or is unknown."""
+    return next((instead for pattern, instead in _INSTEAD if re.fullmatch(pattern, name)), None)
+
+
+def _rules_of(settings: Mapping[str, str]) -> str:
+    """Return KataGo's JSON of rules that are set one by one, "" if none is; raises ConfigError if `rules` is too."""
+    given = {_RULES[name]: value for name, value in settings.items() if name in _RULES}
+    if not given:
+        return ""
+    if "rules" in settings:
+        single = next(name for name in settings if name in _RULES)
+        raise ConfigError(problem(f"settings rules and {single}", expected="one of them"))
+    if given.get("scoring") == "TERRITORY":
+        given.setdefault("tax", "SEKI")
+    words: dict[str, object] = {"true": True, "false": False}
+    return json.dumps({key: words.get(value.lower(), value) for key, value in given.items()})
+
+
 # --- text ---
+
+
+def merged_settings(files: Iterable[str | PathLike[str]], overrides: Iterable[str]) -> dict[str, str]:
+    """Return the settings in KataGo's config files and in texts as `parse_overrides` takes; later ones count.
+
+    An override without a value takes the setting out; one that sets rules takes out those that are set otherwise.
+
+    Raises ConfigError.
+    """
+    settings: dict[str, str] = {}
+    for file in files:
+        settings |= read_katago_config(file)
+    for text in overrides:
+        changes = parse_overrides(text)
+        out = {name for name, value in changes.items() if not value}
+        if "rules" in changes:
+            out.update(_RULES)
+        if _RULES.keys() & changes.keys():
+            out.add("rules")
+        settings = {name: value for name, value in (settings | changes).items() if name not in out}
+    return settings
 
 
 def parse_overrides(text: str) -> dict[str, str]:
@@ -142,30 +269,47 @@ def parse_overrides(text: str) -> dict[str, str]:
     return settings
 
 
+_ASSIGNMENT: Final = re.compile(r"""([A-Za-z0-9_-]+)\s*=\s*(?:"((?:[^"\\]|\\.)+)"\s*|([^"#\s][^#]*))(?:\#.*)?""")
+"""A line: a name, and a value that is quoted or ends at the comment."""
+
+_INCLUSION: Final = re.compile(r"@include[\s=]+([^#]+?)\s*(?:\#.*)?")
+
+
 def read_katago_config(path: str | PathLike[str]) -> dict[str, str]:
-    """Return the settings in a KataGo config file: lines `key = value`, comments after #.
+    """Return the settings in a KataGo config file: lines `key = value` and `@include FILE`, comments after #.
 
-    Raises ConfigError with the file's name when it cannot be read or holds anything else.
+    A file that is included is looked for in the folder of the one that includes it; the later of two settings counts.
+
+    Raises ConfigError with the file's name when it cannot be read, holds anything else, sets a name twice or includes
+    a file twice.
     """
+    return _read_config(Path(path), [])
+
+
+def _read_config(path: Path, included: list[Path]) -> dict[str, str]:
+    """Return the settings in a file and those it includes; `included` are the files read so far, this one is added."""
     name = shown_path(path)
+    if path in included:
+        raise ConfigError(problem(f"config file {name}, which is included twice", expected="each file once"))
+    included.append(path)
     try:
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
-            return _settings_in(file, name)
+        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     except (OSError, ValueError) as error:
-        if isinstance(error, ConfigError):
-            raise
         raise ConfigError(f"cannot read config file {name}: {getattr(error, 'strerror', error)}") from error
-
-
-def _settings_in(lines: Iterable[str], name: str) -> dict[str, str]:
-    settings = {}
-    for number, line in enumerate(lines, start=1):
-        content = line.partition("#")[0].strip()
-        if not content or content.startswith("@include"):
+    settings: dict[str, str] = {}
+    here: set[str] = set()
+    for number, line in enumerate(map(str.strip, lines), start=1):
+        if not line or line.startswith("#"):
             continue
-        key, equals, value = content.partition("=")
-        if not equals or not key.strip():
-            given = f"config file {name}, line {number}: {shown(content)}"
-            raise ConfigError(problem(given, expected="key = value", advice="a TOML file of ours is named *.toml"))
-        settings[key.strip()] = value.strip()
+        where = f"config file {name}, line {number}: {shown(line)}"
+        if inclusion := _INCLUSION.fullmatch(line):
+            settings |= _read_config(path.parent / inclusion[1].strip("'\""), included)
+        elif assignment := _ASSIGNMENT.fullmatch(line):
+            key, quoted, plain = assignment.groups()
+            if key in here:
+                raise ConfigError(problem(f"{where}, a second time", expected="each name once"))
+            here.add(key)
+            settings[key] = plain.strip() if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        else:
+            raise ConfigError(problem(where, expected="key = value", advice="a TOML file of ours is named *.toml"))
     return settings

@@ -53,7 +53,7 @@ class Option:
     is one or more sentences for the user.
 
     `katago` is KataGo's name of the setting, `katago_gtp` and `katago_analysis` one that only its GTP server, or only
-    its analysis server, knows.
+    its analysis server, knows; `katago_start` one that it reads from its config file, and that cannot be changed later.
     """
 
     section: str
@@ -70,6 +70,7 @@ class Option:
     katago: str = ""
     katago_gtp: str = ""
     katago_analysis: str = ""
+    katago_start: str = ""
 
     @property
     def key(self) -> str:
@@ -161,12 +162,16 @@ def option(
     katago: str = "",
     katago_gtp: str = "",
     katago_analysis: str = "",
+    katago_start: str = "",
 ) -> T:
     """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters.
 
-    `help` names KataGo's setting where it says {katago}, {katago_gtp} or {katago_analysis}; else it ends with `katago`.
+    `help` names KataGo's setting where it says {katago}, {katago_gtp}, {katago_analysis} or {katago_start}; else it
+    ends with `katago`.
     """
-    names = {"katago": katago, "katago_gtp": katago_gtp, "katago_analysis": katago_analysis}
+    names = {
+        "katago": katago, "katago_gtp": katago_gtp, "katago_analysis": katago_analysis, "katago_start": katago_start,
+    }  # fmt: skip
     if katago and "{katago}" not in help:
         help = help.removesuffix(".") + " ({katago})."
     for parameter, name in names.items():

@@ -103,6 +103,23 @@ class PuctConfig(Section, name="puct"):
         katago="fpuParentWeightByVisitedPolicyPow",
     )
     # --- utility ---
+    win_weight: float = option(
+        1.0, "Weight in the utility of winning or losing.", low=0, high=1, katago="winLossUtilityFactor"
+    )
+    no_result_utility_white: float = option(
+        0.0,
+        "Utility, for White, of a game that ends without result, as by a triple ko under simple ko.",
+        low=-1,
+        high=1,
+        katago="noResultUtilityForWhite",
+    )
+    draw_wins_white: float = option(
+        0.5,
+        "Share of a win that a draw is for White; the rest of it is Black's.",
+        low=0,
+        high=1,
+        katago="drawEquivalentWinsForWhite",
+    )
     static_score_weight: float = option(
         0.1, "Weight in the utility of the score relative to 0.", low=0, high=1, katago="staticScoreUtilityFactor"
     )
@@ -130,6 +147,9 @@ class PuctConfig(Section, name="puct"):
         low=0,
         high=1,
         katago="valueWeightExponent",
+    )
+    use_noise_pruning: bool = option(
+        True, "Leave visits that were spent in vain out of averages, see noise_pruning_scale.", katago="useNoisePruning"
     )
     noise_pruning_scale: float = option(
         0.15,
@@ -171,6 +191,9 @@ class PuctConfig(Section, name="puct"):
         low=0,
         high=1,
         katago="subtreeValueBiasFreeProp",
+    )
+    use_uncertainty: bool = option(
+        True, "Give evaluations the weight of their certainty, see uncertainty.", katago="useUncertainty"
     )
     uncertainty: float = option(
         0.25,

@@ -38,11 +38,27 @@ class GameConfig(Section, name="game"):
         unit="points",
         low=2,
         high=25,
+        katago_start="defaultBoardSize",
     )
     komi: float | None = option(
         None, "Points White gets for moving second; not set: the usual komi of the rules.", unit="points"
     )
-    rules: str = option("chinese", "Rule set: a name such as chinese, japanese, aga, tromp-taylor, or KataGo's JSON.")
+    forced_komi: float | None = option(
+        None,
+        "Komi of all games, whatever GTP's komi command or a game record says; not set: theirs ({katago_start}).",
+        unit="points",
+        katago_start="ignoreGTPAndForceKomi",
+    )
+    rules: str = option(
+        "chinese",
+        "Rule set: a name such as chinese, japanese, aga, tromp-taylor, or KataGo's JSON.",
+        katago_start="rules",
+    )
+    handicap_by_moves: bool = option(
+        True,
+        "Count the moves that Black makes in a row at the start of a game as handicap ({katago_start}).",
+        katago_start="assumeMultipleStartingBlackMovesAreHandicap",
+    )
     strict: bool = option(
         False,
         "Refuse GTP play commands that repeat a position under superko.  Otherwise they are accepted with a "
@@ -75,6 +91,20 @@ class SearchConfig(Section, name="search"):
         low=0,
         high=1024,
         katago_gtp="numSearchThreads",
+    )
+    playouts: int = option(
+        0,
+        "Stop a search after this many playouts, those of the reused tree not counted; 0: no limit ({katago_gtp}).",
+        unit="playouts",
+        low=0,
+        high=10**12,
+        katago_gtp="maxPlayouts",
+    )
+    forget_history: bool = option(
+        False,
+        "Search for a move to play without telling the network the moves that led to the position ({katago_gtp} in "
+        "GTP); for analyses see --ignore-history.",
+        katago_gtp="ignorePreRootHistory",
     )
     seed: int | None = option(
         None,
@@ -145,6 +175,11 @@ class SearchConfig(Section, name="search"):
         choices=("auto", "linear", "network", "tactical", "uniform"),
     )
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether visits or playouts limit the search for a move."""
+        return self.visits > 0 or self.playouts > 0
+
 
 @dataclass(frozen=True)
 class TimeConfig(Section, name="time"):
@@ -166,7 +201,8 @@ class TimeConfig(Section, name="time"):
         "machine.  When less than twice this is left, half of what is left is reserved.",
         unit="seconds",
         low=0,
-        high=60,
+        high=3600,
+        katago_gtp="lagBuffer",
     )
     # Two programs on one machine lose 17 ms a move on average, 100 ms at worst (lc0, pull request 268).
     drift: float = option(
@@ -207,6 +243,59 @@ class TimeConfig(Section, name="time"):
         "Keep searching while the opponent thinks, until the next command arrives.",
         katago_gtp="ponderingEnabled",
     )
+    # So that an engine left alone does not run all night; KataGo's config file suggests a minute.
+    ponder_time: float = option(
+        600.0,
+        "Longest time for pondering ({katago_gtp}).",
+        unit="seconds",
+        low=0,
+        high=1e20,
+        katago_gtp="maxTimePondering",
+    )
+    ponder_visits: int = option(
+        0,
+        "Stop pondering at this many visits, those of the reused tree included; 0: no limit ({katago_gtp}).",
+        unit="visits",
+        low=0,
+        high=10**12,
+        katago_gtp="maxVisitsPondering",
+    )
+    ponder_playouts: int = option(
+        0,
+        "Stop pondering after this many playouts; 0: no limit ({katago_gtp}).",
+        unit="playouts",
+        low=0,
+        high=10**12,
+        katago_gtp="maxPlayoutsPondering",
+    )
+    effort_after_pass: float = option(
+        1.0,
+        "Share of its time, visits and playouts that a move gets after the opponent's pass ({katago_gtp}).",
+        low=0,
+        high=1,
+        katago_gtp="searchFactorAfterOnePass",
+    )
+    effort_after_passes: float = option(
+        1.0,
+        "The same after two passes of the opponent's in a row ({katago_gtp}).",
+        low=0,
+        high=1,
+        katago_gtp="searchFactorAfterTwoPass",
+    )
+    effort_when_winning: float = option(
+        1.0,
+        "The same at a winrate of 1; at a lower one it is more, up to all at effort_winrate ({katago_gtp}).",
+        low=0.01,
+        high=1,
+        katago_gtp="searchFactorWhenWinning",
+    )
+    effort_winrate: float = option(
+        1.0,
+        "Winrate of the last three moves from which effort_when_winning saves time ({katago_gtp}, from 0 to 1).",
+        low=0.5,
+        high=1,
+        katago_gtp="searchFactorWhenWinningThreshold",
+    )
 
 
 @dataclass(frozen=True)
@@ -234,18 +323,36 @@ class PlayConfig(Section, name="play"):
     )
     resign: bool = option(True, "Resign lost games; otherwise play them out.", katago_gtp="allowResignation")
     resign_winrate: float = option(
-        0.05, "A move counts as lost when the engine's winrate is below this.", low=0, high=0.5
+        0.05,
+        "A move counts as lost when the engine's winrate is below this ({katago_gtp}, from -1 to 0).",
+        low=0,
+        high=0.5,
+        katago_gtp="resignThreshold",
     )
     resign_turns: int = option(
-        3, "Resign when this many of the engine's moves in a row count as lost.", unit="moves", low=1, high=1000
+        3,
+        "Resign when this many of the engine's moves in a row count as lost ({katago_gtp}).",
+        unit="moves",
+        low=1,
+        high=1000,
+        katago_gtp="resignConsecTurns",
     )
     resign_min_moves: float = option(
         0.2,
         "Never resign before this many moves of both players for each point of the board, so that the engine does not "
-        "resign a handicap game in the opening.",
+        "resign a handicap game in the opening ({katago_gtp}).",
         unit="moves per point",
         low=0,
         high=10,
+        katago_gtp="resignMinMovesPerBoardArea",
+    )
+    resign_min_points: float | None = option(
+        None,
+        "Never resign while fewer points behind than this; not set: however close the game is ({katago_gtp}).",
+        unit="points",
+        low=0,
+        high=1000,
+        katago_gtp="resignMinScoreDifference",
     )
 
 
@@ -320,6 +427,11 @@ class AnalysisConfig(Section, name="analysis"):
         "ones for a strong player's ({katago_analysis}; in GTP {katago}).",
         katago="analysisIgnorePreRootHistory",
         katago_analysis="ignorePreRootHistory",
+    )
+    expect_mirroring: bool = option(
+        False,
+        "Analyse as --anti-mirror plays: if one side has mirrored every move, expect this to go on.",
+        katago="antiMirror",
     )
     pv_length: int = option(
         15,

@@ -4,7 +4,7 @@
     decide       searches, then resigns or chooses a move
     Decision     what is known after the search; its methods are the steps to a move
     Choice       the result
-    Resignation  counts the moves in a row that were lost
+    Resignation  keeps the winrates of the moves of a game
     Delays       how long to wait before a move
 
 A search that follows results alone plays on when nothing is left to win (every move wins, or none does), and may then
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
+from math import ceil, inf
 from typing import Final
 
 import numpy as np
@@ -51,7 +51,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.report import MoveReport, SearchReport, best_of, completed, for_color
 from gtp_engine.search.tree_reuse import is_continued
-from gtp_engine.time_manager import TimeBudget, budget, may_stop_when_won
+from gtp_engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the search leaves for confirming the end of the game."""
@@ -167,6 +167,9 @@ class MoveChooser:
         limits = replace(limits, advantage_black=self.advantage_black(game))
         area, kernels = game.width * game.height, resources.kernels
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
+        share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
+        if share < 1.0:
+            limits, time_for_move = with_less_effort(limits, config, share), in_less_time(time_for_move, share)
         if kernels is not None and kernels.is_compiling and self.repeats_exactly(time_for_move):
             resources.wait_for_kernels(limits.cancel or CancelToken(), self._log)
         elif kernels is not None and kernels.is_compiling:
@@ -180,7 +183,7 @@ class MoveChooser:
 
     def repeats_exactly(self, budget: TimeBudget) -> bool:
         """Return whether the same search is expected every time: nothing but visits ends it, and its seed was given."""
-        return self.is_seeded and self._searches.config.search.visits > 0 and budget.target == inf
+        return self.is_seeded and self._searches.config.search.is_limited and budget.target == inf
 
     def choose(self, task: MoveTask, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
         """Return the move; with `may_resign` it counts for resigning.  For `cleanup` see `decide`."""
@@ -208,6 +211,27 @@ class MoveChooser:
     def forget_lost_moves(self) -> None:
         """Reset the count of lost moves, after a move was taken back or not played."""
         self._resignation.reset()
+
+
+def with_less_effort(limits: Limits, config: Config, share: float) -> Limits:
+    """Return the limits with this share of the configured visits and playouts, one at least."""
+    visits, playouts = (
+        max(1, ceil(share * most)) if most else given
+        for most, given in ((config.search.visits, limits.visits), (config.search.playouts, limits.playouts))
+    )
+    return replace(limits, visits=visits, playouts=playouts)
+
+
+def in_less_time(budget: TimeBudget, share: float) -> TimeBudget:
+    """Return this share of a budget, which may be infinite."""
+    target, maximum = (share * seconds if share > 0.0 else 0.0 for seconds in (budget.target, budget.maximum))
+    return replace(budget, target=target, maximum=maximum)
+
+
+def _passes_of_opponent(game: Game) -> int:
+    """Return how many moves of the opponent's, counted back from the last one, were passes: 0, 1, or 2 for more."""
+    last = game.moves[-1:-4:-2]
+    return next((number for number, move in enumerate(last) if move.point != PASS), len(last))
 
 
 def while_compiling(budget: TimeBudget) -> TimeBudget:
@@ -547,10 +571,10 @@ class Decision:
 
 
 class Resignation:
-    """Counts, for each colour, how many moves of a game in a row were lost.
+    """Keeps, for each colour, the winrates of its moves: it resigns when several in a row were lost.
 
     Some controllers (gtp2ogs with a pool of engines) set up the whole game before each move, so a game is recognised by
-    its moves: the count continues while they continue those of the last call, and restarts with any others.
+    its moves: they are kept while those of the last call continue, and forgotten with any others.
 
     The weaker side of a handicap game starts far behind and catches up over many moves.  It resigns only when it is
     clearly behind the schedule of such a game, as KataGo does (`shouldResign` in `cpp/command/gtp.cpp`).
@@ -558,12 +582,17 @@ class Resignation:
 
     def __init__(self, config: PlayConfig) -> None:
         self.config = config
-        self._lost = {BLACK: 0, WHITE: 0}
+        self._winrates: dict[int, list[float]] = {BLACK: [], WHITE: []}
         self._last_game: Game | None = None
 
     def reset(self) -> None:
         """Count from the next move on, after a move was taken back."""
-        self._lost = {BLACK: 0, WHITE: 0}
+        self._winrates = {BLACK: [], WHITE: []}
+
+    def winrates(self, game: Game, color: int) -> Sequence[float]:
+        """Return the winrates of the moves that count for resigning, of one colour in this game."""
+        is_known = self._last_game is not None and is_continued(self._last_game, game)
+        return self._winrates[color] if is_known else ()
 
     def is_due(self, game: Game, report: SearchReport) -> bool:
         """Return whether the side to play should resign after this search; counts the move."""
@@ -571,13 +600,18 @@ class Resignation:
             self.reset()
         self._last_game = game.copy()
         config, color = self.config, report.to_play
-        self._lost[color] = self._lost[color] + 1 if report.winrate < config.resign_winrate else 0
-        return (
+        self._winrates[color].append(report.winrate)
+        recent = self._winrates[color][-config.resign_turns :]
+        if not (
             config.resign
-            and self._lost[color] >= config.resign_turns
-            and len(game.moves) >= config.resign_min_moves * game.width * game.height
-            and not is_on_schedule(game, color, for_color(completed(report, game).lead_black, color))
-        )
+            and len(recent) == config.resign_turns
+            and max(recent) < config.resign_winrate
+            and len(game.moves) >= int(config.resign_min_moves * game.width * game.height)
+        ):
+            return False
+        lead = for_color(completed(report, game).lead_black, color)
+        is_close = config.resign_min_points is not None and lead > -config.resign_min_points
+        return not is_close and not is_on_schedule(game, color, lead)
 
 
 def is_on_schedule(game: Game, color: int, lead: float) -> bool:

@@ -49,9 +49,6 @@ _FIXED_SECTIONS: Final = {
 }
 """Sections of the configuration that `configure` does not change, and what to do instead."""
 
-PONDER_LIMIT: Final = 600.0
-"""Longest pondering in seconds, so that an engine left alone does not run all night (KataGo suggests 60)."""
-
 Log = Callable[[str], None]
 
 
@@ -92,8 +89,10 @@ class Engine:
         self.set_seed(self._seed)
         self._chooser.is_seeded = self.config.search.seed is not None
         rules = Rules.parse(self.config.game.rules)
-        self._komi_is_given = self.config.game.komi is not None
-        self.game = Game(*self._resources.first_board(self.config), rules, self.config.game.komi)
+        komi = self.config.game.komi if self._forced_komi is None else self._forced_komi
+        self._komi_is_given = komi is not None
+        self.game = Game(*self._resources.first_board(self.config), rules, komi)
+        self.game.handicap_by_moves = self.config.game.handicap_by_moves
         self._clocks = self._new_clocks(TimeSettings.none())
         if self._level.is_on:
             self._level.prepare(self.game.width, self.game.height)
@@ -133,8 +132,11 @@ class Engine:
         self._start(Game(self.game.width, self.game.height, self.rules, self.komi))
 
     def set_komi(self, komi: float) -> None:
-        """Set the komi, any finite number; raises KomiError."""
+        """Set the komi, any finite number, unless the configuration forces another; raises KomiError."""
         self.game.komi = komi
+        if self._forced_komi is not None:
+            self.game.komi = self._forced_komi
+            self._log(f"komi {komi:g} is ignored: game.forced_komi is {self._forced_komi:g}")
         self._komi_is_given = True
 
     def set_rules(self, rules: Rules) -> None:
@@ -287,7 +289,7 @@ class Engine:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
         advantage = self._chooser.advantage_black(self.game)
         cancel = cancel or CancelToken()
-        ponder = partial(self._searches.ponder, self.game.copy(), PONDER_LIMIT, advantage, cancel)
+        ponder = partial(self._searches.ponder, self.game.copy(), advantage, cancel)
         self._background.start(ponder, cancel)
 
     def timed_search(
@@ -385,6 +387,8 @@ class Engine:
         # A record that names rules but no komi has the usual komi of its rules, unless the user has set one.
         komi = self.komi if self._komi_is_given or record.rules is None else None
         game, record = play_record(record, move_number=move_number, rules=self.rules, komi=komi)
+        if self._forced_komi is not None:
+            game.komi = self._forced_komi
         self._start(game)
         self._komi_is_given |= record.komi is not None
         for note in record.notes:
@@ -508,6 +512,11 @@ class Engine:
         """The searches with the engine's own networks, and those with a network that was loaded for levels."""
         return [self._searches, *self._level.own_searches]
 
+    @property
+    def _forced_komi(self) -> float | None:
+        """The komi of every game, None if it is free."""
+        return self.config.game.forced_komi
+
     def _start(self, game: Game) -> None:
         """Replace the game; resets clocks and everything that belongs to the last game.
 
@@ -515,6 +524,7 @@ class Engine:
         """
         if (game.width, game.height) != (self.game.width, self.game.height):
             self.prepare_board(game.width, game.height)  # now, as no clock is running
+        game.handicap_by_moves = self.config.game.handicap_by_moves
         self.game = game
         self._resigned = EMPTY
         self._scorer.clear()

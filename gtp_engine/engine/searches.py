@@ -160,13 +160,14 @@ class Searches:
 
     def search_move(self, game: Game, color: int, limits: Limits) -> SearchReport:
         """Search for a move of `color` within `limits` and the configured number of visits."""
-        visits = [most for most in (self.config.search.visits, limits.visits) if most]
-        puct = self.config.puct
+        search, puct = self.config.search, self.config.puct
         limits = replace(
             limits,
-            visits=min(visits, default=None),
+            visits=_lowest(search.visits, limits.visits),
+            playouts=_lowest(search.playouts, limits.playouts),
             anti_mirror=puct.anti_mirror,
             wide_root_noise=puct.wide_noise,
+            ignores_history=search.forget_history,
         )
         return self._game_search.run(game, limits, to_play=color)
 
@@ -176,17 +177,21 @@ class Searches:
             limits,
             wide_root_noise=self.config.analysis.wide_root_noise,
             ignores_history=self.config.analysis.ignore_history,
+            anti_mirror=self.config.analysis.expect_mirroring,
             first_move=FirstMove.LIKELIEST,
         )
         return self._game_search.run(game, limits, to_play=color)
 
-    def ponder(self, game: Game, seconds: float, advantage_black: float | None, cancel: CancelToken) -> None:
-        """Search the position, with the opponent to play, for at most `seconds`; the tree keeps what it finds.
+    def ponder(self, game: Game, advantage_black: float | None, cancel: CancelToken) -> None:
+        """Search the position, with the opponent to play, within the limits of pondering; the tree keeps what it finds.
 
         For `advantage_black` see `Limits`.
         """
+        config = self.config.time
         limits = Limits(
-            watcher=lambda progress: progress.seconds >= seconds,
+            visits=_lowest(config.ponder_visits),
+            playouts=_lowest(config.ponder_playouts),
+            watcher=lambda progress: progress.seconds >= config.ponder_time,
             behalf_of=opponent(game.to_play),
             advantage_black=advantage_black,
             cancel=cancel,
@@ -304,13 +309,18 @@ class Searches:
         self.resources.close()
 
 
+def _lowest(*limits: int | None) -> int | None:
+    """Return the lowest limit, None if there is none; 0 and None are none."""
+    return min(filter(None, limits), default=None)
+
+
 def _tree_options(config: Config) -> Config:
     """Return the configuration with defaults for all options that a tree does not depend on."""
     defaults = Config()
     return replace(
         config,
         game=defaults.game,
-        search=replace(config.search, visits=defaults.search.visits),
+        search=replace(config.search, visits=0, playouts=0, forget_history=False),
         time=defaults.time,
         play=defaults.play,
         gtp=defaults.gtp,
@@ -397,6 +407,7 @@ def evaluate_game(
         part,
         playout_doubling_advantage_black=advantage_black(config.puct, evaluator.info, color),
         human_profile=config.human.profile.code,
+        draw_wins_white=config.puct.draw_wins_white,
     )
     positions = new_positions(1, game.width, game.height)
     write_game(positions, 0, game, color, conditions=conditions)
@@ -425,6 +436,7 @@ def since_move_out_of_turn(game: Game, color: int) -> Game:
     points = board_points(game.width, game.height)
     stones = [Move(int(before.board.color[point]), point) for point in points if before.board.color[point] != EMPTY]
     part = Game(game.width, game.height, game.rules, game.komi)
+    part.handicap_by_moves = game.handicap_by_moves
     part.set_up(stones, moves[first].color if first < len(moves) else color)
     for move in moves[first:]:
         part.play(move, allow_superko=True)

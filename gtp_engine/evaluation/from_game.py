@@ -41,6 +41,10 @@ SUPERKO: Final = {Ko.SIMPLE: SIMPLE_KO, Ko.POSITIONAL: POSITIONAL_SUPERKO, Ko.SI
 TAX: Final = {Tax.NONE: NO_TAX, Tax.SEKI: SEKI_TAX, Tax.ALL: GROUP_TAX}
 
 
+_EVEN_DRAW: Final = 0.5
+"""Share of a win that a draw is for either side."""
+
+
 def advantage_black(config: PuctConfig, info: EvaluatorInfo, color: int) -> float:
     """Return the configured playout doubling advantage as Black's, in a search on behalf of `color`.
 
@@ -52,13 +56,31 @@ def advantage_black(config: PuctConfig, info: EvaluatorInfo, color: int) -> floa
     return config.playout_doubling_advantage if holder == BLACK else -config.playout_doubling_advantage
 
 
+def komi_for_draws(game: Game, draw_wins_white: float) -> float:
+    """Return the points, from −½ to ½, that make up to White for a draw that counts as this share of a win for it.
+
+    They are 0 where komi rules out a draw.  A button is half a point.
+    """
+    may_be_drawn = game.komi.is_integer() != game.rules.has_button
+    return draw_wins_white - _EVEN_DRAW if may_be_drawn else 0.0
+
+
 def conditions_of(
-    game: Game, *, playout_doubling_advantage_black: float = 0.0, passing_hacks: bool = False, human_profile: int = 0
+    game: Game,
+    *,
+    playout_doubling_advantage_black: float = 0.0,
+    passing_hacks: bool = False,
+    human_profile: int = 0,
+    draw_wins_white: float = _EVEN_DRAW,
 ) -> Conditions:
-    """Return the rules of a game and the points it has granted; the options are fields of `Conditions`."""
+    """Return the rules of a game and the points it has granted; most options are fields of `Conditions`.
+
+    For `draw_wins_white` see `komi_for_draws`.
+    """
     rules = game.rules
+    draw_komi = komi_for_draws(game, draw_wins_white)
     return Conditions(
-        komi=game.komi + rules.handicap_points(game.handicap) - game.button_black,
+        komi=game.komi + rules.handicap_points(game.handicap) - game.button_black + draw_komi,
         superko=SUPERKO[rules.ko],
         suicide=rules.suicide,
         territory=rules.scoring is Scoring.TERRITORY,

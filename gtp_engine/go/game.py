@@ -68,6 +68,8 @@ class Game:
         self._first_player = BLACK
         self._next_player: int | None = None
         self._moves: list[Move] = []
+        self.handicap_by_moves = True
+        """Whether Black's moves in a row at the start count as handicap."""
         self._board = boards.new_board(self.width, self.height)
         self._keys = _empty_history()
         self._keys_since_pass: list[int] = []
@@ -188,11 +190,14 @@ class Game:
         """The number of handicap stones.
 
         They are the black stones set up on a board without white ones, and the moves Black made in a row at the start
-        (White may have passed between them); a single one is an ordinary first move.  KataGo counts in the same way.
+        (White may have passed between them) if `handicap_by_moves`; a single one is an ordinary first move.  KataGo
+        counts in the same way.
         """
         if any(stone.color == WHITE for stone in self._setup_stones):
             return 0
-        stones = len(self._setup_stones) + self._black_moves_at_start()
+        stones = len(self._setup_stones)
+        if self.handicap_by_moves:
+            stones += self._black_moves_at_start()
         return stones if stones >= 2 else 0
 
     @property
@@ -342,6 +347,7 @@ class Game:
     def copy(self) -> "Game":
         """Return an independent copy."""
         other = Game(self.width, self.height, self._rules, self._komi)
+        other.handicap_by_moves = self.handicap_by_moves
         other._setup_stones = self._setup_stones
         other._first_player = self._first_player
         other._next_player = self._next_player

@@ -87,10 +87,11 @@ class FirstMove(Enum):
 
 @dataclass(frozen=True)
 class Limits:
-    """When a search ends: at the first of its limits.  At least one of `visits`, `watcher` and `cancel` is required.
+    """When a search ends: at the first of its limits, of which it needs one at least.
 
     `visits` counts root visits, those of the reused tree included, and playouts without weight (`search.puct.select`);
-    `watcher` is called every few milliseconds; `cancel` is the token of the command that needs the search.
+    `playouts` only what this search adds.  `watcher` is called every few milliseconds; `cancel` is the token of the
+    command that needs the search.
     `wide_root_noise` (0: none) makes an analysis explore more moves, see `search.puct.select`.
     """
 
@@ -115,12 +116,19 @@ class Limits:
     """Whether a pass at the root ends the game where the rules say so, even with `puct.conservative_pass`."""
     resumes: bool = False
     """Whether this goes on with the last search, of the same position: it is as if that had not ended."""
+    playouts: int | None = None
     cancel: CancelToken | None = None
 
     def __post_init__(self) -> None:
         """Refuse a search without end."""
-        if self.visits is None and self.watcher is None and self.cancel is None:
+        if all(limit is None for limit in (self.visits, self.playouts, self.watcher, self.cancel)):
             raise ValueError("a search needs a number of visits, a watcher or a cancel token; none was given")
+
+    def most_visits(self, before: int) -> int | None:
+        """Return the visits of the root at which a search ends that began at `before` visits; None for no limit."""
+        most = [] if self.visits is None else [self.visits]
+        most += [] if self.playouts is None else [before + self.playouts]
+        return min(most, default=None)
 
 
 class Searcher(Protocol):

@@ -1,18 +1,23 @@
 """KataGo's names of settings, its config files and its way to override them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gtp_engine.config import Config
+from gtp_engine.config.human import parse_profile
 from gtp_engine.config.katago import (
     ANALYSIS_OPTIONS,
     GTP_OPTIONS,
+    merged_settings,
     parse_overrides,
     read_katago_config,
     with_katago_settings,
+    with_start_settings,
 )
 from gtp_engine.errors import ConfigError
+from gtp_engine.go.rules import Rules
 
 KATAGO_CONFIG = """# Config for KataGo C++ Analysis engine
 
@@ -43,9 +48,9 @@ def test_different_names_are_different_options() -> None:
 
 
 def test_names_of_both_protocols_are_the_same_option() -> None:
-    """Only limits, the perspective and the wide root noise are the game's own in GTP and a query's in an analysis."""
+    """Only limits, perspective, history and wide root noise are the game's own in GTP and a query's in an analysis."""
     differ = {name for name in GTP_OPTIONS.keys() & ANALYSIS_OPTIONS if GTP_OPTIONS[name] != ANALYSIS_OPTIONS[name]}
-    assert differ == {"maxVisits", "maxTime", "reportAnalysisWinratesAs", "wideRootNoise"}
+    assert differ == {"maxVisits", "maxTime", "reportAnalysisWinratesAs", "wideRootNoise", "ignorePreRootHistory"}
 
 
 @pytest.mark.parametrize(("given", "seconds"), [(1e20, None), ("1e20", None), (2.5, 2.5), ("2.5", 2.5)])
@@ -68,9 +73,9 @@ def test_symmetries_are_one_or_all(given: object, average: bool) -> None:
 
 
 def test_unknown_names_are_returned() -> None:
-    assert with_katago_settings(Config(), {"antiMirror": False}) == (Config(), ())
-    config, unknown = with_katago_settings(Config(), {"antiMirror": True, "maxVisits": "9", "homeDataDir": "~"})
-    assert (config.analysis.analysis_visits, unknown) == (9, ("antiMirror", "homeDataDir"))
+    assert with_katago_settings(Config(), {"useEvalCache": False}) == (Config(), ())
+    config, unknown = with_katago_settings(Config(), {"useEvalCache": True, "maxVisits": "9", "homeDataDir": "~"})
+    assert (config.analysis.analysis_visits, unknown) == (9, ("useEvalCache", "homeDataDir"))
 
 
 def test_a_bad_value_is_named() -> None:
@@ -100,6 +105,207 @@ def test_config_file(tmp_path: Path) -> None:
     assert (config.analysis.perspective, config.analysis.analysis_visits) == ("sidetomove", 800)
     assert (config.analysis.wide_root_noise, config.analysis.analysis_time) == (0.0, None)
     assert unknown == ("logDir", "numAnalysisThreads")
+
+
+def write(folder: Path, **files: str) -> Path:
+    """Write config files and return the path of the first."""
+    for name, text in files.items():
+        (folder / f"{name}.cfg").write_text(text, encoding="utf-8")
+    return folder / f"{next(iter(files))}.cfg"
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("a=1", {"a": "1"}),
+        ("  a-b_2 = x y  # comment", {"a-b_2": "x y"}),
+        ('a = "x # y"  # comment', {"a": "x # y"}),
+        (r'a = "q \" b \\ c"', {"a": r'q " b \ c'}),
+        ("a = x=y\n\n# b = 2\nc = 3\r\n", {"a": "x=y", "c": "3"}),
+        ("a = it's", {"a": "it's"}),
+    ],
+)
+def test_lines_are_read_as_katago_reads_them(tmp_path: Path, text: str, settings: dict[str, str]) -> None:
+    assert read_katago_config(write(tmp_path, config=text)) == settings
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a",
+        "a =",
+        "a = # 1",
+        "a b = 1",
+        "= 1",
+        'a = "x',
+        'a = "x" y',
+        "@include",
+        "@exclude b.cfg",
+        "a = 1\na = 2",
+        "ä = 1",
+    ],
+)
+def test_lines_that_katago_refuses_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"config\.cfg', line [12]: "):
+        read_katago_config(write(tmp_path, config=text))
+
+
+def test_files_include_files_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    main = write(tmp_path, main="a = 1\n@include more/b.cfg # comment\nc = 3\n@include 'd.cfg'", d="e = 5\na = 9")
+    write(tmp_path / "more", b="b = 2\nc = 2\n@include=f.cfg", f="f = 6")
+    assert read_katago_config(main) == {"a": "9", "b": "2", "c": "3", "e": "5", "f": "6"}
+    write(tmp_path, d="@include main.cfg")
+    with pytest.raises(ConfigError, match=r"main\.cfg', which is included twice"):
+        read_katago_config(main)
+    with pytest.raises(ConfigError, match=r"cannot read config file .*missing\.cfg"):
+        read_katago_config(write(tmp_path, main="@include missing.cfg"))
+
+
+def test_later_files_and_overrides_count(tmp_path: Path) -> None:
+    first, second = write(tmp_path, a="x = 1\ny = 1\nz = 1\nrules = japanese"), write(tmp_path, b="y = 2\nz = 2")
+    assert merged_settings([first, second], ["z=3, w = 4", "x="]) == {"y": "2", "z": "3", "w": "4", "rules": "japanese"}
+    changed = merged_settings([first], ["koRule=SIMPLE,scoringRule=AREA"])
+    assert changed == {"x": "1", "y": "1", "z": "1", "koRule": "SIMPLE", "scoringRule": "AREA"}
+    assert merged_settings([first], ["koRule=SIMPLE", "rules=aga"])["rules"] == "aga"
+
+
+@pytest.mark.parametrize(
+    ("settings", "rules"),
+    [
+        ({"rules": "japanese"}, "japanese"),
+        ({"koRule": "SIMPLE", "scoringRule": "TERRITORY", "multiStoneSuicideLegal": "false"}, "japanese"),
+        ({"koRule": "POSITIONAL", "scoringRule": "AREA", "taxRule": "NONE", "multiStoneSuicideLegal": "true"}, "tt"),
+    ],
+)
+def test_rules_may_be_set_one_by_one(settings: dict[str, str], rules: str) -> None:
+    config, lines = with_start_settings(Config(), settings, for_gtp=True)
+    assert lines == ()
+    expected = Rules.parse({"tt": "tromp-taylor"}.get(rules, rules))
+    assert replace(Rules.parse(config.game.rules), friendly_pass_ok=expected.friendly_pass_ok) == expected
+
+
+def test_rules_and_single_rules_exclude_each_other() -> None:
+    with pytest.raises(ConfigError, match="settings rules and koRule: expected one of them"):
+        with_start_settings(Config(), {"rules": "aga", "koRule": "SIMPLE"}, for_gtp=True)
+
+
+# KataGo 1.17's gtp_human5k_example.cfg, its settings without its comments.
+HUMAN_5K = """
+logDir = gtp_logs
+logAllGTPCommunication = true
+logSearchInfo = true
+logSearchInfoForChosenMove = false
+logToStderr = false
+rules = japanese
+allowResignation = true
+resignThreshold = -0.99
+resignConsecTurns = 20
+resignMinScoreDifference = 40
+resignMinMovesPerBoardArea = 0.4
+maxVisits = 40
+numSearchThreads = 1
+lagBuffer = 1.0
+delayMoveScale = 2.0
+delayMoveMax = 10.0
+humanSLProfile = preaz_5k
+humanSLChosenMoveProp = 1.0
+humanSLChosenMoveIgnorePass = true
+humanSLChosenMovePiklLambda = 100000000
+humanSLRootExploreProbWeightless = 0.0
+humanSLRootExploreProbWeightful = 0.0
+humanSLPlaExploreProbWeightless = 0.0
+humanSLPlaExploreProbWeightful = 0.0
+humanSLOppExploreProbWeightless = 0.0
+humanSLOppExploreProbWeightful = 0.0
+humanSLCpuctExploration = 0.50
+humanSLCpuctPermanent = 0.2
+chosenMoveTemperatureEarly = 0.85
+chosenMoveTemperature = 0.70
+chosenMoveTemperatureHalflife = 80
+chosenMoveTemperatureOnlyBelowProb = 0.01  # temperature only starts to dampen moves below this
+chosenMoveSubtract = 0
+chosenMovePrune = 0
+nnCacheSizePowerOfTwo = 17
+nnMutexPoolSizePowerOfTwo = 14
+ignorePreRootHistory = false
+analysisIgnorePreRootHistory = false
+rootNumSymmetriesToSample = 2
+useLcbForSelection = false
+winLossUtilityFactor = 1.0
+staticScoreUtilityFactor = 0.30
+dynamicScoreUtilityFactor = 0.00
+useUncertainty = false
+subtreeValueBiasFactor = 0.0
+useNoisePruning = false
+"""
+
+
+def test_the_human_like_recipe_of_katago_is_understood_as_written(tmp_path: Path) -> None:
+    settings = read_katago_config(write(tmp_path, human=HUMAN_5K))
+    config, lines = with_start_settings(Config(), settings, for_gtp=True)
+    assert lines == (
+        "KataGo's settings that have no effect here, and what takes their place: logDir, logAllGTPCommunication, "
+        "logSearchInfo, logSearchInfoForChosenMove, logToStderr (--log); numSearchThreads (--network-threads, "
+        "--eval-batch and --parallel); nnCacheSizePowerOfTwo, nnMutexPoolSizePowerOfTwo (--cache-positions and "
+        "--max-memory)",
+    )
+    assert config.human.profile == parse_profile("preaz_5k")
+    assert (config.human.human_move_share, config.human.human_ignore_pass) == (1.0, True)
+    assert config.play.resign_winrate == 0.005
+    assert (config.play.resign_turns, config.play.resign_min_points, config.play.resign_min_moves) == (20, 40, 0.4)
+    assert (config.search.visits, config.time.lag, config.play.delay, config.play.delay_max) == (40, 1.0, 2.0, 10.0)
+    assert (config.puct.static_score_weight, config.puct.dynamic_score_weight) == (0.3, 0.0)
+    assert (config.puct.use_uncertainty, config.puct.use_noise_pruning, config.puct.lcb) == (False, False, False)
+    assert (config.search.forget_history, config.analysis.ignore_history) == (False, False)
+    assert config.puct.temperature_halflife == 80
+
+
+MACHINE_SETTINGS = """
+    cudaDeviceToUse cudaDeviceToUseThread0 cudaUseFP16 cudaUseNHWC trtDeviceToUse trtTransformerNHWC
+    openclUseFP16 openclDeviceToUseThread1 openclReTunePerBoardSize metalDeviceToUseThread0 metalUseFP16
+    deviceToUse gpuToUseThread0 numSearchThreads numSearchThreadsPerAnalysisThread numAnalysisThreads
+    numNNServerThreadsPerModel nnMaxBatchSize numEigenThreadsPerModel nnCacheSizePowerOfTwo
+    nodeTableShardsPowerOfTwo nnRandomize nnRandSeed searchRandSeed logDir logFile logDirDated
+    logToStderr logAllRequests logErrorsAndWarnings logTimeStamp homeDataDir startupPrintMessageToStderr
+    gtpForceMaxNNSize maxBoardXSizeForNNBuffer requireMaxBoardSize
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    MACHINE_SETTINGS.split(),
+)
+def test_settings_of_a_machine_have_something_in_their_place(name: str) -> None:
+    for for_gtp in (True, False):
+        config, lines = with_start_settings(Config(), {name: "1"}, for_gtp=for_gtp)
+        assert config == Config()
+        assert len(lines) == 1
+        assert name in lines[0] and "WARNING" not in lines[0]
+
+
+def test_unknown_settings_are_warned_of_by_name() -> None:
+    _, lines = with_start_settings(Config(), {"maxVisit": "5", "autoAvoidRepeatDir": "x"}, for_gtp=True)
+    assert lines == (
+        "WARNING: unknown setting 'maxVisit' has no effect",
+        "WARNING: unknown setting 'autoAvoidRepeatDir' has no effect",
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "mirrors"),
+    [
+        ({}, (True, False)),
+        ({"antiMirror": "false"}, (False, False)),
+        ({"antiMirror": "true"}, (True, True)),
+        ({"antiMirror": "true", "genmoveAntiMirror": "false"}, (False, True)),
+    ],
+)
+def test_one_setting_may_be_about_mirroring_in_moves_and_analyses(
+    settings: dict[str, str], mirrors: tuple[bool, bool]
+) -> None:
+    config, _ = with_start_settings(Config(), settings, for_gtp=True)
+    assert (config.puct.anti_mirror, config.analysis.expect_mirroring) == mirrors
 
 
 def test_config_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from gtp_engine.errors import (
     KomiError,
     SgfError,
 )
+from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
@@ -514,3 +515,31 @@ def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:
         others = frozenset(range(engine.game.board.color.size)) - points
         limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
         assert engine.genmove(BLACK, play=False, limits=limits).point in points
+
+
+def test_a_komi_that_is_forced_is_that_of_every_game() -> None:
+    """KataGo's `ignoreGTPAndForceKomi`."""
+    lines: list[str] = []
+    config = Config().with_values({"game.board_size": 9, "game.komi": 5.5, "game.forced_komi": "7"})
+    with Engine(config, lines.append) as engine:
+        assert engine.komi == 7
+        engine.set_komi(0.5)
+        engine.set_rules(Rules.parse("japanese"))
+        assert engine.komi == 7
+        assert lines == ["komi 0.5 is ignored: game.forced_komi is 7"]
+        engine.load_sgf("(;SZ[9]KM[6.5]RU[Japanese];B[ee];W[cc])")
+        assert engine.komi == 7
+        with pytest.raises(KomiError):
+            engine.set_komi(float("nan"))
+
+
+@pytest.mark.parametrize(("counts", "handicap", "komi"), [("true", 2, 9.0), ("false", 0, 7.0)])
+def test_first_moves_count_as_handicap_unless_configured_otherwise(counts: str, handicap: int, komi: float) -> None:
+    """KataGo's `assumeMultipleStartingBlackMovesAreHandicap`; Chinese rules give White a point for each stone."""
+    with make(game__handicap_by_moves=counts, game__komi=7) as engine:
+        for start in (lambda: None, engine.clear_board):
+            start()
+            engine.play_sequence([Move(BLACK, point(engine, "C3")), Move(BLACK, point(engine, "G7"))])
+            for game in (engine.game, engine.game.copy()):
+                assert game.handicap == handicap
+                assert conditions_of(game).komi == komi

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from math import inf
 
 import pytest
 from busy_machine import require_once, wait_until
@@ -13,6 +14,7 @@ from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.decision import in_less_time, with_less_effort
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
@@ -22,6 +24,7 @@ from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting, Restriction
 from gtp_engine.search.report import SearchReport
+from gtp_engine.time_manager import TimeBudget
 
 NEUTRAL = """
     . X . X O . O
@@ -490,3 +493,58 @@ def test_a_setting_that_does_not_fit_changes_nothing() -> None:
         with pytest.raises(ConfigError, match="without a network"):
             engine.configure({"search.search": "puct"})
         assert engine.config.search.search == "auto"
+
+
+# --- limits of KataGo's ---
+
+
+@pytest.mark.parametrize(("option", "most"), [("ponder_visits", 200), ("ponder_playouts", 150), ("ponder_time", None)])
+def test_pondering_has_its_own_limits(option: str, most: int | None) -> None:
+    evaluator = FakeEvaluator()
+    values = {f"time__{option}": most or 0.001, "time__ponder": "true", "search__visits": 50}
+    with make(evaluator, **values) as engine:
+        expected = engine.genmove(BLACK).report.moves[0].pv[1]
+        thread = engine._background._thread
+        wait_until(lambda: thread is not None and not thread.is_alive())
+        engine.play(WHITE, expected)
+        report = engine.genmove(BLACK).report
+        assert 0 <= report.visits - report.playouts <= (most or 50)
+        assert evaluator.rows <= 50 + 50 + (most or 50) + 16
+
+
+def test_a_move_after_passes_gets_less_effort() -> None:
+    values = {"time__effort_after_pass": 0.5, "time__effort_after_passes": 0.25, "search__visits": 90}
+    with make(FakeEvaluator(), search__playouts=80, **values) as engine:
+        assert engine.genmove(BLACK, play=False).report.playouts == 80
+        engine.clear_cache()
+        engine.play(BLACK, PASS)
+        assert engine.genmove(WHITE, play=False).report.playouts == 40
+        engine.clear_cache()
+        engine.play(WHITE, point(engine, "D4"))
+        engine.play(BLACK, PASS)
+        assert engine.genmove(WHITE, play=False).report.playouts == 20
+        assert engine.timed_search(60.0).visits == 90, "an analysis is not a move"
+
+
+def test_the_time_for_a_move_after_a_pass_is_shorter_too() -> None:
+    limits, budget = with_less_effort(Limits(1), Config(), 0.5), in_less_time(TimeBudget(4.0, 10.0, 0.5), 0.25)
+    assert (limits.visits, limits.playouts) == (1, None)
+    assert budget == TimeBudget(1.0, 2.5, 0.5)
+    assert in_less_time(TimeBudget(inf, inf), 0.0) == TimeBudget(0.0, 0.0)
+    assert in_less_time(TimeBudget(inf, inf), 0.5) == TimeBudget(inf, inf)
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_a_move_may_be_searched_without_the_history(forgets: bool) -> None:
+    """KataGo's `ignorePreRootHistory`; the root is evaluated as if the game began there."""
+    histories: list[bool] = []
+
+    class HistoryEvaluator(FakeEvaluator):
+        def evaluate(self, request: Request) -> None:
+            histories.append(bool((request.positions.points[: request.rows] > 0).any()))
+            super().evaluate(request)
+
+    with make(HistoryEvaluator(model_version=15), search__forget_history=forgets, search__visits=1) as engine:
+        engine.play(BLACK, point(engine, "D4"))
+        engine.genmove(WHITE, play=False)
+    assert histories[0] is not forgets

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gtp_engine.config import PlayConfig
+from gtp_engine.config import Config, PlayConfig
+from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
 from gtp_engine.engine.decision import Resignation, is_on_schedule
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.go.coords import board_points
@@ -125,3 +126,33 @@ def test_without_a_networks_score_the_deficit_follows_the_ownership(ownership: f
     resignation = Resignation(PlayConfig())
     due = [resignation.is_due(game, replace(report, value_black=-0.98)) for _ in range(3)][-1]
     assert due == resigned
+
+
+def test_katagos_settings_of_its_human_like_configuration() -> None:
+    """ResignThreshold -0.99, resignConsecTurns 20, resignMinScoreDifference 40, resignMinMovesPerBoardArea 0.4."""
+    settings = {
+        "resignThreshold": "-0.99",
+        "resignConsecTurns": "20",
+        "resignMinScoreDifference": "40",
+        "resignMinMovesPerBoardArea": "0.4",
+    }
+    config = with_katago_settings(Config(), settings, GTP_OPTIONS)[0].play
+
+    def lost_moves(value: float, lead: float, moves: int = 144) -> int | None:
+        """Return after how many lost moves Black resigns."""
+        resignation, game = Resignation(config), game_of(moves, komi=7.0)
+        report = replace(report_of(lead, BLACK), value_black=value)
+        return next((count for count in range(1, 30) if resignation.is_due(game, report)), None)
+
+    assert lost_moves(-0.991, -40.0) == 20
+    assert lost_moves(-0.989, -40.0) is None
+    assert lost_moves(-0.991, -39.9) is None
+    assert lost_moves(-0.991, -40.0, moves=143) is None, "0.4 x 361, in whole moves"
+
+
+def test_the_winrates_of_another_game_are_not_this_ones() -> None:
+    resignation, game = Resignation(PlayConfig()), game_of(30, komi=7.0)
+    resignation.is_due(game, report_of(20.0, BLACK))
+    assert resignation.winrates(game, BLACK) == pytest.approx([0.99])
+    assert not resignation.winrates(game, WHITE)
+    assert not resignation.winrates(game_of(20, komi=7.0), BLACK)

@@ -56,6 +56,8 @@ CASES = {
     "plain": PLAIN,
     "another exploration": {"c_puct": 2.0, "c_puct_log": 1.5, "c_puct_base": 20, "fpu_reduction": 0.5},
     "another utility": {"static_score_weight": 0.5, "dynamic_score_weight": 0, "uncertainty_exponent": 0.5},
+    "another result": {"win_weight": 0.4, "no_result_utility_white": 0.7},
+    "switched off": {"use_uncertainty": False, "use_noise_pruning": False},
     "other averages": {"value_weight_exponent": 0.7, "noise_pruning_scale": 0.05, "fpu_parent_power": 0},
     "corrected evaluations": {"graph_search": False},
     "shared nodes": {"subtree_bias": 0},
@@ -78,10 +80,21 @@ def test_it_finds_the_tree_of_the_oracle(options: dict[str, object], evaluator: 
 
 
 @pytest.mark.parametrize("has_passed", [False, True])
-@pytest.mark.parametrize("options", [{}, {"more_passing_hacks": False}, {"conservative_pass": False}])
-def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(options: dict[str, object], has_passed: bool) -> None:
+@pytest.mark.parametrize(
+    ("options", "komi"),
+    [
+        ({}, 0.5),
+        ({"more_passing_hacks": False}, 0.5),
+        ({"conservative_pass": False}, 0.5),
+        ({"draw_wins_white": 0.9}, 2.0),  # a draw, if both pass
+        ({"draw_wins_white": 0.9}, 1.5),
+    ],
+)
+def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(
+    options: dict[str, object], komi: float, has_passed: bool
+) -> None:
     """Most playouts end with two passes here."""
-    game = game_from("X . X O\nX X O O\n. X O .\nX X O O", WHITE, komi=0.5)
+    game = game_from("X . X O\nX X O O\n. X O .\nX X O O", WHITE, komi=komi)
     if has_passed:
         game.play(PASS)
     options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0, **options}

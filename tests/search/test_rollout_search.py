@@ -360,3 +360,10 @@ def test_a_tree_in_which_other_moves_were_left_out_is_dropped() -> None:
         assert searcher.run(Game(5), limits).playouts == 400
         assert searcher.run(Game(5), limits).playouts <= 32
         assert searcher.run(Game(5), Limits(400)).playouts == 400
+
+
+def test_playouts_are_those_of_this_search_only() -> None:
+    with contextlib.closing(RolloutSearch(Config().with_values({"search.seed": 1}).search)) as searcher:
+        first = searcher.run(Game(5), Limits(playouts=96))
+        again = searcher.run(Game(5), Limits(playouts=40))
+        assert (first.playouts, again.playouts, again.visits) == (96, 40, 136)

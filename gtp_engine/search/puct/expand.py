@@ -69,7 +69,7 @@ from gtp_engine.search.puct.tree import (
     weight_of_edge,
     write_post_order,
 )
-from gtp_engine.search.puct.utility import Params, evaluation_weight, score_utility
+from gtp_engine.search.puct.utility import Params, evaluation_weight, result_utility, score_utility
 
 _LENIENCE: Final = 2.0
 """Multiple of its share of the visits that a child may have before noise pruning reduces it (KataGo's)."""
@@ -203,7 +203,8 @@ def write_own_values(tree: Tree, node: int, outcome: OwnValues, params: Params) 
     own[node, SCORE] = score
     own[node, SCORE_SQUARE] = score * score + stdev * stdev
     own[node, LEAD] = outcome.lead
-    own[node, UTILITY] = outcome.value + score_utility(score, stdev, params)
+    result = result_utility(outcome.value, outcome.no_result, params)
+    own[node, UTILITY] = result + score_utility(score, stdev, params)
 
 
 @kernel
@@ -218,7 +219,8 @@ def recompute_utilities(tree: Tree, root_color: int, params: Params, order: IntA
         if tree.visits[node] > 0:
             score = np.float64(tree.own[node, SCORE])
             stdev = sqrt(max(0.0, np.float64(tree.own[node, SCORE_SQUARE]) - score * score))
-            tree.own[node, UTILITY] = tree.own[node, VALUE] + score_utility(score, stdev, params)
+            result = result_utility(np.float64(tree.own[node, VALUE]), np.float64(tree.own[node, NO_RESULT]), params)
+            tree.own[node, UTILITY] = result + score_utility(score, stdev, params)
             update_means(tree, node, wide(order[1, node]), params, work)
 
 
@@ -234,11 +236,17 @@ def write_network_evaluation(tree: Tree, node: int, evaluation: Evaluation, slot
     tree.own[node, WEIGHT] = weight
 
 
+@inlined_kernel
+def _value_of_margin(margin: float, params: Params) -> float:
+    """Return the value, in [−1, 1], of a game won by Black by `margin` points (negative: lost)."""
+    return 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else params.draw_value)
+
+
 @spliced_kernel
 def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
     """Write the result of a game that is over at a node, won by Black by `margin` points (negative: lost)."""
-    value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
-    write_own_values(tree, node, OwnValues(value, 0.0, margin, 0.0, margin), params)
+    value, score = _value_of_margin(margin, params), margin + params.draw_points
+    write_own_values(tree, node, OwnValues(value, 0.0, score, 0.0, score), params)
     tree.own[node, WEIGHT] = params.certain_weight
 
 
@@ -259,7 +267,8 @@ def mix_rollouts(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluat
 @spliced_kernel
 def _mix_value(tree: Tree, node: int, margin: float, params: Params) -> None:
     """Mix a game that Black wins by `margin` points (negative: loses) into the evaluation of a node."""
-    value = 1.0 if margin > 0.0 else (-1.0 if margin < 0.0 else 0.0)
+    value = _value_of_margin(margin, params)
+    margin += params.draw_points
     share, own = params.rollout_share, tree.own
     network_share = 1.0 - share
     score = network_share * own[node, SCORE] + share * margin

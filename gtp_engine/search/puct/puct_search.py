@@ -290,6 +290,7 @@ class PuctSearch:
             playout_doubling_advantage_black=position.advantage_black,
             passing_hacks=self.config.puct.passing_hacks,
             human_profile=self.config.human.profile.code,
+            draw_wins_white=self.config.puct.draw_wins_white,
         )
 
     def options(self, *, optimism: float, symmetry: int = ANY_SYMMETRY, shares: bool = False) -> EvaluationOptions:
@@ -364,6 +365,7 @@ class SearchRun:
         )
         has_forgotten = is_known and tree.store.forget_moves(left_out)
         self._visits_before: Final = int(tree.store.tree.visits[ROOT])
+        self._most_visits: Final = limits.most_visits(self._visits_before)
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0 if limits.reporting is not None else inf
@@ -465,7 +467,7 @@ class SearchRun:
         At most `in_flight_share` of the root's visits are under way at a time: playouts are selected without the
         results of those under way, and while the root has few visits that would be most of a large batch.
         """
-        store, limit = self._state.kept.store, self._limits.visits
+        store, limit = self._state.kept.store, self._most_visits
         pending = sum(other.playouts for other in under_way)
         share = max(1, int(self._state.config.in_flight_share * self._visits))
         count = min(self._state.kept.buffers.batch_size, share - pending)
@@ -556,7 +558,7 @@ class SearchRun:
 
     def _has_all_visits(self) -> bool:
         """Return whether the search has the visits that the limits allow."""
-        return self._limits.visits is not None and self._visits >= self._limits.visits
+        return self._most_visits is not None and self._visits >= self._most_visits
 
     def _watcher_stops(self) -> bool:
         """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""

@@ -5,7 +5,7 @@ other in a symmetric position, so that only one of them is searched.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from math import sqrt
 from typing import Final
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.config import Config, HumanConfig, PuctConfig
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.from_game import SUPERKO, TAX
+from gtp_engine.evaluation.from_game import SUPERKO, TAX, komi_for_draws
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.board import KO_POINT, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent
@@ -99,9 +99,16 @@ def params_of(config: Config, game: Game, limits: Limits, info: EvaluatorInfo, *
     `info` and `has_errors` are about what the evaluator's output includes; see `score_center`.
     """
     puct, side = config.puct, sqrt(game.width * game.height)
+    if not puct.use_uncertainty:
+        puct = replace(puct, uncertainty=0.0)
+    if not puct.use_noise_pruning:
+        puct = replace(puct, noise_pruning_scale=0.0)
     weighs = puct.uncertainty > 0.0 and has_errors
     return Params(
         **{name: getattr(puct, name) for name in _TAKEN_OVER},
+        no_result_utility=-puct.no_result_utility_white,
+        draw_value=1.0 - 2.0 * puct.draw_wins_white,
+        draw_points=-komi_for_draws(game, puct.draw_wins_white),
         static_weight=puct.static_score_weight if info.has_score else 0.0,
         static_scale=STATIC_SCALE * side,
         dynamic_weight=puct.dynamic_score_weight if info.has_score else 0.0,

@@ -364,7 +364,7 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         pv_visits=(visits, *line_visits[:length].tolist()),
         prior=float(moves.priors[i]),
         human_prior=_human_prior(state, point),
-        lcb=winrate_of(float(mean[VALUE]), state.root.color) - 0.5 * radius / utility_radius(params),
+        lcb=winrate_of(float(mean[VALUE]), state.root.color) - 0.5 * radius / (utility_radius(params) or 1.0),
         utility_black=float(mean[UTILITY]),
         utility_lcb=float(moves.utilities[i]) - radius,
         score_black=float(mean[SCORE]),

@@ -1,11 +1,12 @@
 """What a search maximises: winning, and on top of it a little for the score.  Kernels; all values are Black's.
 
-    utility = win − loss + S f(score; 0, 2 b) + D f(score; c, s b),   f(x; c, s) = 2/π E[atan((x − c) / s)]
+    utility = W (win − loss) + N no result + S f(score; 0, 2 b) + D f(score; c, s b)
 
-with b the side of the board in points (the root of its area), c the score that the root expects, drawn towards 0, and
-x normally distributed with the mean and deviation that the network predicts.  So a point counts most near c, where the
-game is, and hardly at all far from there.  The form and its constants are KataGo's (Wu, "Accelerating Self-Play
-Learning in Go", 2019, section on score maximization; `ScoreValue` in cpp/neuralnet/nninputs.cpp).
+with f(x; c, s) = 2/π E[atan((x − c) / s)]; W is 1 and N is 0 unless configured otherwise, b is the side of the board in
+points (the root of its area), c the score that the root expects, drawn towards 0, and x normally distributed with the
+mean and deviation that the network predicts.  So a point counts most near c, where the game is, and hardly at all far
+from there.  The form and its constants are KataGo's (Wu, "Accelerating Self-Play Learning in Go", 2019, section on
+score maximization; `ScoreValue` in cpp/neuralnet/nninputs.cpp).
 """
 
 from math import atan, exp, pi, pow, sqrt
@@ -54,6 +55,10 @@ class Params(NamedTuple):
     dynamic_scale: float  # points
     dynamic_center: float  # points for Black
     wide_root_noise: float  # as in `Limits`
+    win_weight: float
+    no_result_utility: float  # Black's
+    draw_value: float  # Black's of a drawn game, in [−1, 1]
+    draw_points: float  # for Black at the end of a game that may be drawn
     rollout_share: float
     max_depth: int  # moves, at most leaves.MAX_DEPTH
     certain_weight: float  # weight of a result by the rules, which is certain
@@ -87,7 +92,7 @@ class HumanExploration(NamedTuple):
 @inlined_kernel
 def utility_radius(params: Params) -> float:
     """Return the largest possible utility."""
-    return 1.0 + params.static_weight + params.dynamic_weight
+    return params.win_weight + params.static_weight + params.dynamic_weight
 
 
 @kernel
@@ -99,6 +104,12 @@ def expected_score_value(score: float, stdev: float, center: float, scale: float
     for i in range(2 * _REACH + 1):
         total += _DENSITY[i] * atan((score + _STEP * (i - _REACH) * stdev - center) / scale)
     return total / _TOTAL_DENSITY * (2.0 / pi)
+
+
+@spliced_kernel
+def result_utility(value: float, no_result: float, params: Params) -> float:
+    """Return what win − loss and the probability of a game without result add to the utility."""
+    return params.win_weight * value + params.no_result_utility * no_result
 
 
 @spliced_kernel
@@ -135,7 +146,7 @@ def evaluation_weight(score: float, winloss_error: float, score_error: float, pa
     """
     if params.uncertainty <= 0.0 or winloss_error < 0.0:
         return 1.0
-    error = winloss_error + utility_per_point(score, params) * max(0.0, score_error)
+    error = params.win_weight * winloss_error + utility_per_point(score, params) * max(0.0, score_error)
     least = params.uncertainty / params.uncertainty_max_weight
     return params.uncertainty / (pow(error, params.uncertainty_exponent) + least)
 

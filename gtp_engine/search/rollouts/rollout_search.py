@@ -125,6 +125,7 @@ class RolloutRun:
         self._position: Final = kernel_position(position, search.config)
         self._limits: Final = limits
         self._start: Final = start
+        self._most_visits: Final = limits.most_visits(int(tree.store.tree.visits[ROOT]))
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0
@@ -151,7 +152,7 @@ class RolloutRun:
 
     def _next_count(self) -> int:
         """Return how many playouts the next batch holds."""
-        size, visits = self._tree.buffers.leaves.depth.size, self._limits.visits
+        size, visits = self._tree.buffers.leaves.depth.size, self._most_visits
         return size if visits is None else max(1, min(size, visits - int(self._tree.store.tree.visits[ROOT])))
 
     def _play_batch(self, count: int) -> None:
@@ -185,7 +186,7 @@ class RolloutRun:
 
     def _has_all_visits(self) -> bool:
         """Return whether the root has the visits that the limits allow."""
-        return self._limits.visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._limits.visits)
+        return self._most_visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._most_visits)
 
     def _has_no_choice(self) -> bool:
         """Return whether the limits leave out every move."""
