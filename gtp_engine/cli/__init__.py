@@ -6,13 +6,14 @@
     serve_commands      `serve`, `connect`
     record_commands     `review`, `score`, `solve`
     analysis_command    `analysis`
+    katago_command      KataGo's command line, for `gtp`, `analysis` and `benchmark`
     setup_command       `setup`
     models_command      `models …`
     levels_command      `calibrate-levels`
     match_commands      `match`, `tournament`
     train_commands      `generate`, `train …`
     alphago_command     `alphago …`
-    tools               `benchmark`, `doctor`, `warmup`, `config`
+    tools               `benchmark`, `doctor`, `warmup`, `config`, `genconfig`, `version`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  A command is
 imported when it is run, or when the help lists it, and imports what it needs when it runs: this package must stay cheap
@@ -25,15 +26,19 @@ Exit codes: 0 success; 1 the engine could not be started, a record could not be 
 import io
 import os
 import sys
+from dataclasses import replace
 from importlib import import_module
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 import click
 
 from gtp_engine import __version__
 from gtp_engine.cli.evaluator_setup import networks_of
-from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, build_config, config_options
+from gtp_engine.cli.katago_command import VERSION, KataGoCommand, is_katagos, katago_config, katago_options
+from gtp_engine.cli.options import INTERRUPTED
+from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 
 _HELP_FLAGS = ("--help", "-h")
@@ -68,6 +73,8 @@ _COMMANDS: Final[dict[str, dict[str, str]]] = {
         "doctor": "tools.doctor_command",
         "benchmark": "tools.benchmark_command",
         "config": "tools.config_command",
+        "genconfig": "tools.genconfig_command",
+        "version": "tools.version_command",
     },
     "Training": {
         "train": "train_commands.train_command",
@@ -98,6 +105,8 @@ class TengenGroup(click.Group):
         if args == ["--version"]:
             click.echo(f"gtp-engine {__version__}")
             ctx.exit()
+        if args[:1] in (["-help"], ["help"]):  # as `katago` takes them
+            args = ["--help"]
         if not args or (args[0].startswith("-") and args[0] not in _HELP_FLAGS):
             args = [_DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
@@ -150,13 +159,28 @@ def cli() -> None:
     """
 
 
-@cli.command("gtp", cls=ConfigCommand)
-@config_options()
-def gtp_command(config_file: str | None, **flags: object) -> None:
-    """Speak GTP on stdin and stdout (the default command)."""
-    config = build_config(config_file, flags)
+class GtpCommand(KataGoCommand):
+    """The GTP server, which is `katago gtp` too."""
+
+    aliases = MappingProxyType({"--override-version": "--version"})
+
+
+@cli.command("gtp", cls=GtpCommand)
+@katago_options()
+def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **flags: object) -> None:
+    """Speak GTP on stdin and stdout (the default command).
+
+    KataGo's command line (katago gtp -model … -config … -override-config … -human-model …) is accepted as well: a
+    config file that does not end in .toml is read as one of KataGo's, and a network file of KataGo's is imported once.
+    """
+    config, lines = katago_config(config_files, overrides, flags, for_gtp=True)
+    if is_katagos():
+        config = _named_as_katago(config)
     from gtp_engine.gtp.session import serve
     from gtp_engine.streams import write_log
+
+    for line in lines:
+        write_log(line)
 
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
@@ -166,6 +190,19 @@ def gtp_command(config_file: str | None, **flags: object) -> None:
         return engine
 
     sys.exit(serve(config, start_engine, write_log, in_terminal=sys.stdin.isatty()))
+
+
+def _named_as_katago(config: Config) -> Config:
+    """Return the configuration in which a program is told that it can speak to this engine as to KataGo.
+
+    Lizzie and LizzieYzy choose their commands by the first word of the name, and by the version.
+    """
+    defaults, gtp = Config().gtp, config.gtp
+    if gtp.name == defaults.name:
+        gtp = replace(gtp, name=f"KataGo-compatible {defaults.name}")
+    if gtp.version is None:
+        gtp = replace(gtp, version=f"{VERSION} ({defaults.name} {__version__})")
+    return replace(config, gtp=gtp)
 
 
 def main() -> None:

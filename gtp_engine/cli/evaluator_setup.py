@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gtp_engine.config import Config
+from gtp_engine.config import Config, NetworkConfig
 
 
 def evaluator_of(config: Config) -> Any:
@@ -42,11 +42,25 @@ def _calibrated_evaluator_of(config: Config) -> Any:
     return _load(replace(config, network=network))
 
 
+def with_imported_model(network: NetworkConfig) -> NetworkConfig:
+    """Return the configuration with an imported copy in the place of a network file of KataGo's; raises ModelError."""
+    from gtp_engine.files import expanded
+    from gtp_engine.nn.network_files import is_katago_file
+    from gtp_engine.streams import write_log
+
+    if network.model is None or not is_katago_file(file := expanded(network.model)) or not file.is_file():
+        return network
+    from gtp_engine.networks.onnx_export.convert import imported_copy  # here: imports onnx
+
+    return replace(network, model=str(imported_copy(file, log=write_log)))
+
+
 def _load(config: Config) -> Any:
     from gtp_engine.engine.resources import USUAL_BOARD
     from gtp_engine.nn import load_evaluator  # here: a slow import, which rollouts do not need
     from gtp_engine.streams import write_log
 
+    config = replace(config, network=with_imported_model(config.network))
     size = config.game.board_size
     # A network that cannot play this board prepares its own board size, on which the engine then starts.
     board = USUAL_BOARD if size is None else (size, size)

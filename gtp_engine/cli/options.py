@@ -128,20 +128,23 @@ class ConfigCommand(click.Command):
         return parameter.declared.section
 
 
-def config_options() -> Callable[[F], F]:
+def config_options(*, several: bool = False) -> Callable[[F], F]:
     """Return a decorator that adds `--config` and the flags of all options to a command.
 
-    The command receives `config_file` and a keyword argument for each option (`parameter_name`), for `build_config`.
+    The command receives `config_file`, or `config_files` if it takes `several`, and a keyword argument for each option
+    (`parameter_name`), for `build_config`.
     """
+    also = "; others are read as KataGo's" if several else ""
 
     def decorate(function: F) -> F:
         for option in reversed(Config.options()):
             add_parameter(function, ConfigOption(option))
         decorator = click.option(
             "--config",
-            "config_file",
+            "config_files" if several else "config_file",
+            multiple=several,
             metavar="FILE",
-            help="Read options from a TOML file; `gtp-engine config` prints one. Flags override it.",
+            help=f"Read options from a TOML file; `gtp-engine config` prints one{also}. Flags override it.",
         )
         return decorator(function)
 

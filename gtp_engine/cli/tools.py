@@ -1,18 +1,24 @@
-"""The commands about this machine and installation: `benchmark`, `doctor`, `warmup`, `config`."""
+"""The commands about this machine and installation: `benchmark`, `doctor`, `warmup`, `config`, and two of KataGo's."""
 
 import json
+import shlex
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.evaluator_setup import evaluator_of
-from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
+from gtp_engine import __version__
+from gtp_engine.cli.evaluator_setup import evaluator_of, with_imported_model
+from gtp_engine.cli.katago_command import VERSION, KataGoCommand, katago_model
+from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, TengenError
+from gtp_engine.files import writing
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
@@ -31,6 +37,13 @@ gtp-engine benchmark --model b15c192.onnx \\
 """
 
 
+_KATAGOS_BENCHMARK: Final = {
+    **{name: True for name in ("visits", "threads", "numpositions", "sgf", "boardsize", "fixed-batch-size", "time")},
+    **{name: False for name in ("tune", "half-batch-size")},
+}
+"""Flags of `katago benchmark` without effect here, and whether they have a value."""
+
+
 @dataclass(frozen=True)
 class BenchmarkSettings(Section, name="benchmark"):
     """How long each measurement is, and what is measured."""
@@ -44,9 +57,10 @@ class BenchmarkSettings(Section, name="benchmark"):
     )
 
 
-class BenchmarkCommand(ConfigCommand):
-    """A command that measures a network."""
+class BenchmarkCommand(KataGoCommand):
+    """A command that measures a network; `katago benchmark` too, except that it chooses for itself what to measure."""
 
+    aliases = MappingProxyType({f"--{name}": f"--katago-{name}" for name in _KATAGOS_BENCHMARK})
     texts = MappingProxyType(
         {
             "network.model": "Measure this network, and find its best threads and batch size. [default: the one to "
@@ -55,16 +69,37 @@ class BenchmarkCommand(ConfigCommand):
     )
 
 
+def _without_effect(function: F) -> F:
+    """Add the flags of `katago benchmark` that have no effect, hidden."""
+    for name, has_value in _KATAGOS_BENCHMARK.items():
+        short = {"visits": "-v", "threads": "-t", "numpositions": "-n", "time": "-i", "tune": "-s"}.get(name)
+        names = [f"--katago-{name}", *([short] if short else [])]
+        function = click.option(*names, hidden=True, is_flag=not has_value)(function)
+    for name in ("--config", "--override-config"):
+        function = click.option(name, multiple=True, hidden=True)(function)
+    return function
+
+
+_WITHOUT_EFFECT: Final = frozenset(
+    {f"katago_{name.replace('-', '_')}" for name in _KATAGOS_BENCHMARK} | {"config", "override_config"}
+)
+
+
 @click.command("benchmark", cls=BenchmarkCommand, help=_BENCHMARK_HELP)
 @settings_options(BenchmarkSettings, is_own=True)
 @settings_options(NetworkConfig, only=("model", "provider", "precision"), is_own=True)
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
+@_without_effect
 @_AS_JSON
 def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
     """Run the measurements and print their report."""
     from gtp_engine.benchmark import format_report, run_benchmark
 
     settings, network = settings_of(BenchmarkSettings, flags), settings_of(NetworkConfig, flags)
+    network = with_imported_model(replace(network, model=katago_model(network.model)))
+    if ignored := [name.removeprefix("katago_") for name, value in flags.items() if name in _WITHOUT_EFFECT and value]:
+        text = "the benchmark tries threads and batch sizes by itself, with positions of its own"
+        click.echo(f"Without effect here: {', '.join(ignored)}; {text}.", err=True)
     if no_network and (network.model is not None or settings.compare is not None):
         raise click.UsageError("--no-network leaves out what --model and --compare ask for; give one or the other")
 
@@ -133,3 +168,66 @@ def config_command(config_file: str | None, **flags: object) -> None:
     `gtp-engine --config tengen.toml`.
     """
     click.echo(build_config(config_file, flags).to_toml())
+
+
+class GenconfigCommand(KataGoCommand):
+    """`katago genconfig`."""
+
+
+@click.command("genconfig", cls=GenconfigCommand)
+@settings_options(NetworkConfig, only=("model",), is_own=True)
+@click.option("--output", default="gtp.cfg", show_default=True, metavar="FILE", help="Config file to write.")
+def genconfig_command(output: str, **flags: Any) -> None:
+    """Ask for rules, limits and pondering, and write a config file in KataGo's form.
+
+    For programs and habits that expect `katago genconfig`; the questions are KataGo's, without those about the machine,
+    which the engine answers itself. `gtp-engine config` prints a file with all options.
+    """
+    target, model = Path(output), katago_model(settings_of(NetworkConfig, flags).model)
+    if target.exists() and not click.confirm(f"{target} exists. Replace it?"):
+        return
+    lines = [f"rules = {_asked_rules()}"]
+    if click.confirm("Limit the search for a move, beside the clock of the game?"):
+        kind = click.prompt("Limit its visits, playouts or seconds?", type=click.Choice(list(_LIMITS)))
+        name, usual, allowed = _LIMITS[kind]
+        lines.append(f"{name} = {click.prompt(f'How many {kind}?', default=usual, type=allowed)}")
+    else:
+        click.prompt("Without a clock a move takes five seconds then. Press Enter", default="", show_default=False)
+    ponders = click.confirm("Think while the opponent does?")
+    lines.append(f"ponderingEnabled = {str(ponders).lower()}")
+    if ponders:
+        lines.append(f"maxTimePondering = {click.prompt('For how many seconds?', default=60.0, type=_SECONDS)}")
+    written = ["# Configuration in KataGo's form, written by `gtp-engine genconfig`.", *lines]
+    with writing(target, ConfigError, "config file"):
+        target.write_text("\n".join([*written, "allowResignation = true", ""]), encoding="utf-8")
+    named = "" if model is None else f"-model {shlex.quote(model)} "
+    click.echo(f"Written: {target}. Play with it: gtp-engine gtp {named}-config {shlex.quote(str(target))}")
+
+
+_SECONDS: Final = click.FloatRange(min=0.01, max=1e6)
+_LIMITS: Final[dict[str, tuple[str, float, click.ParamType[Any]]]] = {
+    "visits": ("maxVisits", 500, click.IntRange(min=1)),
+    "playouts": ("maxPlayouts", 300, click.IntRange(min=1)),
+    "seconds": ("maxTime", 10.0, _SECONDS),
+}
+"""What limits a move: KataGo's name, its usual value and those allowed."""
+
+
+def _asked_rules() -> str:
+    """Return the name of a rule set that the user enters."""
+    from gtp_engine.go.rules import Rules
+
+    while True:
+        name = str(click.prompt("Rules (chinese, japanese, korean, tromp-taylor, aga, new-zealand …)"))
+        try:
+            Rules.parse(name)
+        except TengenError as error:
+            click.echo(str(error))
+        else:
+            return name
+
+
+@click.command("version")
+def version_command() -> None:
+    """Print the version of the engine, and that of KataGo's command line that it takes."""
+    click.echo(f"gtp-engine {__version__}\nTakes the command line and config files of KataGo {VERSION}.")

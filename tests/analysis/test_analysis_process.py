@@ -251,8 +251,9 @@ class TestCommandLine:
         assert config.analysis.perspective == "white"
         assert options["quit_without_waiting"]
         assert config.gtp.version is None
-        assert "not supported here: homeDataDir, numSearchThreads" in result.stderr
-        assert "human.bin.gz is ignored" in result.stderr
+        assert "numSearchThreads (--network-threads" in result.stderr
+        assert "homeDataDir (the variable TENGEN_DATA_DIR)" in result.stderr
+        assert config.network.human_model == "human.bin.gz"
 
     def test_flags_take_precedence_over_overrides_and_those_over_the_file(
         self, served: list[Any], tmp_path: Path

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nn.tiny_networks import v7_network
+from nn.katago_files import NetworkFile
 
 import gtp_engine
 
@@ -44,7 +44,8 @@ def unpacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 def drive(unpacked: Path, config: dict[str, Any]) -> dict[str, Any]:
     """Return the report of KaTrain's engine with these settings."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
+    data = str(unpacked / "data")
+    environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent), "TENGEN_DATA_DIR": data}
     command = [sys.executable, str(FOLDER / "katrain" / "drive.py"), str(unpacked), json.dumps(config)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stderr
@@ -62,15 +63,16 @@ def report(unpacked: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def network_report(unpacked: Path) -> dict[str, Any]:
-    """Return what KaTrain saw of the engine in the place of its KataGo, with KataGo's flags and a network."""
+    """Return what KaTrain saw of the engine in the place of its KataGo: its own command, and networks of KataGo's."""
     if os.name == "nt":
         pytest.skip("the stand-in for KataGo is a POSIX shell script")
-    program = unpacked / "katago"
+    program = unpacked / "katrain" / "KataGo" / "katago"  # where KaTrain has its own
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gtp_engine "$@" --seed 1\n')  # repeatable
     program.chmod(0o755)
-    network = v7_network(unpacked / "tiny.onnx")
-    config = "katrain/KataGo/analysis_config.cfg"
-    return drive(unpacked, {"katago": str(program), "model": str(network), "config": config})
+    for name, human in (("net", 0), ("human", 1)):
+        (unpacked / "katrain" / f"{name}.bin.gz").write_bytes(NetworkFile(15, human=human).bytes(gzipped=True))
+    models = {"model": "katrain/net.bin.gz", "humanlike_model": "katrain/human.bin.gz"}
+    return drive(unpacked, {"katago": "", "config": "katrain/KataGo/analysis_config.cfg", **models})
 
 
 def check_positions(report: dict[str, Any], *, policy: bool) -> None:
@@ -103,6 +105,14 @@ def test_katrain_shows_the_analysis_of_a_network(network_report: dict[str, Any])
     check_positions(network_report, policy=True)
     for lost in ("points_lost", "winrate_lost"):
         assert any(network_report["first"][lost])
+
+
+def test_katrains_own_files_are_imported_and_its_settings_explained(network_report: dict[str, Any]) -> None:
+    log = "\n".join(network_report["stderr"])
+    assert log.count("Importing ") == log.count("Imported as ") == 2
+    assert "homeDataDir (the variable TENGEN_DATA_DIR)" in log
+    assert "numAnalysisThreads" in log
+    assert "WARNING" not in log
 
 
 class TestBoth:
