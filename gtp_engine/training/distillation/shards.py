@@ -11,8 +11,8 @@ A shard is a `.npz` of N positions on boards of one size (H rows, W columns, A =
                                      of the score.  −1: the teacher has no output for it (only the last three)
     ownership  int8 [N, A]           round(127 · ownership), positive where the side to move owns a point
     optimistic float16 [N, A + 1]    the optimistic policy, like `policy`; zeros if the teacher has none
-    game       int64 [N]             number of the game that a position is from
     ranks      int8 [N, 2]           ranks of the side to move and its opponent (`HumanProfile`); 0: no people
+    game       int64 [N]             number of the game that a position is from
     meta       JSON: format, width, height, teacher, teacher_sha256, licence, seed
 
 A folder of data has two folders of shards, `train` and `held-out`; a game is in one of them.  The name of a shard is
@@ -78,8 +78,8 @@ class Samples(NamedTuple):
     score: NDArray[np.float32]
     ownership: NDArray[np.int8]
     optimistic: NDArray[np.float16]
-    game: NDArray[np.int64]
     ranks: NDArray[np.int8]
+    game: NDArray[np.int64]
 
     @property
     def count(self) -> int:  # type: ignore[override]  # hides a tuple's method
@@ -222,8 +222,8 @@ def _layout(count: int, points: int) -> dict[str, tuple[type[Any], tuple[int, ..
         "score": (np.float32, (count, SCORES)),
         "ownership": (np.int8, (count, points)),
         "optimistic": (np.float16, (count, points + 1)),
-        "game": (np.int64, (count,)),
         "ranks": (np.int8, (count, 2)),
+        "game": (np.int64, (count,)),
     }
 
 

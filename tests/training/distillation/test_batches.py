@@ -185,7 +185,7 @@ def test_unpacked_samples_are_what_was_packed() -> None:
     own, opponent = batch.planes[:, 1].flatten(1), batch.planes[:, 2].flatten(1)
     assert torch.equal(batch.ownership, own.float() - opponent.float())
     np.testing.assert_array_equal(batch.value, samples.value.astype(np.float32))
-    assert all(tensor.dtype == torch.float32 for tensor in batch[1:])
+    assert all(tensor.dtype == torch.float32 for tensor in batch[1:-1]) and batch.ranks.shape == (5, 2)
 
 
 def test_a_batch_splits_into_shares() -> None:
