@@ -41,7 +41,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
-from gtp_engine.time_manager import TimeBudget
+from gtp_engine.time_manager import TimeBudget, budget
 
 _FIXED_SECTIONS: Final = {
     "game": "use boardsize, komi and kata-set-rules",
@@ -356,6 +356,12 @@ class Engine:
     def set_time_left(self, color: int, seconds: float, stones: int) -> None:
         """Set a clock as GTP's time_left does; see `Clock.set_time_left`."""
         self._clocks[color].set_time_left(seconds, stones)
+
+    def time_for_move(self, color: int) -> tuple[Clock, TimeBudget]:
+        """Return the clock of a colour, which must not be changed, and the time that its next move would get."""
+        game, clock = self.game, self._clocks[color]
+        area = game.width * game.height
+        return clock, budget(clock, moves_played=len(game.moves), area=area, config=self.config)
 
     # --- results ---
 

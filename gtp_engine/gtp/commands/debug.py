@@ -6,8 +6,10 @@ The kernels are imported when a command runs, because importing this module must
 """
 
 from collections.abc import Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
+from gtp_engine.clock import TimeKind
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, format_color, parse_color, xy_to_point
 from gtp_engine.gtp.args import Args, read_point, read_stone, read_vertex, show_vertices
@@ -15,8 +17,12 @@ from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
+    from gtp_engine.engine import Engine
     from gtp_engine.go.game import Game
     from gtp_engine.gtp.server import GtpServer
+
+_UNLIMITED: Final = 1e30
+"""Seconds of a clock without a limit, in KataGo's words."""
 
 NO_COLOR: Final = '""'
 """GoGui's notation for a point that keeps its background."""
@@ -26,6 +32,41 @@ NO_COLOR: Final = '""'
 def showboard(server: "GtpServer", args: Args) -> str:
     """Return two lines about the game and the board below them."""
     return server.engine.game.diagram()
+
+
+@command("kata-debug-print-tc", "", "Both clocks, and the least, the planned and the longest time for a move.")
+def print_time_control(server: "GtpServer", args: Args) -> str:
+    """Return a line for each colour, in KataGo's form."""
+    return "\n".join(_clock_line(server.engine, color) for color in (BLACK, WHITE))
+
+
+def _clock_line(engine: "Engine", color: int) -> str:
+    """Return the settings and the state of a clock, without what the settings do not have."""
+    clock, allowed = engine.time_for_move(color)
+    settings, left = clock.settings, clock.left
+    is_limited, in_overtime = settings.kind is not TimeKind.NONE, clock.in_overtime
+    facts = {
+        "increment": settings.increment,
+        "mainTimeLimit": settings.main_time_limit,
+        "maxTimePerMove": settings.move_time_limit,
+        "originalNumPeriods": settings.periods or int(settings.has_overtime),
+        "numStonesPerPeriod": settings.stones or int(settings.has_overtime),
+        "perPeriodTime": settings.overtime,
+    }
+    now = {
+        "numPeriodsLeftIncludingCurrent": left.periods or int(settings.has_overtime),
+        "numStonesLeftInPeriod": (left.stones or 1) * in_overtime,
+        "timeLeftInPeriod": left.period * in_overtime,
+    }
+    main, rest = (settings.main_time, left.main) if is_limited else (_UNLIMITED, _UNLIMITED)
+    words = [f"{format_color(color).capitalize()} originalMainTime {main:g}", *_known(facts)]
+    words += [f"mainTimeLeft {rest:g} inOvertime {in_overtime:d}", *_known(now)]
+    return " ".join([*words, f"minRecMax 0 {allowed.target:g} {allowed.maximum:g}"])
+
+
+def _known(facts: Mapping[str, float]) -> list[str]:
+    """Return names and values but for those that are 0 or infinite, which the settings do not have."""
+    return [f"{name} {value:g}" for name, value in facts.items() if 0 < value < inf]
 
 
 @command("is_legal", "COLOR VERTEX", "Whether a move is legal: 1 or 0.", syntax="invalid color or coordinate")
