@@ -16,10 +16,11 @@ from gtp_engine import Config, Game, Move, Rules, load_evaluator, parse_vertex
 from gtp_engine.errors import ConfigError, IllegalMoveError, InvalidVertexError
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import parse_color, xy_to_point
+from gtp_engine.go.coords import board_points, parse_color, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.review.life_and_death import (
     AS_GOOD,
+    Frame,
     LifeAndDeath,
     Solution,
     SolutionMove,
@@ -72,7 +73,7 @@ def test_moves_as_good_as_the_best_keep_their_order() -> None:
     game = position(". .\n. .")
     points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2", "B2")]
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.9, 0.05, 0.8, 0.0)]
-    moves = _compared(game, 1, points, reports)  # type: ignore[arg-type]
+    moves = _compared(Frame(game, game), 1, points, reports)  # type: ignore[arg-type]
     assert [(game.vertex(move.point), move.winrate) for move in moves] == [
         ("B1", 0.95),
         ("B2", 1.0),
@@ -89,25 +90,56 @@ def test_the_position_and_its_komi_stay_as_they_were() -> None:
     assert str(solution.game.board.color) == str(game.board.color) and solution.game.komi == game.komi
 
 
-CORNER = "\n".join([". " * 13] * 10 + ["O O O O" + " ." * 9, "X X X O" + " ." * 9, ". . X O" + " ." * 9])
-"""A black group in the corner that White surrounds, on an open board."""
+def corner(size: int) -> str:
+    """Return a black group in the corner that White surrounds, on an open board."""
+    rest = " ." * (size - 4)
+    return "\n".join([". " * size] * (size - 3) + [f"O O O O{rest}", f"X X X O{rest}", f". . X O{rest}"])
 
 
-def test_a_problem_gets_a_settled_board_of_both_sides() -> None:
-    board = framed(position(CORNER), parse_region("A1:B1", width=13, height=13))
-    assert board is not None
-    problem = [(x, y) for x in range(4) for y in range(10, 13)]
-    for x, y in problem:
-        point = xy_to_point(x, y, width=13)
-        assert board.color_at(point) == position(CORNER).color_at(point)
+CORNER = corner(13)
+
+
+@pytest.mark.parametrize("size", [9, 13, 19])
+def test_a_problem_gets_a_small_settled_board_of_both_sides(size: int) -> None:
+    original = position(corner(size))
+    frame = framed(original, parse_region("A1:B1", width=size, height=size))
+    assert frame is not None
+    board, lines = frame.board, min(size, 11)
+    assert (board.width, board.height) == (lines, lines)
+    problem = {xy_to_point(x, y, width=lines) for x in range(4) for y in range(lines - 3, lines)}
+    assert all(board.color_at(point) == original.color_at(frame.outside(point)) for point in problem)
+    assert frame.inside(map(frame.outside, problem)) == problem
     alive = np.zeros_like(board.board.color)
-    pass_alive_map(board.board, False, new_life_work(13, 13), alive)
-    beyond = {xy_to_point(x, y, width=13) for x in range(13) for y in range(13)} - {
-        xy_to_point(x, y, width=13) for x, y in problem
-    }
+    pass_alive_map(board.board, False, new_life_work(lines, lines), alive)
+    beyond = set(board_points(lines, lines)) - problem
     colors = [board.color_at(point) for point in beyond]
     assert all(alive[point] == board.color_at(point) for point in beyond if board.color_at(point))
     assert abs(colors.count(1) - colors.count(2)) < 30 and colors.count(0) < 60
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_region_around_all_stones_has_the_outer_side_as_its_wall(turned: bool) -> None:
+    """Black surrounded such a region whatever stood there, and so killed the white stones outside as well."""
+    diagram = corner(19).translate(str.maketrans("XO", "OX")) if turned else corner(19)
+    frame = framed(position(diagram), parse_region("A1:E4", width=19, height=19))
+    assert frame is not None
+    wall = [frame.board.color_at(xy_to_point(5, y, width=11)) for y in range(7, 11)]
+    assert set(wall) - {0} == {1 if turned else 2}
+    assert frame.board.color_at(xy_to_point(4, 9, width=11)) == 0, "it belongs to the region"
+
+
+def test_a_problem_at_the_side_stays_there() -> None:
+    rows = [". " * 19] * 16 + [". " * 6 + "O O O O O O" + " ." * 7] + [". " * 6 + "O X X X X O" + " ." * 7]
+    original = position("\n".join([*rows, ". " * 6 + "O X . . X O" + " ." * 7]))
+    frame = framed(original, parse_region("J1:K1", width=19, height=19))
+    assert frame is not None and frame.board.width < 19
+    stones = {point for point in board_points(19, 19) if original.color_at(point)}
+    assert len(frame.inside(stones)) == len(stones)
+    for point in frame.inside(stones):
+        assert frame.board.color_at(point) == original.color_at(frame.outside(point))
+    solution = LifeAndDeath(Config(), AreaEvaluator(), 8).solve(original, 2, parse_region("J1:K1", width=19, height=19))
+    assert solution.answer in ("J1", "K1"), "on the original board"
+    assert solution.game.width == 19 and "[" in solution.to_sgf()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +173,7 @@ def test_a_move_that_fails_is_worse_also_where_the_best_is_not_the_first() -> No
     game = position(". .\n. .")
     points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2")]
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.08, 0.0, 0.17)]
-    solution = Solution(game, 1, tuple(_compared(game, 1, points, reports)))  # type: ignore[arg-type]
+    solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports)))  # type: ignore[arg-type]
     assert solution.to_text() == "A1 (92%): best\nB1 (100%): as good\nA2 (83%): worse"
     assert solution.to_sgf().count("TE[1]") == 2 and "BM[1]C[A2 (83%): worse]" in solution.to_sgf()
 
