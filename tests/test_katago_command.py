@@ -2,15 +2,18 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from busy_machine import bound
 from click.testing import CliRunner, Result
 from nn.katago_files import NetworkFile
 
+import gtp_engine
 from gtp_engine import __version__
 from gtp_engine.cli import cli
 from gtp_engine.cli.evaluator_setup import with_imported_model
@@ -258,3 +261,53 @@ def test_genconfig_writes_what_is_answered(
 def test_genconfig_without_answers_writes_nothing(here: Path) -> None:
     assert run("genconfig", "").exit_code == 130
     assert not (here / "gtp.cfg").exists()
+
+
+# --- programs, replayed
+
+LIZZIEYZY = """
+name
+version
+list_commands
+komi 7.5
+boardsize 9
+kata-set-param numSearchThreads 8
+kata-set-param analysisWideRootNoise 0.04
+kata-set-rules chinese
+kata-get-param playoutDoublingAdvantage
+kata-get-param analysisWideRootNoise
+kata-get-rules
+play B E5
+kata-analyze W 10 ownership true pvVisits true movesOwnership true
+name
+kata-genmove_analyze W 10 ownership true pvVisits true movesOwnership true
+kata-raw-nn 3
+clear_cache
+stop
+quit
+"""
+"""What LizzieYzy sends to KataGo at its start, and then to analyse, to play and to show a policy (`Leelaz.java`)."""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
+def test_lizzieyzy_meets_katago_behind_a_link_of_that_name(here: Path) -> None:
+    (here / "default_model.bin.gz").write_bytes(NetworkFile(15).bytes(gzipped=True))
+    (here / "katago.cfg").write_text("rules = japanese\nmaxVisits = 20\nnumSearchThreads = 4\nlogDir = logs\n")
+    program = here / "katago"
+    program.write_text(f"#!{sys.executable}\nfrom gtp_engine.cli import main\nmain()\n")
+    program.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
+    command = [str(program), "gtp", "-model", "default_model.bin.gz", "-config", "katago.cfg"]
+    done = subprocess.run(
+        command, input=LIZZIEYZY.strip(), capture_output=True, text=True, env=environment, timeout=bound(300)
+    )
+    replies = done.stdout.split("\n\n")[:-1]
+    assert done.returncode == 0, done.stderr
+    assert len(replies) == len(LIZZIEYZY.split("\n")) - 2
+    assert all(reply.startswith("=") for reply in replies), done.stdout
+    name, version = (reply.split()[1] for reply in replies[:2])
+    assert name.lower().startswith("kata") and int(version.split(".")[1]) > 10  # how LizzieYzy reads them
+    assert {"kata-analyze", "kata-genmove_analyze", "kata-raw-nn", "stop"} <= set(replies[2].split())
+    assert "\nplay " in replies[14] and "info move" in replies[14] and "ownership" in replies[14]
+    assert "Imported as" in done.stderr and "numSearchThreads (" in done.stderr
+    assert not (here / "logs").exists()

@@ -26,7 +26,6 @@ Exit codes: 0 success; 1 the engine could not be started, a record could not be 
 import io
 import os
 import sys
-from dataclasses import replace
 from importlib import import_module
 from itertools import chain
 from types import MappingProxyType
@@ -36,9 +35,8 @@ import click
 
 from gtp_engine import __version__
 from gtp_engine.cli.evaluator_setup import networks_of
-from gtp_engine.cli.katago_command import VERSION, KataGoCommand, is_katagos, katago_config, katago_options
+from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import INTERRUPTED
-from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 
 _HELP_FLAGS = ("--help", "-h")
@@ -174,8 +172,6 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
     config file that does not end in .toml is read as one of KataGo's, and a network file of KataGo's is imported once.
     """
     config, lines = katago_config(config_files, overrides, flags, for_gtp=True)
-    if is_katagos():
-        config = _named_as_katago(config)
     from gtp_engine.gtp.session import serve
     from gtp_engine.streams import write_log
 
@@ -190,19 +186,6 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
         return engine
 
     sys.exit(serve(config, start_engine, write_log, in_terminal=sys.stdin.isatty()))
-
-
-def _named_as_katago(config: Config) -> Config:
-    """Return the configuration in which a program is told that it can speak to this engine as to KataGo.
-
-    Lizzie and LizzieYzy choose their commands by the first word of the name, and by the version.
-    """
-    defaults, gtp = Config().gtp, config.gtp
-    if gtp.name == defaults.name:
-        gtp = replace(gtp, name=f"KataGo-compatible {defaults.name}")
-    if gtp.version is None:
-        gtp = replace(gtp, version=f"{VERSION} ({defaults.name} {__version__})")
-    return replace(config, gtp=gtp)
 
 
 def main() -> None:

@@ -9,12 +9,14 @@ or two; a config file that does not end in .toml is one of KataGo's, and there m
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 import click
 
+from gtp_engine import __version__
 from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options
 from gtp_engine.config import Config
 
@@ -99,7 +101,22 @@ def katago_config(
     config = build_config(None, flags, base=base)
     human_model = config.network.human_model and str(_found(config.network.human_model))
     models = {"network.model": katago_model(config.network.model), "network.human_model": human_model}
-    return config.with_values(models), lines
+    config = config.with_values(models)
+    return (_named_as_katago(config, for_gtp=for_gtp) if is_katagos() else config), lines
+
+
+def _named_as_katago(config: Config, *, for_gtp: bool) -> Config:
+    """Return the configuration in which a program is told that it can speak to this engine as to KataGo.
+
+    Lizzie and LizzieYzy choose their commands by the first word of GTP's name, and by the version; Ogatak chooses the
+    fields of its queries by the version, three numbers.
+    """
+    defaults, gtp = Config().gtp, config.gtp
+    if gtp.name == defaults.name:
+        gtp = replace(gtp, name=f"KataGo-compatible {defaults.name}")
+    if gtp.version is None:
+        gtp = replace(gtp, version=f"{VERSION} ({defaults.name} {__version__})" if for_gtp else VERSION)
+    return replace(config, gtp=gtp)
 
 
 def katago_model(model: str | None) -> str | None:

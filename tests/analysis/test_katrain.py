@@ -70,7 +70,7 @@ def network_report(unpacked: Path) -> dict[str, Any]:
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gtp_engine "$@" --seed 1\n')  # repeatable
     program.chmod(0o755)
     for name, human in (("net", 0), ("human", 1)):
-        (unpacked / "katrain" / f"{name}.bin.gz").write_bytes(NetworkFile(15, human=human).bytes(gzipped=True))
+        (unpacked / "katrain" / f"{name}.bin.gz").write_bytes(NetworkFile(15, seed=3, human=human).bytes(gzipped=True))
     models = {"model": "katrain/net.bin.gz", "humanlike_model": "katrain/human.bin.gz"}
     return drive(unpacked, {"katago": "", "config": "katrain/KataGo/analysis_config.cfg", **models})
 

@@ -1,9 +1,12 @@
 """The GTP client of the Sabaki board (npm's @sabaki/gtp) drives the engine; `sabaki/client.mjs` plays its part.
 
+It starts the engine with the arguments that Sabaki's guide has users enter for KataGo.
+
 Needs node and, once, `npm install --prefix tests/gtp/sabaki`.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nn.katago_files import NetworkFile
 
 from gtp_engine import __version__
 
@@ -19,22 +23,28 @@ INSTALL = "npm install --prefix tests/gtp/sabaki"
 
 
 @pytest.fixture(scope="module")
-def report() -> Any:
+def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return what the client saw."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
     if not (FOLDER / "node_modules" / "@sabaki" / "gtp").is_dir():
         pytest.skip(f"@sabaki/gtp is not installed: run {INSTALL}")
-    command = [node, str(FOLDER / "client.mjs"), sys.executable, "-m", "gtp_engine", "gtp", "--visits", "20"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    folder = tmp_path_factory.mktemp("sabaki")
+    (folder / "gtp.cfg").write_text("maxVisits = 20\nnumSearchThreads = 2\n")
+    (folder / "net.bin.gz").write_bytes(NetworkFile(15, seed=3).bytes(gzipped=True))
+    arguments = ["gtp", "-model", str(folder / "net.bin.gz"), "-config", str(folder / "gtp.cfg")]
+    command = [node, str(FOLDER / "client.mjs"), sys.executable, "-m", "gtp_engine", *arguments]
+    environment = {**os.environ, "TENGEN_DATA_DIR": str(folder)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_start_up_without_waiting_for_replies(report: Any) -> None:
     name, version, protocol, commands, time_settings, rules = report["startup"]
-    assert (name, version, protocol, time_settings, rules) == ("Tengen", __version__, "2", "", "")
+    assert (name, protocol, time_settings, rules) == ("KataGo-compatible Tengen", "2", "", "")
+    assert version == f"1.17.2 (Tengen {__version__})"
     assert {"play", "undo", "set_free_handicap", "rectangular_boardsize"} <= set(commands.split("\n"))
     assert not {"analyze", "genmove_analyze"} & set(commands.split("\n"))
 
