@@ -40,13 +40,15 @@ def examine() -> Findings:
     """Return the facts about this machine and installation.
 
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
-    first_start), threads (of a search by default), providers (those installed), plays_with (the default network: name,
-    None if it is missing, file or folder, is_builtin, and where its levels were measured; all None if it cannot be
-    used), network (how that is run: provider and precision, both None if no provider works, and reasons in
+    first_start), threads (of a search by default), providers (those installed), devices (graphics cards and the like
+    that they know: provider, number, name), missing (what plug-ins lack, in sentences), plays_with (the default
+    network: name, None if it is missing, file or folder, is_builtin, and where its levels were measured; all None if it
+    cannot be used), network (how that is run: provider and precision, both None if no provider works, and reasons in
     sentences), problems (sentences).
     """
     problems: list[str] = []
     providers, files = _providers(problems), _default_network(problems)
+    devices, missing = _devices(problems)
     return {
         "version": __version__,
         "python": f"{platform.python_version()} ({platform.python_implementation()}, {sys.executable})",
@@ -56,6 +58,8 @@ def examine() -> Findings:
         "threads": available_cores(),
         "tree_memory_mib": tree_memory(SearchConfig()),
         "providers": providers,
+        "devices": devices,
+        "missing": missing,
         "plays_with": _plays_with(files, problems),
         "network": _network(files, providers, problems),
         "problems": problems,
@@ -84,6 +88,9 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "instructions": "unknown" if simd is None else " ".join(simd) or "no useful vector instructions",
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "providers": ", ".join(findings["providers"]) or "no provider",
+        "devices": ", ".join("{provider} {number}: {name}".format(**each) for each in findings["devices"])
+        or "none listed",
+        **({"missing": " ".join(findings["missing"])} if findings["missing"] else {}),
         "network": _network_text(findings["network"]),
         "plays with": _plays_with_text(findings["plays_with"]),
         "levels": findings["plays_with"]["levels"] or "none without a network",
@@ -176,6 +183,19 @@ def _providers(problems: list[str]) -> Sequence[str]:
     if not found:
         problems.append("no provider is installed, so networks cannot be run: run `python -m pip install openvino`")
     return found
+
+
+def _devices(problems: list[str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the devices beside the processor, and why plug-ins cannot be used."""
+    from gtp_engine.nn.onnx_model import listed_devices
+    from gtp_engine.nn.onnxruntime_session import plug_in_troubles
+
+    try:
+        devices = [dict(zip(("provider", "number", "name"), found, strict=True)) for found in listed_devices()]
+        return devices, [f"{trouble}." for trouble in plug_in_troubles().values()]
+    except Exception as error:  # drivers may raise anything
+        problems.append(f"the devices cannot be listed: {type(error).__name__}: {error}")
+        return [], []
 
 
 def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: list[str]) -> dict[str, Any]:

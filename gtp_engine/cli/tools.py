@@ -87,7 +87,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 
 @click.command("benchmark", cls=BenchmarkCommand, help=_BENCHMARK_HELP)
 @settings_options(BenchmarkSettings, is_own=True)
-@settings_options(NetworkConfig, only=("model", "provider", "precision"), is_own=True)
+@settings_options(NetworkConfig, only=("model", "provider", "device", "precision"), is_own=True)
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
 @_without_effect
 @_AS_JSON

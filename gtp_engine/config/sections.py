@@ -478,13 +478,24 @@ class NetworkConfig(Section, name="network"):
     provider: str = option(
         "auto",
         "What runs the network; auto is the fastest that is installed and works, `gtp-engine doctor` shows which.",
-        choices=("auto", "cpu", "openvino", "cuda", "tensorrt", "coreml", "directml"),
+        choices=(
+            *("auto", "cpu", "openvino", "openvino-gpu", "openvino-npu"),
+            *("webgpu", "cuda", "tensorrt-rtx", "tensorrt", "coreml", "directml"),
+        ),
+    )
+    device: int = option(
+        0,
+        "Which of the provider's graphics cards runs the network, by the number that `gtp-engine doctor` shows; 0: the "
+        "provider chooses.",
+        low=0,
+        high=64,
     )
     precision: str = option(
         "auto",
         "Number format the network calculates in: auto is the best for the processor, int8 where it has instructions "
-        "for that and the network has an 8-bit copy (`gtp-engine models quantize`), else bfloat16, else float32.",
-        choices=("auto", "float32", "bfloat16", "int8"),
+        "for that and the network has an 8-bit copy (`gtp-engine models quantize`), else bfloat16, else float32; on a "
+        "graphics card float16, if that gives the same results.",
+        choices=("auto", "float32", "float16", "bfloat16", "int8"),
     )
     network_threads: int = option(
         0, "Threads the network runs in; 0: one for each processor core.", unit="threads", low=0, high=1024

@@ -3,9 +3,10 @@
     katago_format        parses KataGo's network files into plain data
     onnx_export          builds an ONNX graph and file from that data
     published_networks   the published networks that are known by name, and how one gets into the user's folder
+    half_precision       a network in float16, for graphics cards
     quantize_settings    what decides how a network is quantized
     quantization         converts a float32 file to 8-bit integers, calibrated on games of the network that ships
 
-Playing needs none of this; `nn` runs the files written here.  The path of a KataGo network is
+Playing on the processor needs none of this; `nn` runs the files written here.  The path of a KataGo network is
 `katago_format.parser` → `onnx_export.build` → `onnx_export.convert`.
 """

@@ -14,7 +14,7 @@ named_networks      networks by name, the user's and those that ship; which one 
 encoders            the protocol of encoders and KataGo's: the arrays they fill, profiles of human-like networks
 katago_inputs       KataGo's inputs (kernels): planes, global values, the ladders that they show
 symmetry            the eight orientations of a board
-plug_ins            encoders and weights for rollouts of other parts of the package, by names in a model's files
+plug_ins            of other parts of the package: encoders, weights for rollouts, networks in half precision
 
 Making network files is the work of `networks`, games of many boards at once that of `selfplay`.
 """

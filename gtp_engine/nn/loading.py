@@ -7,7 +7,8 @@ quantized to 8 bits (`network_files`), `network.precision` chooses, by default w
 
 Graphics and neural processors calculate in formats of their own, in which some networks overflow, and small networks
 may run faster on the processor.  So `auto` uses such a provider only after a trial: its outputs must agree with those
-of plain ONNX Runtime, and come faster (`disagreement`).
+of plain ONNX Runtime, and come faster than from what would run the network on the processor (`disagreement`).  Half
+precision, which comes first on cards, has to agree also on a provider that was named.
 """
 
 import time
@@ -24,10 +25,11 @@ from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
-from gtp_engine.nn.network_files import find_networks, quantization_hint
+from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers
+from gtp_engine.nn.onnxruntime_session import plug_in_troubles
 from gtp_engine.nn.plug_ins import read_rollout_weights
-from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes
+from gtp_engine.nn.providers import OPENVINO, PROVIDERS, Runtime, choose_runtimes, for_cards
 
 LARGEST_DIFFERENCE: Final = 0.05
 """Largest difference of probabilities or results: several times that of bfloat16, far less than that of a fault."""
@@ -38,22 +40,29 @@ _STONES: Final = 0.2
 _CALLS: Final = 3
 _SEED: Final = 1
 
+_COMPARED: Final = 8
+"""Most positions for which outputs are compared: on the processor a full batch for a card would take seconds."""
 
-def disagreement(model: Model) -> str | None:
+
+def disagreement(model: Model, rival: Model | None = None) -> str | None:
     """Return why a model's provider should not be used (the end of a sentence), or None if it passes.
 
-    Raises ModelError if a session cannot be created.
+    `rival` is what would run the network otherwise; None: the speed does not matter.  Raises ModelError if a session
+    cannot be created.
     """
     assert model.path is not None, "only networks of files are tried"
     spatial, globals_ = random_inputs(model.info, model.batch)
-    plain = OnnxModel(model.path, Runtime(PROVIDERS["cpu"], "float32"), batch=model.batch)
-    found, seconds = _timed(model, spatial, globals_)
-    expected, plain_seconds = _timed(plain, spatial, globals_)
+    count = min(model.batch, _COMPARED)
+    plain = OnnxModel(model.path, Runtime(PROVIDERS["cpu"], "float32"), batch=count)
+    expected = plain.run(spatial[:count], globals_[:count])
     plain.close()
-    if not _largest_difference(found, expected) <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
+    found = model.run(spatial, globals_)
+    if not _largest_difference(found, expected, count) <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
         return "gives other results than the CPU"
-    if seconds > plain_seconds:
-        return f"takes {seconds / plain_seconds:.1f} times as long as the CPU"
+    if rival is not None:
+        factor = _seconds(model, spatial, globals_) / _seconds(rival, *random_inputs(rival.info, rival.batch))
+        if factor > 1.0:
+            return f"takes {factor:.1f} times as long as the CPU"
     return None
 
 
@@ -66,25 +75,25 @@ def random_inputs(info: NetworkInfo, batch: int) -> tuple[FloatArray, FloatArray
     return spatial, np.zeros((batch, info.globals_), dtype=np.float32)
 
 
-def _timed(model: Model, spatial: FloatArray, globals_: FloatArray) -> tuple[RawOutputs, float]:
-    """Return a model's outputs, and the seconds of the fastest of a few calls after the first."""
-    outputs = model.run(spatial, globals_)
+def _seconds(model: Model, spatial: FloatArray, globals_: FloatArray) -> float:
+    """Return the seconds for each position in the fastest of a few calls after the first."""
+    model.run(spatial, globals_)
     seconds = []
     for _ in range(_CALLS):
         started = time.perf_counter()
         model.run(spatial, globals_)
         seconds.append(time.perf_counter() - started)
-    return outputs, min(seconds)
+    return min(seconds) / len(spatial)
 
 
-def _largest_difference(a: RawOutputs, b: RawOutputs) -> float:
-    """Return the largest difference between two sets of outputs, in probabilities of moves and in results."""
+def _largest_difference(a: RawOutputs, b: RawOutputs, count: int) -> float:
+    """Return the largest difference between outputs for `count` positions, in probabilities of moves and in results."""
     differences = [0.0]
     if a.policy is not None and b.policy is not None:
-        differences.append(float(np.abs(_softmax(a.policy[:, 0]) - _softmax(b.policy[:, 0])).max()))
+        differences.append(float(np.abs(_softmax(a.policy[:count, 0]) - _softmax(b.policy[:count, 0])).max()))
     if a.value is not None and b.value is not None:
         is_katago = a.value.shape[1] > 1
-        results = [_softmax(value) if is_katago else value for value in (a.value, b.value)]
+        results = [_softmax(value[:count]) if is_katago else value[:count] for value in (a.value, b.value)]
         differences.append(float(np.abs(results[0] - results[1]).max()))
     return float(np.max(differences))  # NaN if any of them is
 
@@ -115,6 +124,11 @@ def load_evaluator(
     for remark in {entry.remark for entry in files.values()} - {""}:
         log(remark)
     simd = describe_machine()["simd"]
+    troubles = plug_in_troubles() if config.provider not in ("cpu", OPENVINO) else {}
+    if config.provider in troubles:
+        raise ModelError(troubles[config.provider])
+    for trouble in troubles.values():
+        log(f"{trouble}.")
     runtimes = choose_runtimes(
         config.provider,
         config.precision,
@@ -123,16 +137,20 @@ def load_evaluator(
         simd=simd,
         quality=files["policy"].quality,
     )
+    runtimes = for_cards(runtimes, config.precision, config.device)
+    on_processor = next((runtime for runtime in runtimes if runtime.provider.is_cpu), None)
     weights = read_rollout_weights(path)
     for runtime, following in zip(runtimes, [*runtimes[1:], None], strict=True):
         paths = {purpose: entry.path(runtime.precision) for purpose, entry in files.items()}
         try:
             evaluator = _evaluator(paths, weights, config, runtime, board, batch)
-            _check_trust(evaluator, config, runtime)
+            if not runtime.provider.is_cpu and "auto" in (config.provider, config.precision):
+                rival = on_processor if config.provider == "auto" else None
+                _check_trust(evaluator, runtime, rival, files["policy"], config.network_threads)
         except ModelError as error:
             if following is None:
                 raise
-            log(f"{error}. {following.provider.title} runs the network instead.")
+            log(f"{error}. {following.title} runs the network instead.")
             continue
         info = evaluator.info
         text = f"Network {info.name}: {runtime.title}, up to {info.batch} positions at a time."
@@ -171,10 +189,16 @@ def _evaluator(
     return evaluator
 
 
-def _check_trust(evaluator: NetworkEvaluator, config: NetworkConfig, runtime: Runtime) -> None:
-    """Raise ModelError if a provider that `auto` chose fails its trial against the plain CPU provider."""
-    if config.provider == "auto" and not runtime.provider.is_cpu:
-        for network in evaluator.networks:
-            reason = disagreement(network.model)
-            if reason is not None:
-                raise ModelError(f"{runtime.provider.title} {reason}")
+def _check_trust(
+    evaluator: NetworkEvaluator, runtime: Runtime, rival: Runtime | None, files: NetworkFiles, threads: int
+) -> None:
+    """Raise ModelError if a runtime fails its trial against plain ONNX Runtime and, in speed, against a rival."""
+    for network in evaluator.networks:
+        other: OnnxModel | None = None
+        if rival is not None:
+            assert network.model.path is not None, "it was loaded from a file"
+            path = files.path(rival.precision) if network.model.path in files.paths.values() else network.model.path
+            other = OnnxModel(path, rival, threads=threads)
+        reason = disagreement(network.model, other)
+        if reason is not None:
+            raise ModelError(f"{runtime.title} {reason}")

@@ -9,6 +9,7 @@ Sessions are created when they are first needed, or by `prepare`; those of the b
 closed when there are more than `MAX_BOARDS`, because each session holds the network's weights.
 """
 
+import functools
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,9 +22,10 @@ from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.machine import available_cores
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers
-from gtp_engine.nn.openvino_session import OpenVinoSession, is_installed
-from gtp_engine.nn.providers import ANY_SIZE, OPENVINO, PADDED, PROVIDERS, Runtime, estimated_seconds, suitable_batch
+from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
+from gtp_engine.nn.openvino_session import OpenVinoSession, device_names, is_installed
+from gtp_engine.nn.plug_ins import in_half_precision
+from gtp_engine.nn.providers import ANY_SIZE, PADDED, PROVIDERS, Provider, Runtime, estimated_seconds, suitable_batch
 
 MAX_BOARDS: Final = 3
 """Board sizes for which a network has open sessions, and whose evaluations are kept (`network_evaluator`)."""
@@ -154,11 +156,18 @@ class OnnxModel:
             )
         dimensions = {"height": height, "width": width} | ({} if rows == ANY_BATCH else {"batch": rows})
         try:
-            session = new_session(os.fspath(self.path), self.runtime, dimensions, threads=self._threads)
+            session = new_session(self._network, self.runtime, dimensions, threads=self._threads)
         except ModelError as error:
             raise ModelError(f"network {shown(self.path.name)}: {error}") from error
         self._check_graph(session)
         return session
+
+    @functools.cached_property
+    def _network(self) -> str | bytes:
+        """The file, or its network in half precision; OpenVINO takes the file for that too."""
+        if self.runtime.precision == "float16" and not self.runtime.provider.openvino_device:
+            return in_half_precision(self.path)
+        return os.fspath(self.path)
 
     def _check_graph(self, session: Session) -> None:
         """Raise ModelError if inputs and outputs are not those that the metadata declares."""
@@ -208,11 +217,26 @@ def installed_providers() -> Sequence[str]:
         found = available_providers()
     except Exception:  # it can raise anything; `gtp-engine doctor` reports it
         found = []
-    return [
-        name
-        for name, provider in PROVIDERS.items()
-        if (has_openvino if name == OPENVINO else provider.onnx_name in found)
-    ]
+
+    def has(provider: Provider) -> bool:
+        if provider.openvino_device:
+            return has_openvino
+        if provider.plug_in:
+            return bool(found) and is_plugged_in(provider) and not cards_of(provider).trouble
+        return provider.onnx_name in found
+
+    return [name for name, provider in PROVIDERS.items() if has(provider)]
+
+
+def listed_devices() -> list[tuple[str, int, str]]:
+    """Return the devices beside the processor that are known by name: provider, number as in the options, name."""
+    found: list[tuple[str, int, str]] = []
+    for name in installed_providers():
+        provider = PROVIDERS[name]
+        if not provider.is_cpu:
+            names = device_names(kind).values() if (kind := provider.openvino_device) else cards_of(provider).names()
+            found += [(name, number, device) for number, device in enumerate(names, 1)]
+    return found
 
 
 def new_session(model: str | bytes, runtime: Runtime, dimensions: Mapping[str, int], *, threads: int = 0) -> Session:
@@ -220,7 +244,7 @@ def new_session(model: str | bytes, runtime: Runtime, dimensions: Mapping[str, i
 
     Raises ModelError if the network cannot be loaded, or not with this provider.
     """
-    kind: Callable[..., Session] = OpenVinoSession if runtime.provider.name == OPENVINO else OnnxRuntimeSession
+    kind: Callable[..., Session] = OpenVinoSession if runtime.provider.openvino_device else OnnxRuntimeSession
     try:
         return kind(model, runtime, dimensions, threads=threads)
     except ModelError:

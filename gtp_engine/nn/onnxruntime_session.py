@@ -1,17 +1,35 @@
 """A network in ONNX Runtime: on graphics cards, and on the processor where OpenVINO is missing or to compare it with.
 
-The only module that imports onnxruntime.
+The only module that imports onnxruntime.  Some providers are part of it; others come in a package of their own, a
+plug-in (`Provider.plug_in`), which is registered when the providers are listed or the first session is created.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
-from typing import Final
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, NamedTuple
 
-from gtp_engine.errors import ModelError, problem
+from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.nn.providers import Runtime, thread_count
+from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime, thread_count
 
 _FATAL_ONLY: Final = 4
 """ONNX Runtime's log level: warnings about the graph mean nothing to a user, and errors come as exceptions too."""
+
+_VENDORS: Final = {0x1002: "AMD", 0x106B: "Apple", 0x10DE: "NVIDIA", 0x5143: "Qualcomm", 0x8086: "Intel"}
+"""Makers of graphics cards by the number that PCI gives them."""
+
+
+class Cards(NamedTuple):
+    """The devices of a provider as ONNX Runtime lists them, and, if there are none, why (a sentence)."""
+
+    devices: Sequence[Any]
+    trouble: str
+
+    def names(self) -> list[str]:
+        """Return what each device is called."""
+        return [_name(entry.device) for entry in self.devices]
 
 
 def available_providers() -> Sequence[str]:
@@ -19,9 +37,40 @@ def available_providers() -> Sequence[str]:
 
     Raises whatever its import raises: ImportError where a library of the system is missing, anything if it is damaged.
     """
-    import onnxruntime  # here: networks can be run without it
+    return list(_onnxruntime().get_available_providers())
 
-    return list(onnxruntime.get_available_providers())
+
+def is_plugged_in(provider: Provider) -> bool:
+    """Return whether the package of a plug-in is installed."""
+    return bool(provider.plug_in) and find_spec(provider.plug_in) is not None
+
+
+@functools.cache
+def cards_of(provider: Provider) -> Cards:
+    """Return the devices of a provider; a plug-in is registered with ONNX Runtime, once.
+
+    Discrete cards come first.  A provider that is part of ONNX Runtime may have devices that are not listed.  Raises
+    what the import of onnxruntime raises.
+    """
+    onnxruntime = _onnxruntime()
+    if provider.plug_in:
+        try:
+            library = import_module(provider.plug_in).get_library_path()
+            onnxruntime.register_execution_provider_library(provider.plug_in, library)
+        except Exception as error:  # a library of the system is missing, or onnxruntime is older than the plug-in
+            why = shown(str(error).strip().split("\n")[0], length=300)
+            return Cards([], f"{provider.title} cannot be used: {why}; {provider.driver}")
+    list_devices = getattr(onnxruntime, "get_ep_devices", list)  # since 1.22
+    found = [entry for entry in list_devices() if entry.ep_name == provider.onnx_name]
+    found.sort(key=lambda entry: entry.device.metadata.get("Discrete") != "1")
+    trouble = "" if found else f"{provider.title} is installed but finds no graphics card; {provider.driver}"
+    return Cards(found, trouble)
+
+
+def plug_in_troubles() -> dict[str, str]:
+    """Return why plug-ins that are installed cannot be used, a sentence for each, by the name of the provider."""
+    installed = {name: provider for name, provider in PROVIDERS.items() if is_plugged_in(provider)}
+    return {name: trouble for name, provider in installed.items() if (trouble := cards_of(provider).trouble)}
 
 
 class OnnxRuntimeSession:
@@ -32,8 +81,7 @@ class OnnxRuntimeSession:
     """
 
     def __init__(self, model: str | bytes, runtime: Runtime, dimensions: Mapping[str, int], *, threads: int) -> None:
-        import onnxruntime  # as above
-
+        onnxruntime = _onnxruntime()
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _FATAL_ONLY
         for name, size in dimensions.items():
@@ -43,8 +91,17 @@ class OnnxRuntimeSession:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # Without VNNI, sums of two 8-bit products overflow in the faster of its algorithms.
         options.add_session_config_entry("session.x64quantprecision", "1")
-        provider = runtime.provider
-        session = onnxruntime.InferenceSession(model, options, providers=[(provider.onnx_name, {})], enable_fallback=0)
+        provider, number = runtime.provider, runtime.device - 1
+        if provider.plug_in:
+            device = _card(provider, max(0, number))
+            # WebGPU chooses the card itself, and takes no more than this wish.
+            settings = {"powerPreference": "low-power"} if provider.name == "webgpu" and number > 0 else {}
+            options.add_provider_for_devices([device], settings)
+            session = onnxruntime.InferenceSession(model, options)
+        else:
+            how = {"device_id": str(number)} if number >= 0 else {}
+            providers = [(provider.onnx_name, how)]
+            session = onnxruntime.InferenceSession(model, options, providers=providers, enable_fallback=0)
         if provider.onnx_name not in session.get_providers():
             raise ModelError(problem(f"{provider.title} could not be started", advice=provider.advice))
         self._session: Final = session
@@ -56,3 +113,29 @@ class OnnxRuntimeSession:
     def run(self, feeds: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs by name, for inputs by name."""
         return dict(zip(self.outputs, self._session.run(self.outputs, feeds), strict=True))
+
+
+def _onnxruntime() -> Any:
+    """Return the module onnxruntime, which logs nothing."""
+    import onnxruntime  # here: networks can be run without it
+
+    onnxruntime.set_default_logger_severity(_FATAL_ONLY)
+    return onnxruntime
+
+
+def _card(provider: Provider, index: int) -> Any:
+    """Return a device of a plug-in, which counts from 0; raises ModelError if there is none."""
+    cards = cards_of(provider)
+    if cards.trouble:
+        raise ModelError(cards.trouble)
+    if index >= len(cards.devices):
+        expected = " or ".join(f"{number} ({name})" for number, name in enumerate(cards.names(), 1))
+        raise ModelError(problem(f"device {index + 1} of {provider.title}", expected=expected))
+    return cards.devices[index]
+
+
+def _name(device: Any) -> str:
+    """Return what a device is called: its description where the system has one, else maker and numbers."""
+    described = str(device.metadata.get("Description", ""))
+    maker = _VENDORS.get(device.vendor_id) or device.vendor or "unknown maker"
+    return described or f"{maker} {device.type.name} {device.vendor_id:04x}:{device.device_id:04x}"

@@ -1,4 +1,4 @@
-"""What other parts of the package add to networks, found by names in a model's files and imported on demand.
+"""What other parts of the package add to networks, imported on demand; some is found by names in a model's files.
 
 `nn` stands below these parts, and neither it nor a program that plays with another network imports them.
 """
@@ -18,6 +18,14 @@ _ENCODERS: Final = {
 ROLLOUT_WEIGHTS: Final = "rollout-policy.npz"
 """The file with weights for rollouts in a model's folder."""
 _READ_ROLLOUT_WEIGHTS: Final = "gtp_engine.alphago.linear_policy:read_linear_policy"
+
+_HALF_PRECISION: Final = "gtp_engine.networks.half_precision:in_half_precision"
+
+
+def in_half_precision(path: Path) -> bytes:
+    """Return the network of an ONNX file in float16, as an ONNX file with the same inputs and outputs."""
+    content: bytes = _attribute(_HALF_PRECISION)(path)
+    return content
 
 
 def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:

@@ -9,8 +9,8 @@ b18c384nbt: ONNX Runtime's own CPU provider 289 / 31 / 6.9, OpenVINO in float32 
 """
 
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -39,15 +39,18 @@ _WHY_INT8_VNNI: Final = (
 _WHY_INT8: Final = (
     "In 8 bits the processor is one and a half times to twice as fast as in float32, with almost the same results."
 )
+_WHY_FLOAT16: Final = "Half precision, with almost the same results, is faster on most cards."
 _WHY_BFLOAT16: Final = (
     "The processor has instructions for bfloat16: about twice as fast as float32, with almost the same results."
 )
 
-AUTO_ORDER: Final = ("cuda", "tensorrt", "directml", "coreml", "openvino", "cpu")
-"""Providers that `auto` tries, best first.  TensorRT comes after CUDA because it takes minutes to start."""
+AUTO_ORDER: Final = ("cuda", "tensorrt-rtx", "tensorrt", "directml", "coreml", "webgpu", "openvino", "cpu")
+"""Providers that `auto` tries, best first.  TensorRT comes after CUDA because it takes minutes to start.  OpenVINO's
+drivers for graphics and neural processors are part of every installation and compile for seconds at each start, so they
+are used only if they are named."""
 
 OPENVINO: Final = "openvino"
-"""The provider that is a library of its own; all others belong to ONNX Runtime."""
+"""OpenVINO on the processor."""
 
 ANY_SIZE: Final = "any size"
 """One session takes calls of any number of positions, about as fast as one created for that number."""
@@ -87,9 +90,16 @@ Zen 3 core."""
 
 @dataclass(frozen=True)
 class Provider:
-    """OpenVINO, or one of ONNX Runtime's execution providers, which `onnx_name` is the name of there.
+    """One of OpenVINO's devices, or one of ONNX Runtime's execution providers.
 
-    `calls` is how numbers of positions are served: ANY_SIZE, IN_PARTS or PADDED.
+    name             what the configuration calls it
+    onnx_name        its name in ONNX Runtime, "" for OpenVINO
+    title, advice    for messages; how to install it
+    calls            how numbers of positions are served: ANY_SIZE, IN_PARTS or PADDED
+    openvino_device  its name in OpenVINO, "" for ONNX Runtime
+    plug_in          the module with its library, if it is not part of ONNX Runtime
+    driver           what to install if it finds no card
+    has_half         whether its cards may calculate in float16
     """
 
     name: str
@@ -97,6 +107,10 @@ class Provider:
     title: str
     advice: str
     calls: str = PADDED
+    openvino_device: str = ""
+    plug_in: str = ""
+    driver: str = ""
+    has_half: bool = False
 
     @property
     def is_cpu(self) -> bool:
@@ -123,18 +137,21 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "OpenVINO",
                 "run `pip install openvino`",
                 calls=IN_PARTS,
+                openvino_device="CPU",
             ),
             Provider(
                 "cuda",
                 "CUDAExecutionProvider",
                 "CUDA",
                 "install CUDA and cuDNN, " + _GPU_ADVICE.format("onnxruntime-gpu"),
+                has_half=True,
             ),
             Provider(
                 "tensorrt",
                 "TensorrtExecutionProvider",
                 "TensorRT",
                 "install CUDA, cuDNN and TensorRT, " + _GPU_ADVICE.format("onnxruntime-gpu"),
+                has_half=True,
             ),
             Provider("coreml", "CoreMLExecutionProvider", "Core ML", "it is part of onnxruntime on macOS"),
             Provider(
@@ -142,6 +159,44 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "DmlExecutionProvider",
                 "DirectML",
                 "on Windows run `pip uninstall onnxruntime`, then `pip install onnxruntime-directml`",
+                has_half=True,
+            ),
+            Provider(
+                "webgpu",
+                "WebGpuExecutionProvider",
+                "WebGPU",
+                "run `pip install onnxruntime-ep-webgpu`",
+                plug_in="onnxruntime_ep_webgpu",
+                driver="install the card's driver, on Linux one for Vulkan: `apt-get install libvulkan1 "
+                "mesa-vulkan-drivers`",
+                has_half=True,
+            ),
+            Provider(
+                "tensorrt-rtx",
+                "NvTensorRTRTXExecutionProvider",
+                "TensorRT RTX",
+                "run `pip install onnxruntime-ep-nv-tensorrt-rtx`",
+                plug_in="onnxruntime_ep_nv_tensorrt_rtx",
+                driver="it needs NVIDIA's driver and a card of the series RTX 30 or later",
+                has_half=True,
+            ),
+            Provider(
+                "openvino-gpu",
+                "",
+                "OpenVINO on Intel graphics",
+                "run `pip install openvino`",
+                openvino_device="GPU",
+                driver="it needs Intel's driver for OpenCL, on Linux `apt-get install intel-opencl-icd`",
+                has_half=True,
+            ),
+            Provider(
+                "openvino-npu",
+                "",
+                "OpenVINO on Intel's neural processor",
+                "run `pip install openvino`",
+                openvino_device="NPU",
+                driver="it needs Intel's driver for the NPU",
+                has_half=True,
             ),
         )
     }
@@ -153,9 +208,9 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
 class Runtime:
     """A provider and how it calculates; `reasons` are sentences for `gtp-engine doctor`.
 
-    `precision` is float32, bfloat16 or int8; the last reason explains it.  `has_bfloat16` means that the layers which
-    an int8 network leaves in floating point are calculated in bfloat16, `has_vnni` that the processor adds 8-bit
-    products in one step.
+    `precision` is float32, float16, bfloat16 or int8; the last reason explains it.  `has_bfloat16` means that the
+    layers which an int8 network leaves in floating point are calculated in bfloat16, `has_vnni` that the processor adds
+    8-bit products in one step.  `device` is the number of a provider's device, from 1, or 0: the one that it chooses.
     """
 
     provider: Provider
@@ -163,11 +218,13 @@ class Runtime:
     reasons: tuple[str, ...] = ()
     has_bfloat16: bool = False
     has_vnni: bool = False
+    device: int = 0
 
     @property
     def title(self) -> str:
-        """Provider and precision in words: "OpenVINO in bfloat16"."""
-        return f"{self.provider.title} in {self.precision}"
+        """Provider and precision in words: "OpenVINO in bfloat16", "WebGPU (device 2) in float16"."""
+        device = f" (device {self.device})" if self.device else ""
+        return f"{self.provider.title}{device} in {self.precision}"
 
 
 def choose_runtimes(
@@ -199,15 +256,36 @@ def choose_runtimes(
     installed = [PROVIDERS[name] for name in AUTO_ORDER if name in available]
     if not installed:
         raise ModelError(problem("no provider is installed", advice=PROVIDERS["cpu"].advice))
-    able = [entry for entry in installed if precision != "bfloat16" or entry.name == OPENVINO]
+    able = [entry for entry in installed if _may_calculate_in(precision, entry)]
     if not able:
-        raise ModelError(
-            problem(
-                "precision bfloat16 without OpenVINO", expected="auto or float32", advice=PROVIDERS[OPENVINO].advice
-            )
-        )
+        needs, advice = ("OpenVINO", PROVIDERS[OPENVINO].advice) if precision == "bfloat16" else ("a graphics card", "")
+        raise ModelError(problem(f"precision {precision} without {needs}", expected="auto or float32", advice=advice))
     reasons = [_why(entry, has_openvino=PROVIDERS[OPENVINO] in installed) for entry in able]
     return tuple(request.runtime(entry, reason) for entry, reason in zip(able, reasons, strict=True))
+
+
+def for_cards(runtimes: Sequence[Runtime], precision: str, device: int) -> tuple[Runtime, ...]:
+    """Return the runtimes to try, of those that `choose_runtimes` has found for `precision`, for a requested device.
+
+    Half precision comes before float32 where the card may have it and the choice is free.  With a `device` (from 1)
+    only runtimes that have devices are left; raises ModelError if there is none.
+    """
+    if device:
+        runtimes = [replace(runtime, device=device) for runtime in runtimes if not runtime.provider.is_cpu]
+        if not runtimes:
+            raise ModelError(
+                problem(
+                    f"device {device} without a graphics card",
+                    expected="a provider that `gtp-engine doctor` shows with devices",
+                    advice='`pip install "gtp-engine[gpu]"` brings one',
+                )
+            )
+    found: list[Runtime] = []
+    for runtime in runtimes:
+        if precision == "auto" and runtime.precision == "float32" and runtime.provider.has_half:
+            found.append(replace(runtime, precision="float16", reasons=(*runtime.reasons[:-1], _WHY_FLOAT16)))
+        found.append(runtime)
+    return tuple(found)
 
 
 def has_vnni(simd: Collection[str] | None) -> bool:
@@ -320,11 +398,20 @@ class _RuntimeRequest:
 
     def _check(self, provider: Provider) -> None:
         """Raise ModelError if the provider does not support the precision that was requested."""
+        if self.precision == "float16" and not provider.has_half:
+            raise ModelError(
+                problem(f"precision float16 on {provider.title}", expected="a graphics card", advice="use auto")
+            )
         if self.precision == "bfloat16" and not (provider.name == OPENVINO and self._has_bfloat16):
             needs = "a processor with AVX512-BF16 or AMX" if provider.name == OPENVINO else "OpenVINO"
             raise ModelError(
                 problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
             )
+
+
+def _may_calculate_in(precision: str, provider: Provider) -> bool:
+    """Return whether a provider may support a precision that was requested."""
+    return {"bfloat16": provider.name == OPENVINO, "float16": provider.has_half}.get(precision, True)
 
 
 def _why(provider: Provider, *, has_openvino: bool) -> str:

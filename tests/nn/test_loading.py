@@ -275,7 +275,10 @@ def test_a_provider_that_does_not_load_is_replaced_and_logged(networks: Path, mo
     lines: list[str] = []
     load_evaluator(config(networks / "katago.onnx", provider="auto"), log=lines.append, board=(5, 5))
     assert len(lines) == 2
-    assert "OpenVINO could not be started. ONNX Runtime's own CPU provider runs the network instead." in lines[0]
+    assert (
+        "OpenVINO could not be started. ONNX Runtime's own CPU provider in float32 runs the network instead."
+        in lines[0]
+    )
     with pytest.raises(ModelError, match="OpenVINO could not be started"):
         load_evaluator(config(networks / "katago.onnx", provider="openvino"), log=print, board=(5, 5))
 
@@ -298,9 +301,9 @@ def test_a_provider_that_fails_in_its_trial_is_replaced(networks: Path, monkeypa
     monkeypatch.setattr(loading, "installed_providers", lambda: ["cuda", "cpu"])
     lines: list[str] = []
     load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
-    assert lines[0].endswith(
-        "cannot run it: 'CUDA error 2: out of memory'. ONNX Runtime's own CPU provider runs the network instead."
-    )
+    following = ("CUDA", "ONNX Runtime's own CPU provider")
+    for line, title in zip(lines, following, strict=False):
+        assert line.endswith(f"'CUDA error 2: out of memory'. {title} in float32 runs the network instead.")
 
 
 # --- Providers on trial
@@ -326,18 +329,20 @@ def test_a_provider_that_disagrees_is_not_used(networks: Path, factor: float) ->
 
 def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
-    clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3)
+    rival = OnnxModel(networks / "small.onnx", CPU, batch=1)
+    clock = iter([0.0, 6.0] * 3 + [0.0, 1.0] * 3)
     monkeypatch.setattr("gtp_engine.nn.loading.time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    assert disagreement(model) == "takes 3.0 times as long as the CPU"
+    assert disagreement(model, rival) == "takes 3.0 times as long as the CPU", "for each position"
 
 
 def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = Provider("cuda", "CPUExecutionProvider", "CUDA", "")
     monkeypatch.setattr(loading, "choose_runtimes", lambda *_, **__: (Runtime(cuda, "float32"), CPU))
-    monkeypatch.setattr(loading, "disagreement", lambda model: "gives other results than the CPU")
+    monkeypatch.setattr(loading, "disagreement", lambda model, rival: "gives other results than the CPU")
     lines: list[str] = []
     load_evaluator(config(networks / "small.onnx", provider="auto"), log=lines.append, board=(9, 9))
     assert lines[0] == (
-        "CUDA gives other results than the CPU. ONNX Runtime's own CPU provider runs the network instead."
+        "CUDA in float32 gives other results than the CPU. ONNX Runtime's own CPU provider in float32 runs the network "
+        "instead."
     )
     assert lines[1].startswith("Network tiny: ONNX Runtime's own CPU provider in float32, ")
