@@ -45,7 +45,7 @@ def with_generated_parts(text: str) -> str:
 def transcript(old: str) -> str:
     """Return a GTP session with the commands of `old` (lines that begin with ">") and the engine's replies."""
     config = Config().with_values(TRANSCRIPT_OPTIONS)
-    engine = Engine(config)
+    engine = Engine(config, evaluator=None)
     server = GtpServer(config, lambda: engine)
     commands = re.findall(r"^> (.*)$", old, re.MULTILINE)
     parts = [f"> {command}\n{server.handle_line(command).strip()}\n" for command in commands]

@@ -259,7 +259,6 @@ def test_warmup_says_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
             calls.append("closed")
 
     monkeypatch.setattr("gtp_engine.engine.Engine", Engine)
-    monkeypatch.setattr("gtp_engine.cli.tools.evaluator_of", lambda config: None)
     result = invoke("warmup")
     assert (result.exit_code, calls) == (0, ["made", "closed"])
     assert result.stderr == "compiling\n"

@@ -60,7 +60,7 @@ def rollout_kernels(config: Config, info: EvaluatorInfo) -> str:
         raise ConfigError(
             problem(
                 "search.rollout_policy = network without a rollout network",
-                advice="put one into the folder that --model names, or leave out --rollout-policy",
+                advice="put one into the folder of network.model (--model), or leave search.rollout_policy at auto",
             )
         )
     if config.puct.rollout_share == 0.0:
@@ -89,7 +89,8 @@ def _weights(config: SearchConfig, info: EvaluatorInfo | None) -> LinearPolicy |
         raise ConfigError(
             problem(
                 "search.rollout_policy = linear without weights",
-                advice="put rollout-policy.npz into the folder that --model names, or leave out --rollout-policy",
+                advice="put rollout-policy.npz into the folder of network.model (--model), "
+                "or leave search.rollout_policy at auto",
             )
         )
     return None

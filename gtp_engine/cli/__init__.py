@@ -1,7 +1,6 @@
 """The command line: builds a configuration from flags and files, and calls the code that does the work.
 
     options             flags generated from options, and what several commands share
-    evaluator_setup     the evaluators that a configuration selects
     play_command        `gtp-engine play`
     serve_commands      `serve`, `connect`
     record_commands     `review`, `score`, `solve`
@@ -34,7 +33,6 @@ from typing import Any, Final, cast
 import click
 
 from gtp_engine import __version__
-from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import INTERRUPTED
 from gtp_engine.errors import TengenError
@@ -181,7 +179,7 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
 
-        engine = Engine(config, write_log, *networks_of(config))
+        engine = Engine(config, write_log)
         engine.load_kernels()
         return engine
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 
 _HELP: Final = """Answer queries in KataGo's JSON analysis protocol on stdin and stdout.
@@ -53,7 +52,7 @@ def analysis_command(
     def load() -> Any:
         from gtp_engine.engine.shared_engines import SharedEngines
 
-        engines = SharedEngines(config, write_log, *networks_of(config)).load_for_analyses()
+        engines = SharedEngines(config, write_log).load_for_analyses()
         write_log("Started, ready to begin handling requests")  # some front ends wait for this text
         return engines
 

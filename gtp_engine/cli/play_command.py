@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
 from gtp_engine.cli.record_commands import ChosenPosition
 from gtp_engine.config.option import Section, option
@@ -111,7 +110,7 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
     from gtp_engine.terminal.terminal_game import TerminalGame
 
     log = StartLog(write_log)
-    with SharedEngines(config, log, *networks_of(config)) as engines:
+    with SharedEngines(config, log) as engines:
         width, height = (settings.width, None) if settings.width else engines.first_board()
         settings = replace(settings, width=width, height=height)
         engines.load_kernels()

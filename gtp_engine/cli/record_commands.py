@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.cli.options import (
     FILE,
     FOLDER,
@@ -135,6 +134,7 @@ def review_command(
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
+    from gtp_engine.engine.network_setup import evaluator_of
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.game_analysis import Effort, GameAnalysis
@@ -244,7 +244,7 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     from gtp_engine.streams import write_log
 
     data = _read_record(record, place.game)
-    engine = Engine(config, log=write_log, evaluator=evaluator_of(config))
+    engine = Engine(config, write_log)
     engine.load_kernels()
     try:
         report = score_record(engine, data, move_number=place.move)
@@ -279,6 +279,7 @@ def solve_command(
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
+    from gtp_engine.engine.network_setup import evaluator_of
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules

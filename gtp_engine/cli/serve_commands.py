@@ -5,7 +5,6 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
 from gtp_engine.web.server_settings import ServerSettings, check_aiohttp
 
@@ -34,7 +33,7 @@ def serve_command(config_file: str | None, **flags: Any) -> None:
     def load() -> Any:
         from gtp_engine.engine.shared_engines import SharedEngines
 
-        return SharedEngines(config, write_log, *networks_of(config)).load_for_analyses()
+        return SharedEngines(config, write_log).load_for_analyses()
 
     sys.exit(run(config, settings, load))
 

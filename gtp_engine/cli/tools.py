@@ -12,7 +12,6 @@ from typing import Any, Final
 import click
 
 from gtp_engine import __version__
-from gtp_engine.cli.evaluator_setup import evaluator_of, with_imported_model
 from gtp_engine.cli.katago_command import VERSION, KataGoCommand, katago_model
 from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
@@ -94,6 +93,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
     """Run the measurements and print their report."""
     from gtp_engine.benchmark import format_report, run_benchmark
+    from gtp_engine.engine.network_setup import with_imported_model
 
     settings, network = settings_of(BenchmarkSettings, flags), settings_of(NetworkConfig, flags)
     network = with_imported_model(replace(network, model=katago_model(network.model)))
@@ -153,7 +153,7 @@ def warmup_command(config_file: str | None, **flags: object) -> None:
 
     started = time.perf_counter()
     config = build_config(config_file, flags)
-    engine = Engine(config=config, log=lambda text: click.echo(text, err=True), evaluator=evaluator_of(config))
+    engine = Engine(config=config, log=lambda text: click.echo(text, err=True))
     engine.warm_up(lambda text: click.echo(text, err=True))
     engine.close()
     click.echo(f"Ready after {time.perf_counter() - started:.1f} s.")

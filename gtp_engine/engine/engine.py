@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
+from types import EllipsisType
 from typing import Final
 
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
@@ -27,6 +28,7 @@ from gtp_engine.engine.final_score import Scorer, groups_with_status, status_map
 from gtp_engine.engine.game_end import StatusEstimate
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
+from gtp_engine.engine.network_setup import networks_or_configured
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
 from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, TengenError, problem
@@ -57,22 +59,26 @@ class Engine:
 
     With an evaluator the engine searches with its network unless the configuration says otherwise; `human` is a
     human-like network beside it.  `load_calibrated` loads the network that plays at levels if neither has any of its
-    own.  `close`, or the end of a `with` block, closes the networks too.
+    own.  Without `evaluator` the networks that the configuration names are loaded, as on the command line: that which
+    ships, if it names none.  With None there is no network.  `close`, or the end of a `with` block, closes the networks
+    too.
 
     Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
-    there is none, ModelError if the network for its level cannot be loaded.
+    there is none, ModelError if a network cannot be loaded.
     """
 
     def __init__(
         self,
         config: Config | None = None,
         log: Log | None = None,
-        evaluator: Evaluator | None = None,
+        evaluator: Evaluator | EllipsisType | None = ...,
         human: Evaluator | None = None,
         load_calibrated: Callable[[], Evaluator] | None = None,
     ) -> None:
         self._log: Final[Log] = log or (lambda line: None)
-        self.config = Resources(evaluator, human).config_at_start(config or Config(), self._log)
+        config = config or Config()
+        evaluator, human, load = networks_or_configured(evaluator, human, load_calibrated, config, self._log)
+        self.config = Resources(evaluator, human).config_at_start(config, self._log)
         self._seed = _seed_of(self.config)
         self._background: Final = Background(self._log)
         self.evaluator: Final = evaluator
@@ -82,7 +88,7 @@ class Engine:
         check_level(self.config, evaluator)
         self._searches: Final = Searches(self.config, evaluator, human)
         self._resources: Final = self._searches.resources
-        self._level: Final = LevelPlay(self._searches, self._seed, load_calibrated)
+        self._level: Final = LevelPlay(self._searches, self._seed, load)
         self._chooser: Final = MoveChooser(self._searches, self._level, self._seed, self._log)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._searches)

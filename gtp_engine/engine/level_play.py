@@ -42,7 +42,7 @@ def check_level(config: Config, evaluator: Evaluator | None) -> None:
         return
     given = f"level {config.play.level}"
     if evaluator is None or config.search.search not in ("auto", "puct"):
-        advice = "leave out --search, or play at --level max"
+        advice = "leave search.search at auto, or set play.level to max (--level max)"
         raise ConfigError(problem(f"{given} in a search without a network", expected="a network", advice=advice))
     if not evaluator.info.has_score or not evaluator.info.has_ownership:
         expected = "one that evaluates score and ownership"

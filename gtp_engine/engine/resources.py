@@ -38,7 +38,7 @@ _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
 """How a search explores that answers questions, however varied or human-like the games are meant to be."""
 
 _SET_PROFILE: Final = "set human.human_profile (humanSLProfile), for example to rank_5k"
-_LOAD_NETWORK: Final = "name one with --human-model FILE"
+_LOAD_NETWORK: Final = "set network.human_model (--human-model FILE)"
 
 
 class Resources:
@@ -91,7 +91,7 @@ class Resources:
         """
         self.check_human_settings(config)
         if self.evaluator is None and config.search.search == "puct":
-            advice = "name one with --model FILE, or leave out --search"
+            advice = "give the engine an evaluator, or leave search.search at auto"
             raise ConfigError(problem("search.search = puct without a network", advice=advice))
         if self.evaluator is None or not self.uses_network(config):
             return _new_rollout_search(config, self.evaluator)

@@ -221,7 +221,7 @@ class Searches:
         Raises ConfigError without a network.
         """
         if self.resources.evaluator is None:
-            raise ConfigError(problem("no network is loaded", advice="name one with --model FILE"))
+            raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
         config = self.config
         if optimism is not None:
             config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
@@ -230,7 +230,9 @@ class Searches:
     def evaluate_as_people(self, game: Game, color: int, symmetries: tuple[int, ...]) -> Evaluation:
         """Return the human-like network's evaluation; raises ConfigError if it is missing or has no profile."""
         if self.resources.human is None:
-            raise ConfigError(problem("no human-like network is loaded", advice="name one with --human-model FILE"))
+            raise ConfigError(
+                problem("no human-like network is loaded", advice="set network.human_model (--human-model FILE)")
+            )
         return evaluate_game(self.resources.human, game, color, self.config, symmetries)
 
     def known(self, game: Game, color: int) -> SearchReport | None:

@@ -5,11 +5,13 @@ Their searches share the networks' batches (`evaluation.shared`), and kernels ar
 
 import threading
 from collections.abc import Callable, Mapping
+from types import EllipsisType
 from typing import Any, Final
 
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.network_setup import networks_or_configured
 from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
@@ -18,7 +20,7 @@ from gtp_engine.search.limits import Searcher
 
 
 class SharedEngines:
-    """Makes engines that share networks (as for `Engine`) and compiled kernels.
+    """Makes engines that share networks (given or loaded as for `Engine`) and compiled kernels.
 
     `close`, or the end of a `with` block, closes these; it comes after every engine has been closed.  `log` receives
     lines for the user.  Any thread may ask for an engine.
@@ -28,12 +30,15 @@ class SharedEngines:
         self,
         config: Config | None = None,
         log: Callable[[str], None] | None = None,
-        evaluator: Evaluator | None = None,
+        evaluator: Evaluator | EllipsisType | None = ...,
         human: Evaluator | None = None,
         load_calibrated: Callable[[], Evaluator] | None = None,
     ) -> None:
         self.config: Final = config or Config()
         self._log: Final = log or (lambda line: None)
+        evaluator, human, load_calibrated = networks_or_configured(
+            evaluator, human, load_calibrated, self.config, self._log
+        )
         self._evaluator: Final = None if evaluator is None else SharedEvaluator(evaluator)
         self._human: Final = None if human is None else SharedEvaluator(human)
         self._calibrated: Final = None if load_calibrated is None else SharedOnDemand(load_calibrated)
@@ -61,7 +66,7 @@ class SharedEngines:
         if self._evaluator is None:
             self._log(
                 "no network: positions are evaluated by rollouts, so there is no policy and scores are rough; "
-                "name a network with --model FILE"
+                "set network.model (--model FILE)"
             )
         self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
         is_filled = is_cache_filled(resources.kernels_for(config))

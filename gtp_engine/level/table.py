@@ -124,7 +124,7 @@ class LevelTable:
         """Return on which boards the levels were measured, as the end of a sentence."""
         if not self.is_calibrated:
             return (
-                f"not calibrated for this network, which may play stronger or weaker; --model {self.borrowed_from} has "
+                f"not calibrated for this network, which may play stronger or weaker; {self.borrowed_from} has "
                 "calibrated levels, and `gtp-engine calibrate-levels` measures those of a network"
             )
         return "calibrated on " + ", ".join(f"{size}x{size}" for size in sorted(self.skills))
@@ -152,7 +152,7 @@ def _shipped_table() -> LevelTable:
     paths = list(folder.glob(f"*{_ENDING}"))
     if not paths:
         given = f"the level table of the network that ships is missing from {shown_path(folder)}"
-        raise ModelError(problem(given, advice="install the engine again, or play at --level max"))
+        raise ModelError(problem(given, advice="install the engine again, or set play.level to max (--level max)"))
     data = read_table_file(paths[0])
     return LevelTable(_skills(data), borrowed_from=data["network"])
 

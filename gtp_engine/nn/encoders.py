@@ -159,7 +159,7 @@ def _values(code: int, color: int, area: int) -> FloatArray:
             problem(
                 "the network imitates people",
                 expected="a profile of the players",
-                advice="set humanSLProfile (--human-profile), for example to rank_5k",
+                advice="set human.human_profile (humanSLProfile, --human-profile), for example to rank_5k",
             )
         )
     values = np.zeros(PROFILE_INPUTS)

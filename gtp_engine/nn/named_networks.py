@@ -46,7 +46,8 @@ def shipped_folder() -> Path:
     raise ModelError(
         problem(
             f"the network that ships with the engine is missing from {shown_path(PLACES[0])}",
-            advice="install the engine again, name a network with --model, or play without one: --search rave",
+            advice="install the engine again, set network.model (--model FILE), "
+            "or search.search to rave (--search rave)",
         )
     )
 

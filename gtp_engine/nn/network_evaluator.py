@@ -291,7 +291,8 @@ class NetworkEvaluator:
             raise ModelError(
                 problem(
                     f"network {shown(self.info.name)} returned NaN or infinity",
-                    advice="try --precision float32 or --provider cpu; if that does not help, the file is damaged",
+                    advice="set network.precision to float32 (--precision float32) or network.provider to cpu "
+                    "(--provider cpu); if that does not help, the file is damaged",
                 )
             )
 

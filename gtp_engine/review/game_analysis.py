@@ -197,9 +197,9 @@ def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
     None, a search by rollouts, is refused too: rollouts have no policy, and their scores are too rough.
     """
     if evaluator is None:
-        raise ConfigError(problem(f"{what} without a network", advice="name one with --model FILE"))
+        raise ConfigError(problem(f"{what} without a network", advice="set network.model (--model FILE)"))
     if not evaluator.info.has_score or not evaluator.info.has_ownership:
-        expected, advice = "one that evaluates score and ownership", "name another with --model FILE"
+        expected, advice = "one that evaluates score and ownership", "set network.model (--model FILE) to another"
         raise ConfigError(problem(f"{what} with network {evaluator.info.name}", expected=expected, advice=advice))
     return evaluator
 

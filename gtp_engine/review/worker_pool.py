@@ -208,7 +208,7 @@ class _ProcessCall:
             self._pipe.send(group)
             found: GroupAnswer = self._pipe.recv()
         except (EOFError, OSError):
-            return problem("a worker ended unexpectedly", advice="try fewer --workers")
+            return problem("a worker ended unexpectedly", advice="try fewer workers")
         return found
 
 

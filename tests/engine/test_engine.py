@@ -56,7 +56,9 @@ SETTLED = """
 def make(**values: object) -> Engine:
     defaults = {"game.board_size": 9, "search.visits": 300, "search.seed": 5, "search.threads": 1}
     texts = {key.replace("__", "."): str(value) for key, value in values.items()}
-    return Engine(Config().with_values({**{key: str(value) for key, value in defaults.items()}, **texts}))
+    return Engine(
+        Config().with_values({**{key: str(value) for key, value in defaults.items()}, **texts}), evaluator=None
+    )
 
 
 @pytest.fixture
@@ -135,7 +137,7 @@ def test_superko_is_tolerated_from_the_controller_unless_strict(strict: bool) ->
     game, banned = game_with_superko("tromp-taylor")
     warnings: list[str] = []
     config = Config().with_values({"game.strict": str(strict), "game.rules": "tromp-taylor"})
-    with Engine(config, log=warnings.append) as engine:
+    with Engine(config, log=warnings.append, evaluator=None) as engine:
         engine.set_board_size(3)
         engine.play_sequence(game.moves)
         if strict:
@@ -469,7 +471,7 @@ def test_a_seed_may_be_set_as_an_option(engine: Engine) -> None:
 
 def test_values_of_a_record_that_are_ignored_or_guessed_are_logged() -> None:
     lines: list[str] = []
-    with Engine(Config(), lines.append) as engine:
+    with Engine(Config(), lines.append, evaluator=None) as engine:
         engine.load_sgf("(;SZ[9]KM[six]RU[House]HA[2];W[ee])")
         assert lines == [
             "the record: rules 'House' are unknown and were ignored",
@@ -521,7 +523,7 @@ def test_a_komi_that_is_forced_is_that_of_every_game() -> None:
     """KataGo's `ignoreGTPAndForceKomi`."""
     lines: list[str] = []
     config = Config().with_values({"game.board_size": 9, "game.komi": 5.5, "game.forced_komi": "7"})
-    with Engine(config, lines.append) as engine:
+    with Engine(config, lines.append, evaluator=None) as engine:
         assert engine.komi == 7
         engine.set_komi(0.5)
         engine.set_rules(Rules.parse("japanese"))

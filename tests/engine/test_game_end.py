@@ -24,7 +24,7 @@ from gtp_engine.search.report import MoveReport, SearchReport
 
 def make(rules: str, komi: float, **values: str) -> Engine:
     config = {"search.visits": "600", "search.seed": "5", "search.threads": "1", "game.rules": rules}
-    return Engine(Config().with_values({**config, "game.komi": str(komi), **values}))
+    return Engine(Config().with_values({**config, "game.komi": str(komi), **values}), evaluator=None)
 
 
 def as_expected(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
@@ -172,7 +172,7 @@ def test_a_resignation_is_the_result_in_the_record() -> None:
 
 
 def test_the_komi_of_a_record_survives_a_change_of_rules() -> None:
-    with Engine(Config()) as plain:
+    with Engine(Config(), evaluator=None) as plain:
         plain.load_sgf("(;FF[4]GM[1]SZ[9]KM[5.5])")
         plain.set_rules(Rules.parse("japanese"))
         assert plain.komi == 5.5

@@ -1,6 +1,7 @@
 """Human-like networks beside the network that plays: evaluations, choice of moves, settings that do not go together."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ from nn.katago_files import NetworkFile
 
 from gtp_engine.analysis.query import parse_query
 from gtp_engine.analysis.results import response
-from gtp_engine.cli.evaluator_setup import networks_of
 from gtp_engine.config import Config
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.engine import Engine
+from gtp_engine.engine.network_setup import networks_of
 from gtp_engine.errors import ConfigError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex, xy_to_point
@@ -25,7 +26,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
 
-LOAD = "name one with --human-model FILE"
+LOAD = "set network.human_model (--human-model FILE)"
 
 EXPLORATION = (
     *(f"humanSL{who}ExploreProb{kind}" for who in ("Root", "Pla", "Opp") for kind in ("Weightless", "Weightful")),
@@ -154,7 +155,9 @@ class TestSettings:
         with new_engine(load("plain"), None, log, profile="rank_5k") as engine:
             assert log == [f"No network uses the profile rank_5k, which is ignored: {LOAD}."]
             assert engine.config.human.human_profile == ""
-            with pytest.raises(ConfigError, match=f"humanSLProfile rank_3d without a network that uses it; {LOAD}"):
+            with pytest.raises(
+                ConfigError, match=f"humanSLProfile rank_3d without a network that uses it; {re.escape(LOAD)}"
+            ):
                 engine.configure({"human.human_profile": "rank_3d"})
             assert engine.config.human.human_profile == ""
 
@@ -167,11 +170,15 @@ class TestSettings:
                 engine.configure({"human.human_profile": ""})
 
     def test_a_choice_by_people_needs_their_network(self, load: Callable[[str], Any]) -> None:
-        with pytest.raises(ConfigError, match=f"option human.human_move_share without a human-like network; {LOAD}"):
+        with pytest.raises(
+            ConfigError, match=f"option human.human_move_share without a human-like network; {re.escape(LOAD)}"
+        ):
             new_engine(load("plain"), None, move_share=0.5)
 
     def test_exploration_by_people_needs_their_network(self, load: Callable[[str], Any]) -> None:
-        with pytest.raises(ConfigError, match=f"human.human_root_weightless without a human-like network; {LOAD}"):
+        with pytest.raises(
+            ConfigError, match=f"human.human_root_weightless without a human-like network; {re.escape(LOAD)}"
+        ):
             new_engine(load("plain"), None, root_weightless=0.5)
 
     def test_a_human_network_without_a_profile_is_not_used(self, load: Callable[[str], Any]) -> None:

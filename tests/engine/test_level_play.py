@@ -81,7 +81,7 @@ def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them(level
 
 def test_a_level_needs_a_network():
     with pytest.raises(ConfigError, match="level 8k in a search without a network"):
-        Engine(Config().with_values({"play.level": "8k", "search.search": "rave"}))
+        Engine(Config().with_values({"play.level": "8k", "search.search": "rave"}), evaluator=None)
 
 
 def test_a_level_needs_a_network_that_evaluates_the_score():

@@ -196,7 +196,9 @@ def test_restrictions_and_reports_reach_the_search() -> None:
 
 
 def test_moves_are_left_out_without_a_network_too() -> None:
-    with Engine(Config().with_values({"game.board_size": "7", "search.visits": "200", "search.seed": "1"})) as engine:
+    with Engine(
+        Config().with_values({"game.board_size": "7", "search.visits": "200", "search.seed": "1"}), evaluator=None
+    ) as engine:
         allowed = point(engine, "D4")
         others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
         limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
@@ -448,15 +450,15 @@ def test_raw_evaluations_have_a_row_for_each_symmetry() -> None:
 
 def test_without_a_network_there_is_no_raw_evaluation() -> None:
     with (
-        Engine(Config()) as engine,
-        pytest.raises(ConfigError, match="no network is loaded; name one with --model FILE"),
+        Engine(Config(), evaluator=None) as engine,
+        pytest.raises(ConfigError, match=r"no network is loaded; set network\.model"),
     ):
         engine.raw_evaluation()
 
 
 def test_a_search_that_needs_a_network_is_refused_without_one() -> None:
-    with pytest.raises(ConfigError, match="puct without a network; name one with --model FILE"):
-        Engine(Config().with_values({"search.search": "puct"}))
+    with pytest.raises(ConfigError, match="puct without a network; give the engine an evaluator"):
+        Engine(Config().with_values({"search.search": "puct"}), evaluator=None)
 
 
 def test_rollouts_may_be_asked_for_although_there_is_a_network() -> None:
@@ -489,7 +491,7 @@ def test_the_error_for_a_fixed_setting_gives_advice(engine: Engine, key: str, ad
 
 
 def test_a_setting_that_does_not_fit_changes_nothing() -> None:
-    with Engine(Config()) as engine:
+    with Engine(Config(), evaluator=None) as engine:
         with pytest.raises(ConfigError, match="without a network"):
             engine.configure({"search.search": "puct"})
         assert engine.config.search.search == "auto"

@@ -10,9 +10,9 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 
-from gtp_engine.cli.evaluator_setup import evaluator_of
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.network_setup import evaluator_of
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.errors import ConfigError
@@ -64,7 +64,7 @@ def test_rollouts_answer_questions_where_the_network_assumes_a_komi(
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"search.search": "puct"}, "puct without a network; name one with --model FILE"),
+        ({"search.search": "puct"}, "puct without a network; give the engine an evaluator"),
         ({"search.rollout_policy": "network"}, "rollout_policy = network in a search without a network"),
     ],
 )
@@ -73,7 +73,18 @@ def test_a_missing_network_is_reported_at_once(values: dict[str, str], message: 
     with pytest.raises(ConfigError, match=message):
         Resources(None).new_searcher(config)
     with pytest.raises(ConfigError, match=message):
-        SharedEngines(config).load_for_analyses()
+        SharedEngines(config, evaluator=None).load_for_analyses()
+
+
+def test_an_engine_loads_the_networks_that_its_configuration_names() -> None:
+    """In Python it played without one, while the command line loaded the network that ships."""
+    with Engine(Config()) as engine, SharedEngines() as engines:
+        assert engine.evaluator is not None and engine.evaluator.info.name == "tengen-b10c128"
+        assert engines.models()[0]["name"] == "tengen-b10c128"
+    with Engine(Config().with_values({"search.search": "rave"})) as engine, Engine(evaluator=None) as other:
+        assert engine.evaluator is other.evaluator is None
+    with Engine(evaluator=FakeEvaluator()) as engine:
+        assert isinstance(engine.evaluator, FakeEvaluator)
 
 
 def network_for(folder: Path, *, policy: str, value: str) -> Path:
@@ -91,7 +102,8 @@ def config_of(model: Path, **values: str) -> Config:
 
 
 def evaluator_for(config: Config) -> Evaluator:
-    evaluator: Evaluator = evaluator_of(config)
+    evaluator = evaluator_of(config)
+    assert evaluator is not None
     return evaluator
 
 

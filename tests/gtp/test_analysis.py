@@ -238,7 +238,7 @@ def test_an_analysis_without_pipes() -> None:
 
 @pytest.mark.usefixtures("patient")
 def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
-    with Engine(Config().with_values({"game.board_size": "5", "search.visits": "200"})) as engine:
+    with Engine(Config().with_values({"game.board_size": "5", "search.visits": "200"}), evaluator=None) as engine:
         server = GtpServer(engine.config, lambda: engine, print)
         for command in ("kata-analyze", "lz-genmove_analyze", "kata-search_analyze"):
             reply = server.handle_line(f"{command} b 10 allow b B2,pass 3")
@@ -246,7 +246,7 @@ def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
             assert moves
             assert moves <= {"B2", "pass"}
             server.handle_line("clear_board")
-        assert server.handle_line("kata-raw-nn 0") == "? no network is loaded; name one with --model FILE\n\n"
+        assert server.handle_line("kata-raw-nn 0") == "? no network is loaded; set network.model (--model FILE)\n\n"
         assert server.handle_line("kata-get-models") == "= []\n\n"
 
 
@@ -345,7 +345,7 @@ def test_the_benchmark_has_katagos_form() -> None:
         assert re.fullmatch(form, server.handle_line("kata-benchmark 20"))
         for words in ("", "0", "many", "10 2"):
             assert server.handle_line(f"kata-benchmark {words}").startswith("? ")
-    with Engine(Config().with_values({"game.board_size": "5"})) as engine:
+    with Engine(Config().with_values({"game.board_size": "5"}), evaluator=None) as engine:
         assert (
             GtpServer(engine.config, lambda: engine, print).handle_line("kata-benchmark 9").startswith("? no network")
         )

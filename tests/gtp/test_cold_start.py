@@ -40,7 +40,7 @@ def test_a_first_start_sets_up_and_plays_while_it_compiles(tmp_path: Path, monke
 def test_a_search_while_compiling_is_small() -> None:
     assert while_compiling(TimeBudget(60.0, 120.0, 0.5)) == TimeBudget(COMPILING_SECONDS, COMPILING_SECONDS, 0.5)
     assert while_compiling(TimeBudget(1.0, 2.0)) == TimeBudget(1.0, 2.0)
-    engine, loader = Engine(Config().with_values({"game.board_size": 9})), KernelLoader(ROLLOUTS, print)
+    engine, loader = Engine(Config().with_values({"game.board_size": 9}), evaluator=None), KernelLoader(ROLLOUTS, print)
     loader.is_compiling = True
     engine.share_kernels(loader)
     assert engine.genmove(BLACK).report.visits == COMPILING_ROLLOUTS
@@ -74,7 +74,7 @@ def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
 ) -> None:
     """README promises the same moves on every machine; a first start played others."""
     log: list[str] = []
-    with Engine(Config().with_values({"game.board_size": "5"} | values), log.append) as engine:
+    with Engine(Config().with_values({"game.board_size": "5"} | values), log.append, evaluator=None) as engine:
         engine.set_time_settings(settings)
         engine.share_kernels(Compiling(ROLLOUTS))
         assert engine.genmove(BLACK).report.visits == (40 if waits else COMPILING_ROLLOUTS)
@@ -82,7 +82,7 @@ def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
 
 
 def test_a_seed_that_a_controller_sets_counts_as_given() -> None:
-    with Engine(Config().with_values({"game.board_size": "5", "search.visits": "40"})) as engine:
+    with Engine(Config().with_values({"game.board_size": "5", "search.visits": "40"}), evaluator=None) as engine:
         for set_seed, waits in ((lambda: engine.set_seed(3), True), (lambda: forget_seed(engine), False)):
             set_seed()
             engine.share_kernels(Compiling(ROLLOUTS))

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_generated_lines(seed: int, folder: Path) -> None:
     from gtp_engine.engine import Engine
 
-    engine = Engine(CONFIG, log=lambda text: None)
+    engine = Engine(CONFIG, log=lambda text: None, evaluator=None)
     server = GtpServer(CONFIG, lambda: engine, log=print)
 
     def ask(sent: bytes, count: int) -> list[bytes]:

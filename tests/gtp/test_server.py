@@ -144,7 +144,7 @@ def test_wrong_number_or_kind_of_arguments(line: str, reply: str) -> None:
 def test_surplus_arguments_are_ignored_where_nothing_is_set() -> None:
     """As in GNU Go; qGo sends `undo 0` to take back one move."""
     config = Config().with_values({"search.search": "rave", "search.visits": 4})
-    server = GtpServer(config, lambda: Engine(config))
+    server = GtpServer(config, lambda: Engine(config, evaluator=None))
     for line, reply in (
         ("list_commands all", "= all_legal\nboardsize"),
         ("play b D4", "= \n\n"),
@@ -313,7 +313,7 @@ def test_the_analyze_menu_holds_commands_that_exist() -> None:
 
 def test_gogui_shows_and_changes_settings() -> None:
     config = Config().with_values({"search.search": "rave"})
-    engine = Engine(config)
+    engine = Engine(config, evaluator=None)
     server = make_server(lambda: engine, config)
     shown = server.handle_line("tengen-param")
     assert "[list/max/20k/19k/" in shown

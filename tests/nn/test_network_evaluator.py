@@ -434,7 +434,7 @@ def test_wrong_planes_are_reported(tmp_path: Path) -> None:
 def test_nan_and_infinity_are_reported(tmp_path: Path) -> None:
     huge = tiny_networks.v7_network(tmp_path / "huge.onnx", scale=1e30)
     positions, _ = random_rows(1, 5)
-    with pytest.raises(ModelError, match="returned NaN or infinity; try --precision float32"):
+    with pytest.raises(ModelError, match=r"returned NaN or infinity; set network\.precision to float32"):
         evaluate(evaluator_of(huge), positions, (5, 5))
 
 

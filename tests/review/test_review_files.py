@@ -20,7 +20,7 @@ from gtp_engine.sgf import parse_sgf
 def evaluator(monkeypatch: pytest.MonkeyPatch) -> AreaEvaluator:
     """Have the command use an evaluator of a few lines."""
     found = AreaEvaluator()
-    monkeypatch.setattr("gtp_engine.cli.record_commands.evaluator_of", lambda config: found)
+    monkeypatch.setattr("gtp_engine.engine.network_setup.evaluator_of", lambda config: found)
     monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: None)
     return found
 

@@ -74,7 +74,7 @@ def test_the_text_of_a_workers_error_is_raised() -> None:
 def test_a_process_that_ended_is_reported() -> None:
     here, there = Pipe()
     there.close()
-    assert _ProcessCall(here)(group(0)) == "a worker ended unexpectedly; try fewer --workers"  # type: ignore[arg-type]
+    assert _ProcessCall(here)(group(0)) == "a worker ended unexpectedly; try fewer workers"  # type: ignore[arg-type]
 
 
 def test_processes_find_what_this_one_finds() -> None:

@@ -18,7 +18,7 @@ Shapes: N positions, boards of H × W points, A = H·W.
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -113,7 +113,7 @@ class ConvStack(nn.Module):
     @property
     def layers(self) -> list[nn.Conv2d]:
         """The convolutions in order."""
-        return cast("list[nn.Conv2d]", list(self.convs))
+        return [conv for conv in self.convs if isinstance(conv, nn.Conv2d)]
 
     def forward(self, planes: Tensor) -> Tensor:
         """Return the features [N, C, H, W] of `planes` [N, P, H, W]."""

@@ -1,0 +1,93 @@
+"""The evaluators that a configuration names, for the command line and for engines that are given none."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from types import EllipsisType
+from typing import NamedTuple
+
+from gtp_engine.config import Config, NetworkConfig
+from gtp_engine.engine.resources import USUAL_BOARD
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.streams import write_log
+
+Log = Callable[[str], None]
+
+
+class Networks(NamedTuple):
+    """What `Engine` and `SharedEngines` take after configuration and log; see there."""
+
+    evaluator: Evaluator | None
+    human: Evaluator | None = None
+    load_calibrated: Callable[[], Evaluator] | None = None
+
+
+def evaluator_of(config: Config, log: Log = write_log) -> Evaluator | None:
+    """Return the evaluator, None for a search without a network; raises ModelError."""
+    return _load(config, log) if config.wants_network else None
+
+
+def networks_of(config: Config, log: Log = write_log) -> Networks:
+    """Return the evaluator, that of the human-like network, and what loads the network that ships, for levels.
+
+    Each is None if the configuration names none.  Raises ModelError.
+    """
+    return Networks(evaluator_of(config, log), _human_evaluator_of(config, log), partial(_calibrated, config, log))
+
+
+def networks_or_configured(
+    evaluator: Evaluator | EllipsisType | None,
+    human: Evaluator | None,
+    load_calibrated: Callable[[], Evaluator] | None,
+    config: Config,
+    log: Log,
+) -> Networks:
+    """Return these networks, or those of the configuration if `evaluator` was left out (`...`); raises ModelError."""
+    if not isinstance(evaluator, EllipsisType):
+        return Networks(evaluator, human, load_calibrated)
+    if human is not None:
+        config = replace(config, network=replace(config.network, human_model=None))
+    found = networks_of(config, log)
+    return Networks(found.evaluator, human or found.human, load_calibrated or found.load_calibrated)
+
+
+def _human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
+    """Return the evaluator of the human-like network, None if the configuration names none.
+
+    It has no 8-bit copy (`can_be_quantized`), so a precision of int8 applies to the other network only.
+    """
+    network = config.network
+    if network.human_model is None:
+        return None
+    precision = "auto" if network.precision == "int8" else network.precision
+    return _load(replace(config, network=replace(network, model=network.human_model, precision=precision)), log)
+
+
+def _calibrated(config: Config, log: Log) -> Evaluator:
+    """Return the evaluator of the network that ships."""
+    from gtp_engine.nn.named_networks import shipped_folder
+
+    network = replace(config.network, model=str(shipped_folder()), human_model=None, precision="auto")
+    return _load(replace(config, network=network), log)
+
+
+def with_imported_model(network: NetworkConfig, log: Log = write_log) -> NetworkConfig:
+    """Return the configuration with an imported copy in the place of a network file of KataGo's; raises ModelError."""
+    from gtp_engine.files import expanded
+    from gtp_engine.nn.network_files import is_katago_file
+
+    if network.model is None or not is_katago_file(file := expanded(network.model)) or not file.is_file():
+        return network
+    from gtp_engine.networks.onnx_export.convert import imported_copy  # here: imports onnx
+
+    return replace(network, model=str(imported_copy(file, log=log)))
+
+
+def _load(config: Config, log: Log) -> Evaluator:
+    from gtp_engine.nn import load_evaluator  # here: a slow import, which rollouts do not need
+
+    config = replace(config, network=with_imported_model(config.network, log))
+    size = config.game.board_size
+    # A network that cannot play this board prepares its own board size, on which the engine then starts.
+    board = USUAL_BOARD if size is None else (size, size)
+    return load_evaluator(config.network, log=log, board=board)
