@@ -338,9 +338,8 @@ def seconds_to_answer(commands: Sequence[str]) -> float:
     """Return the seconds from the start of `gtp-engine` to the last of its replies; raises BenchmarkError."""
     arguments = [sys.executable, "-m", "gtp_engine", "gtp", "--visits", str(STARTUP_VISITS)]
     started = time.perf_counter()
-    with subprocess.Popen(
-        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8") as process:
         assert process.stdin is not None and process.stdout is not None, "both are pipes"
         watchdog = threading.Timer(_ANSWER_SECONDS, process.kill)
         watchdog.start()
@@ -409,7 +408,7 @@ def _run(command: str) -> tuple[str, int]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
             errors="replace",
             check=False,
         )

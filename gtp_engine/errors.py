@@ -25,6 +25,7 @@ replies and the command line show them unchanged.
 """
 
 import json
+import re
 from os import PathLike, fspath
 from typing import Final
 
@@ -153,3 +154,12 @@ def problem(given: str, *, expected: str = "", advice: str = "") -> str:
     if advice:
         message += f"; {advice}"
     return message
+
+
+_LONE_BACKSLASH: Final = re.compile(r'"(?:[^"\\\n]|\\\\)*\\[^\\"]')
+"""In TOML's double quotes, where a path of Windows needs two."""
+
+
+def toml_advice(text: str) -> str:
+    """Return what may help where TOML text has a mistake, "" if nothing does: often a path of Windows is the cause."""
+    return "put a path with backslashes in single quotes" if _LONE_BACKSLASH.search(text) else ""

@@ -4,6 +4,7 @@ import hashlib
 import os
 import secrets
 import sys
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -26,6 +27,9 @@ ZIP_DAMAGE: Final = (
 
 _ELSEWHERE: Final = "name a file elsewhere"
 """Advice for a file that the user names and that cannot be written."""
+
+_PATIENCE: Final = (0.01, 0.05, 0.2, 0.5, 1.0)
+"""Seconds between attempts to replace a file that another program, such as a virus scanner, has open on Windows."""
 
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
@@ -73,9 +77,20 @@ def replacing(target: Path) -> Iterator[Path]:
     unfinished = _unfinished_path(target)
     try:
         yield unfinished
-        os.replace(unfinished, target)
+        _move(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _move(unfinished: Path, target: Path) -> None:
+    """Replace `target`; raises OSError."""
+    for seconds in _PATIENCE if sys.platform == "win32" else ():
+        try:
+            os.replace(unfinished, target)
+            return
+        except PermissionError:
+            time.sleep(seconds)
+    os.replace(unfinished, target)
 
 
 def _unfinished_path(target: Path) -> Path:

@@ -36,8 +36,9 @@ def claim_streams() -> tuple[BinaryIO, BinaryIO] | None:
     own_stdout = os.dup(1)
     os.dup2(2, 1)
     for descriptor in (0, own_stdout):
-        with contextlib.suppress(OSError, AttributeError):
-            os.set_blocking(descriptor, True)
+        with contextlib.suppress(OSError):
+            if hasattr(os, "set_blocking"):  # Windows has it since Python 3.12
+                os.set_blocking(descriptor, True)
     return io.FileIO(0, "rb", closefd=False), io.FileIO(own_stdout, "wb")
 
 
@@ -91,11 +92,13 @@ def discard(stream: TextIO) -> None:
 
 def wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:
     """Return True once the reader of `stream` is gone, False if the session ends before or polling is impossible."""
+    if sys.platform == "win32":  # there only sockets can be polled
+        return False
+    poll = select.poll()
+    hangup = select.POLLERR | select.POLLHUP
     try:
-        poll = select.poll()
-        hangup = select.POLLERR | select.POLLHUP
         poll.register(stream.fileno(), 0)  # errors and hang-ups are always reported
-    except (AttributeError, OSError, ValueError):
+    except (OSError, ValueError):
         return False
     while not is_over.is_set():
         events = poll.poll(HANGUP_INTERVAL)

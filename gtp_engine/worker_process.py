@@ -7,18 +7,27 @@ Other machines are those of a Ray cluster.  Every one of them needs the same ver
 dependencies of this package.  The package itself is sent along.  https://docs.ray.io
 """
 
+import contextlib
 import multiprocessing
 import os
 import shlex
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import gtp_engine
 from gtp_engine.errors import WorkerError, problem
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection
+
+    Connection = PipeConnection
+else:
+    from multiprocessing.connection import Connection as Connection  # for other modules too
 
 _END_SECONDS: Final = 10.0
 """Seconds that a worker has to end."""
@@ -29,10 +38,43 @@ def split_command(command: str) -> list[str] | str:
 
     On Windows, where each program splits its own command line, it stays one text.
     """
-    arguments = command.strip() if os.name == "nt" else shlex.split(command)
+    arguments = command.strip() if sys.platform == "win32" else shlex.split(command)
     if not arguments:
         raise ValueError("no command")
     return arguments
+
+
+def join_command(words: Sequence[str], platform: str = sys.platform) -> str:
+    """Return the command line that `split_command` and a shell (cmd on Windows) read as these words."""
+    return subprocess.list2cmdline(words) if platform == "win32" else shlex.join(words)
+
+
+def start_program(arguments: list[str] | str, *, stderr: IO[bytes]) -> "subprocess.Popen[bytes]":
+    """Start a program that reads and writes pipes, with what `split_command` returns; raises OSError and ValueError.
+
+    Ctrl-C in the terminal does not reach it, so that whoever started it can end it.
+    """
+    return subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
+    )
+
+
+def kill_program(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a program of `start_program` and what it has started, unless it has ended, and wait for its end."""
+    if process.poll() is None:
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
+                subprocess.run(tree, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+    process.wait()
 
 
 class WorkerProcess(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from nn import tiny_networks
 
-from gtp_engine import benchmark, worker_process
+from gtp_engine import benchmark
 from gtp_engine.benchmark import (
     BenchmarkError,
     format_report,
@@ -176,7 +176,7 @@ def test_on_windows_the_command_keeps_its_backslashes(monkeypatch: pytest.Monkey
         commands.append(command)
         return SimpleNamespace(stdout=KATAGO_OUTPUT, returncode=0)
 
-    monkeypatch.setattr(worker_process, "os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setattr(benchmark.subprocess, "run", run)
     measure_katago(r"katago.exe benchmark -model C:\nets\a.bin.gz")
     assert commands == [r"katago.exe benchmark -model C:\nets\a.bin.gz"]

@@ -1,5 +1,8 @@
 """Facts about the machine, read from the texts in which Linux gives them."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from gtp_engine.machine import (
@@ -8,6 +11,7 @@ from gtp_engine.machine import (
     describe_machine,
     memory_mib,
     processor_name,
+    simd_by_llvm,
     simd_flags,
     usable_cores,
 )
@@ -32,6 +36,27 @@ def test_processor_name() -> None:
 )
 def test_simd_flags(cpuinfo: str, expected: list[str] | None) -> None:
     assert simd_flags(cpuinfo) == expected
+
+
+def test_without_linux_files_llvm_knows_the_instruction_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows and macOS none was known, so networks were never run in 8 bits or bfloat16."""
+    features = {"avx2": True, "avx512vnni": True, "avxvnni": False, "amx-int8": True, "sse2": True}
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
+    monkeypatch.setattr("gtp_engine.machine._read", lambda path: "")
+    assert describe_machine()["simd"] == ["avx2", "avx512_vnni", "amx_int8"]
+    features = {"neon": True, "dotprod": True, "i8mm": False}
+    assert describe_machine()["simd"] == ["asimd", "asimddp"]
+
+    def refuse() -> None:
+        raise RuntimeError("LLVM cannot tell")
+
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", refuse)
+    assert describe_machine()["simd"] is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the instruction sets")
+def test_llvm_and_linux_agree() -> None:
+    assert simd_by_llvm() == simd_flags(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """Commands that the user names, split as the platform does."""
 
-from types import SimpleNamespace
-
 import pytest
 
-from gtp_engine import worker_process
 from gtp_engine.worker_process import split_command
 
 ON_WINDOWS = r'"C:\My Go\katago.exe" gtp -model C:\nets\a.bin.gz'
@@ -15,7 +12,7 @@ def test_a_command_is_split_as_a_shell_does() -> None:
 
 
 def test_on_windows_the_program_splits_its_command_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_process, "os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr("sys.platform", "win32")
     assert split_command(f" {ON_WINDOWS} ") == ON_WINDOWS
 
 

@@ -1,6 +1,5 @@
 """The commands `gtp-engine models …`: get, import, quantize, describe and list networks."""
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 
 from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, int8_option, out_option, settings_of, settings_options
 from gtp_engine.networks.quantize_settings import QuantizeSettings
+from gtp_engine.worker_process import join_command
 
 if TYPE_CHECKING:
     from gtp_engine.networks.onnx_export import Conversion
@@ -23,9 +23,9 @@ gtp-engine models get             # list the networks on offer
 gtp-engine models get best
 gtp-engine models get katrain-1.20.0-py3-none-any.whl
 
-The networks are KataGo's. They are part of releases of KaTrain, a program for studying Go. pip downloads these from the
-package index that it uses here, and their hash is checked. Without a connection, a network is taken from an installed
-KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
+The networks are KataGo's. They are part of releases of KaTrain, a program for studying Go. These are downloaded from
+the package index that pip or uv uses here, and their hash is checked. Without a connection, a network is taken from an
+installed KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
 
 It plays at once. If this processor is faster in 8 bits, an 8-bit copy is made in the background, one to five minutes of
 all cores at low priority; --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network.
@@ -92,7 +92,7 @@ def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
             with ProgressBar() as bar:
                 make_faster_copy(file, progress=bar.update, log=bar.log)
         except KeyboardInterrupt:
-            command = f"gtp-engine models quantize {shlex.quote(str(file))}"
+            command = join_command(["gtp-engine", "models", "quantize", str(file)])
             click.echo(f"\nInterrupted; {file.name} plays without an 8-bit copy; `{command}` goes on.", err=True)
             sys.exit(INTERRUPTED)
 
@@ -352,7 +352,7 @@ def _show_conversion(conversion: "Conversion") -> None:
     written = f"{conversion.path} ({conversion.size:,} bytes)"
     rows = _rows(conversion.info) | {"parameters": f"{conversion.parameters:,}", "written": written}
     _show_rows(rows)
-    click.echo(f"\nPlay with it:  gtp-engine --model {shlex.quote(str(conversion.path))}")
+    click.echo(f"\nPlay with it:  {join_command(['gtp-engine', '--model', str(conversion.path)])}")
 
 
 def _rows(info: "NetworkInfo") -> dict[str, str]:

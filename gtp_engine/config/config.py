@@ -19,7 +19,7 @@ from gtp_engine.config.sections import (
     SearchConfig,
     TimeConfig,
 )
-from gtp_engine.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.errors import ConfigError, problem, shown, shown_path, toml_advice
 
 _HELP_WIDTH: Final = 100
 """Columns of a comment in a TOML file."""
@@ -65,7 +65,7 @@ class Config:
         try:
             return Config()._with_items(_items(tomllib.loads(text)))
         except ValueError as error:  # a ConfigError, a TOMLDecodeError, or an integer too long for Python
-            raise ConfigError(f"{source}: {error}") from None
+            raise ConfigError(problem(f"{source}: {error}", advice=toml_advice(text))) from None
         except RecursionError:
             raise ConfigError(f"{source}: nested too deeply") from None
 

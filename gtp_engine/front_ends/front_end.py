@@ -9,9 +9,7 @@ import difflib
 import json
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +18,7 @@ from typing import Final, Protocol
 
 from gtp_engine.errors import ConfigError, problem, shown, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.worker_process import join_command
 
 NAME = "gtp-engine"
 """The command that an installation creates."""
@@ -41,7 +40,7 @@ class EngineCommand:
 
     def shell_line(self) -> str:
         """Return the line for a shell: /bin/sh, or cmd on Windows."""
-        return subprocess.list2cmdline(self.words) if self.platform == "win32" else shlex.join(self.words)
+        return join_command(self.words, self.platform)
 
     def warmup_line(self) -> str:
         """Return the line for a shell that compiles what this command needs, before any clock runs."""

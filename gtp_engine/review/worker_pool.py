@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -24,7 +23,7 @@ from gtp_engine.nn.network_files import find_networks
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.review.game_analysis import GROUP, GroupSearch, PositionGroup, seeded
 from gtp_engine.review.game_review import Finding
-from gtp_engine.worker_process import connected, end_workers, start_worker
+from gtp_engine.worker_process import Connection, connected, end_workers, start_worker
 
 EvaluatorMaker = Callable[[], Evaluator]
 """Returns a worker's evaluator; can be pickled."""

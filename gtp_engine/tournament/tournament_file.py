@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.config.option import Option, Section, option, section_options
-from gtp_engine.errors import TengenError, counted, problem, shown
+from gtp_engine.errors import TengenError, counted, problem, shown, toml_advice
 from gtp_engine.match.settings import MatchError, MatchSettings
 
 FORMATS: Final = ("round-robin", "gauntlet")
@@ -97,16 +97,17 @@ def read_description(path: Path) -> Tournament:
     Relative paths begin at the folder of the file, beside which the results are written too.
     """
     try:
-        with path.open("rb") as file:
-            document = tomllib.load(file)
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise MatchError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise MatchError(f"{path} is not TOML: {error}") from error
     try:
-        return parse_description(document, base=path.parent)
+        return parse_description(tomllib.loads(text), base=path.parent)
+    except tomllib.TOMLDecodeError as error:
+        raise MatchError(problem(f"{path} is not TOML: {error}", advice=toml_advice(text))) from error
     except TengenError as error:
-        raise MatchError(f"{path}: {error}") from error
+        raise MatchError(problem(f"{path}: {error}", advice=toml_advice(text))) from error
 
 
 def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> Tournament:

@@ -84,7 +84,7 @@ class TournamentRunner:
 
     def _work(self, index: int) -> None:
         """Play matches one after the other; the engines inherit the cores of this thread."""
-        if self._cores is not None:
+        if self._cores is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, self._cores[index])
         while (meeting := self._next()) is not None:
             try:
@@ -134,7 +134,7 @@ class TournamentRunner:
 
 def _core_sets(parallel: int) -> list[set[int]]:
     """Return the cores of each worker; raises MatchError where there are too few, or the system cannot bind."""
-    if not hasattr(os, "sched_setaffinity"):
+    if not hasattr(os, "sched_getaffinity"):
         raise MatchError(problem("bind-to-cores", expected="Linux", advice="leave it out on this system"))
     cores = sorted(os.sched_getaffinity(0))
     each = len(cores) // parallel

