@@ -57,6 +57,7 @@ ONLY_IN = {
     "ray": ("worker_process.py",),
     "aiohttp": ("web/",),
     "filelock": ("kernel_cache.py", "files.py"),
+    "shlex": ("worker_process.py",),
     "numba": ("_jit.py", "_jit_linking.py", "doctor.py"),
 }
 """Packages from outside, and the only files (or folders) that import them."""

@@ -9,7 +9,6 @@ a busy machine), the transformer b10c384h6nbttflrs 0.7 times.
 
 import contextlib
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -43,6 +42,7 @@ from gtp_engine.nn.onnx_model import installed_providers
 from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, LOG_NAME, UnfinishedCopy, can_be_quantized, quantized_path
 from gtp_engine.streams import write_log
+from gtp_engine.worker_process import join_command
 
 _PROGRAM: Final = "from gtp_engine.networks.quantization.faster_copy import main; main()"
 """The program of the process that makes a copy behind."""
@@ -70,7 +70,8 @@ def begin_faster_copy(path: Path) -> str:
     files = find_networks(path)["policy"]
     if QUANTIZED in files.paths or not can_be_quantized(files.info) or not can_gain_from_int8(provider, simd):
         return ""
-    unfinished, command = UnfinishedCopy(quantized_path(path)), f"`gtp-engine models quantize {shlex.quote(str(path))}`"
+    unfinished = UnfinishedCopy(quantized_path(path))
+    command = f"`{join_command(['gtp-engine', 'models', 'quantize', str(path)])}`"
     if unfinished.is_being_made:
         return f"An 8-bit copy is being made in the background ({unfinished.progress or 'just begun'})."
     try:
