@@ -1,7 +1,6 @@
 """The commands about this machine and installation: `benchmark`, `doctor`, `warmup`, `config`, and two of KataGo's."""
 
 import json
-import shlex
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, TengenError
 from gtp_engine.files import writing
+from gtp_engine.worker_process import join_command
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
@@ -200,8 +200,9 @@ def genconfig_command(output: str, **flags: Any) -> None:
     written = ["# Configuration in KataGo's form, written by `gtp-engine genconfig`.", *lines]
     with writing(target, ConfigError, "config file"):
         target.write_text("\n".join([*written, "allowResignation = true", ""]), encoding="utf-8")
-    named = "" if model is None else f"-model {shlex.quote(model)} "
-    click.echo(f"Written: {target}. Play with it: gtp-engine gtp {named}-config {shlex.quote(str(target))}")
+    named = [] if model is None else ["-model", model]
+    command = join_command(["gtp-engine", "gtp", *named, "-config", str(target)])
+    click.echo(f"Written: {target}. Play with it: {command}")
 
 
 _SECONDS: Final = click.FloatRange(min=0.01, max=1e6)
