@@ -52,7 +52,7 @@ def join_command(words: Sequence[str], platform: str = sys.platform) -> str:
 def start_program(arguments: list[str] | str, *, stderr: IO[bytes]) -> "subprocess.Popen[bytes]":
     """Start a program that reads and writes pipes, with what `split_command` returns; raises OSError and ValueError.
 
-    Ctrl-C in the terminal does not reach it, so that whoever started it can end it.
+    Ctrl-C in the terminal ends only this process, which then ends the program.
     """
     return subprocess.Popen(
         arguments,

@@ -47,6 +47,7 @@ from gtp_engine.worker_process import join_command
 _PROGRAM: Final = "from gtp_engine.networks.quantization.faster_copy import main; main()"
 """The program of the process that makes a copy behind."""
 
+_DETACHED_ON_WINDOWS: Final = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
 _NICENESS: Final = 10
 """Its priority, so that a game that is played meanwhile hardly notices."""
 
@@ -84,7 +85,7 @@ def begin_faster_copy(path: Path) -> str:
                 stderr=log,
                 env=package_environment(dict(os.environ)),
                 start_new_session=True,
-                creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+                creationflags=_DETACHED_ON_WINDOWS,
             )
     except OSError as error:
         return f"An 8-bit copy cannot be made in the background ({error.strerror or error}): {command} makes it."
@@ -97,8 +98,9 @@ def begin_faster_copy(path: Path) -> str:
 
 def main() -> None:
     """Make the copy of the file that the command line names, as the process that `begin_faster_copy` starts."""
-    with contextlib.suppress(OSError):
-        os.nice(_NICENESS)
+    if sys.platform != "win32":  # there the process was started with a low priority
+        with contextlib.suppress(OSError):
+            os.nice(_NICENESS)
     path = Path(sys.argv[1])
     unfinished = UnfinishedCopy(quantized_path(path))
     try:
