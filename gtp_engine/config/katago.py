@@ -76,9 +76,9 @@ _RULES: Final[Mapping[str, str]] = MappingProxyType(
 _INSTEAD: Final = (
     (r"log[A-Z].*|startupPrintMessageToStderr|warnUnusedFields", "--log"),
     (r"num\w*Threads\w*|minPlayoutsPerThread|nnMaxBatchSize", "--network-threads, --eval-batch and --parallel"),
-    (r"(cuda|trt|opencl|metal|rocm|onnx|eigen|nn(?=Forced))[A-Z].*|(device|gpu)ToUse.*", "--provider and --precision"),
+    (r"(cuda|trt|opencl|metal|rocm|onnx|eigen)[A-Z].*|(device|gpu)ToUse.*", "--provider, --device and --precision"),
     (r"gtpForceMaxNNSize|maxBoard[XY]?SizeForNNBuffer|requireMaxBoardSize", "nothing: any board size is ready"),
-    (r"(nn|node|subtree|eval)\w+(PowerOfTwo|NumShards)", "--cache-positions and --max-memory"),
+    (r"(nn|node|subtree|eval)\w+(PowerOfTwo|NumShards)|mutexPoolSize", "--cache-positions and --max-memory"),
     (r"nnRand\w+|searchRandSeed|forDeterministicTesting", "--seed"),
     (r"homeDataDir", "the variable TENGEN_DATA_DIR"),
 )

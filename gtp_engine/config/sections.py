@@ -464,15 +464,15 @@ class NetworkConfig(Section, name="network"):
 
     model: str | None = option(
         None,
-        "Network to play with: an ONNX file, or a folder with separate files for policy, value and rollouts, or the "
-        "name of one that `gtp-engine models list` shows; not set: the one that `gtp-engine models default` sets, or "
-        "the engine's own.",
+        "Network to play with: an ONNX file, or one of KataGo's, which is imported once, or a folder with separate "
+        "files for policy, value and rollouts, or the name of one that `gtp-engine models list` shows; not set: the "
+        "one that `gtp-engine models default` sets, or the engine's own.",
         unit="path",
     )
     human_model: str | None = option(
         None,
-        "Human-like network beside the one to play with, an ONNX file: KataGo's b18c384nbt-humanv0, imported with "
-        "`gtp-engine models import`.  What its policy decides is set in section human; not set: none.",
+        "Human-like network beside the one to play with: KataGo's b18c384nbt-humanv0, or an ONNX file that "
+        "`gtp-engine models import` has made of it.  What its policy decides is set in section human; not set: none.",
         unit="path",
     )
     provider: str = option(

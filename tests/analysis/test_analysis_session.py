@@ -90,6 +90,14 @@ class TestAnswers:
         ((_, limits),) = backend.opened[0].seen
         assert limits.ignores_history == expected
 
+    @pytest.mark.parametrize("mirrors", [True, False])
+    def test_mirroring_is_expected_where_a_query_says_so(self, mirrors: bool) -> None:
+        backend = FakeBackend()
+        with SessionClient(backend) as client:
+            client.ask(query(overrideSettings={"antiMirror": mirrors}))
+        ((_, limits),) = backend.opened[0].seen
+        assert limits.anti_mirror == mirrors
+
     def test_reports_during_the_search(self) -> None:
         with SessionClient(FakeBackend(0.002)) as client:
             client.send(query(maxVisits=200, reportDuringSearchEvery=0.05))
@@ -337,9 +345,9 @@ class TestMistakes:
 
     def test_warnings_come_with_the_answer(self) -> None:
         with SessionClient(FakeBackend()) as client:
-            warning = client.ask(query(overrideSettings={"antiMirror": True}, maxVisit=3))
+            warning = client.ask(query(overrideSettings={"useEvalCache": True}, maxVisit=3))
             assert (warning["id"], warning["field"]) == ("q", "overrideSettings")
-            assert "antiMirror" in warning["warning"]
+            assert "useEvalCache" in warning["warning"]
             assert client.receive()["field"] == "maxVisit"
             assert client.receive()["rootInfo"]["visits"] == 500
 

@@ -267,7 +267,8 @@ MACHINE_SETTINGS = """
     deviceToUse gpuToUseThread0 numSearchThreads numSearchThreadsPerAnalysisThread numAnalysisThreads
     numNNServerThreadsPerModel nnMaxBatchSize numEigenThreadsPerModel nnCacheSizePowerOfTwo
     nodeTableShardsPowerOfTwo nnRandomize nnRandSeed searchRandSeed logDir logFile logDirDated
-    logToStderr logAllRequests logErrorsAndWarnings logTimeStamp homeDataDir startupPrintMessageToStderr
+    logToStderr logAllRequests logErrorsAndWarnings logTimeStamp homeDataDir mutexPoolSize
+    startupPrintMessageToStderr
     gtpForceMaxNNSize maxBoardXSizeForNNBuffer requireMaxBoardSize
 """
 

@@ -41,6 +41,13 @@ class TestGame:
         assert record.game_at(3).moves[2] == Move(BLACK, PASS)
         assert record.game_at(3).to_play == WHITE
 
+    @pytest.mark.parametrize(("counts", "handicap"), [(True, 2), (False, 0)])
+    def test_first_moves_of_black_may_be_no_handicap(self, counts: bool, handicap: int) -> None:
+        """KataGo's `assumeMultipleStartingBlackMovesAreHandicap`, which only its config file sets."""
+        config = Config().with_values({"game.handicap_by_moves": counts})
+        parsed, _ = parse_query(query(moves=[["B", "C3"], ["B", "G7"], ["W", "E5"]]), config)
+        assert parsed.record.game_at(3).handicap == handicap
+
     def test_rectangles_and_coordinates_in_numbers(self) -> None:
         record = parse(boardXSize=5, boardYSize=13, moves=[["b", "(0,0)"], ["white", "( 4, 12 )"]]).record
         game = record.game_at(2)
@@ -226,10 +233,10 @@ class TestMistakes:
         assert message in str(caught.value)
 
     def test_unknown_fields_and_settings_are_warnings(self) -> None:
-        data = query(maxVisit=3, overrideSettings={"antiMirror": True, "delayMoveScale": 1})
+        data = query(maxVisit=3, overrideSettings={"useEvalCache": True, "delayMoveScale": 1})
         _, warnings = parse_query(data, Config())
         assert [warning.field for warning in warnings] == ["overrideSettings", "maxVisit"]
-        assert "'antiMirror', 'delayMoveScale'" in warnings[0].message
+        assert "'useEvalCache', 'delayMoveScale'" in warnings[0].message
 
 
 JSON = st.recursive(

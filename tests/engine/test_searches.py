@@ -48,10 +48,12 @@ def test_a_network_that_assumes_a_komi_needs_many_visits() -> None:
 
 
 @pytest.mark.parametrize("anti_mirror", [True, False])
-def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
-    anti_mirror: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("expected", [True, False])
+def test_moves_and_analyses_have_their_own_settings_of_mirroring(
+    anti_mirror: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config, found = Config().with_values({"puct.anti_mirror": anti_mirror}), []
+    found: list[bool] = []
+    config = Config().with_values({"puct.anti_mirror": anti_mirror, "analysis.expect_mirroring": expected})
 
     def run(game: Game, limits: Limits, *, to_play: int) -> None:
         found.append(limits.anti_mirror)
@@ -60,7 +62,7 @@ def test_moves_to_play_are_searched_against_mirrors_but_analyses_are_not(
     monkeypatch.setattr(searches._game_search, "run", run)
     searches.search_move(Game(5), BLACK, Limits(cancel=CancelToken()))
     searches.analyze(Game(5), BLACK, Limits(cancel=CancelToken()))
-    assert found == [anti_mirror, False]
+    assert found == [anti_mirror, expected]
 
 
 def test_only_analyses_use_the_settings_of_analyses(monkeypatch: pytest.MonkeyPatch) -> None:

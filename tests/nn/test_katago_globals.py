@@ -63,6 +63,26 @@ class TestKomi:
         game.set_handicap([parse_vertex(v, width=9, height=9) for v in ("C3", "G7")])
         assert komi_of(game) == expected
 
+    @pytest.mark.parametrize(
+        ("rules", "komi", "share", "expected"),
+        [
+            ("chinese", 7.0, 0.75, 7.25),
+            ("chinese", 7.0, 0.0, 6.5),
+            ("chinese", 7.0, 0.5, 7.0),
+            ("chinese", 7.5, 0.75, 7.5),
+            ("aga-button", 7.0, 0.75, 7.0),
+            ("aga-button", 6.5, 0.75, 6.75),
+        ],
+    )
+    def test_makes_up_for_draws_that_are_worth_more_to_one_side(
+        self, rules: str, komi: float, share: float, expected: float
+    ):
+        """KataGo's `drawEquivalentWinsForWhite`: a score of n is taken to be from n − ½ to n + ½."""
+        game = Game(9, 9, Rules.parse(rules), komi)
+        conditions = conditions_of(game, draw_wins_white=share)
+        assert conditions.komi == expected
+        assert conditions._replace(komi=komi) == conditions_of(game)
+
     def test_under_territory_scoring_counts_the_stones_placed(self):
         """So that area, which networks count, gives the margin of territory and prisoners."""
         game = Game(5, 5, Rules.parse("japanese"), 6.5)
