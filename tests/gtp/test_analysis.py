@@ -279,6 +279,14 @@ def test_moves_left_out_are_never_reported_and_a_single_one_is_searched(command:
         assert len(moves) > 70 and not {"C3", "D4", "pass"} & set(moves)
 
 
+def test_as_many_moves_are_reported_as_asked_for_in_a_symmetric_position() -> None:
+    """Moves that mirror others were missing, unless the other one was searched."""
+    with make(FakeEvaluator()) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        moves = reported_moves(server, "kata-search_analyze b minmoves 99")
+        assert len(moves) == len(set(moves)) == 82
+
+
 def test_the_prior_is_the_one_that_the_search_used() -> None:
     """It was the policy's, which the root's temperature flattens; moves that mirror others had their own."""
     with make(FakeEvaluator()) as engine:

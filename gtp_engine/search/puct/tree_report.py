@@ -172,8 +172,12 @@ def report_of(
 
 
 def _root_priors(state: SearchState) -> NDArray[np.float32]:
-    """Return the prior of the root's moves, float32[n] by point, 0 where a move is left out."""
-    tree, avoid_until = state.tree, state.root.avoid_until[state.root.color]
+    """Return the prior of the root's moves, float32[n] by point, 0 where a move is left out.
+
+    Those that mirror others are not left out: they are as good.
+    """
+    tree, avoid_until = state.tree, state.root.avoid_until[state.root.color].copy()
+    avoid_until[list(state.duplicates)] = 0
     priors = np.zeros(avoid_until.size, dtype=np.float32)
     edges = slice(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
     priors[tree.move[edges]] = tree.prior[edges]
