@@ -2,9 +2,9 @@
 
 The only module that imports openvino.
 
-A session compiles the network for boards of one size and one number of positions, or any number.  Each reads the arrays
-that it is given where they lie, and returns copies of its outputs, so that results stay as they are when it runs again.
-It is told of arrays only when they are others than in the last call, which takes as long as a few layers on 9×9.
+A session compiles the network for boards of one size and one number of positions, or any number.  It copies its inputs
+into arrays of its own, as telling OpenVINO of other arrays takes longer, and returns copies of its
+outputs, so that results stay as they are when it runs again.
 """
 
 import functools
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Final
+
+import numpy as np
 
 from gtp_engine.errors import ModelError, problem
 from gtp_engine.evaluation.evaluation import FloatArray
@@ -52,26 +54,24 @@ class OpenVinoSession:
         compiled = core.compile_model(network, _device(runtime), _settings(runtime, threads))
         self.outputs: Final = {name: i for i, entry in enumerate(compiled.outputs) for name in entry.get_names()}
         """The number of each output, by its names."""
-        self._names: Final = [entry.get_any_name() for entry in compiled.inputs]
+        names = [entry.get_any_name() for entry in compiled.inputs]
+        self._names: Final = names
         self._request: Final = compiled.create_infer_request()
-        self._given: dict[str, FloatArray] = {}
-        """The arrays that the request reads."""
         is_fixed = not any(entry.get_partial_shape().is_dynamic for entry in [*compiled.inputs, *compiled.outputs])
-        self._results: Final = self._new_results() if is_fixed else None
-        """The arrays that the request writes, if they stay the same."""
+        self._given: Final = (
+            {name: self._request.get_input_tensor(i).data for i, name in enumerate(names)} if is_fixed else {}
+        )
+        """The arrays that the request reads, if they can stay the same."""
 
     def run(self, feeds: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs by name, for contiguous inputs by name."""
         for i, name in enumerate(self._names):
-            if self._results is None or not _is_same_memory(self._given.get(name), feeds[name]):
+            if self._given:
+                np.copyto(self._given[name], feeds[name])
+            else:
                 self._request.set_input_tensor(i, _openvino().Tensor(feeds[name], shared_memory=True))
-                self._given[name] = feeds[name]
         self._request.infer()
-        results = self._new_results() if self._results is None else self._results
-        return {name: array.copy() for name, array in results.items()}
-
-    def _new_results(self) -> dict[str, FloatArray]:
-        return {name: self._request.get_output_tensor(i).data for name, i in self.outputs.items()}
+        return {name: np.array(self._request.get_output_tensor(i).data) for name, i in self.outputs.items()}
 
 
 @functools.cache
@@ -136,8 +136,3 @@ def _settings(runtime: Runtime, threads: int) -> dict[str, str]:
     }
     count = thread_count(threads)
     return settings | ({"INFERENCE_NUM_THREADS": str(count)} if count else {})
-
-
-def _is_same_memory(old: FloatArray | None, new: FloatArray) -> bool:
-    """Return whether two arrays of the same shape, both contiguous, are at the same place."""
-    return old is not None and old.__array_interface__["data"] == new.__array_interface__["data"]
