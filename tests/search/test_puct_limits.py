@@ -18,6 +18,7 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Reporting
+from gtp_engine.search.puct.evaluation_thread import EvaluationThread, Job
 from gtp_engine.search.puct.expand import abandon
 from gtp_engine.search.puct.leaves import new_leaves
 from gtp_engine.search.report import SearchReport
@@ -104,6 +105,23 @@ def test_reports_come_at_their_interval_and_early() -> None:
     gaps = np.diff([report.seconds for report in seen])
     assert gaps.min() >= 0.05
     assert gaps.min() < bound(0.15)
+
+
+def test_a_search_without_reports_is_not_woken_while_the_network_evaluates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each waking takes the processor from the network's own threads; it was every 5 ms."""
+    waits: list[float | None] = []
+    real = EvaluationThread.wait
+
+    def wait(calls: EvaluationThread, job: Job, seconds: float | None = None) -> bool:
+        waits.append(seconds)
+        return real(calls, job, seconds)
+
+    monkeypatch.setattr(EvaluationThread, "wait", wait)
+    search(Game(5), Limits(12), AreaEvaluator(delay=0.03, batch=2))
+    assert set(waits) == {None} and len(waits) <= 2 * 12, "an old wake-up may be left"
+    waits.clear()
+    search(Game(5), Limits(12, reporting=Reporting(0.05, lambda report: None)), AreaEvaluator(delay=0.03, batch=2))
+    assert max(seconds for seconds in waits if seconds is not None) > 0.02, "until the next report"
 
 
 def test_an_evaluator_that_fails_ends_only_the_running_search() -> None:

@@ -97,8 +97,8 @@ _LARGE_BATCH: Final = 16
 """An evaluator that prefers batches of this size runs on a device of its own, so selecting meanwhile gains time."""
 
 _WATCH_INTERVAL: Final = 0.005
-"""Least seconds between two calls of the watcher, which would slow fast networks down, and longest wait for a slow one
-before the clock is read again."""
+"""Least seconds between two calls of the watcher, which would slow fast networks down, and between two readings of the
+clock while a slow one is waited for."""
 
 
 class PuctSearch:
@@ -506,7 +506,7 @@ class SearchRun:
         """Return whether a batch was evaluated before the search was cancelled; reports meanwhile."""
         if batch.job is None:
             return True
-        while not self._search.calls.wait(batch.job, _WATCH_INTERVAL):
+        while not self._search.calls.wait(batch.job, self._seconds_to_report()):
             if self._is_cancelled:
                 return False
             self._report_if_due()
@@ -574,6 +574,14 @@ class SearchRun:
         if reporting is not None and seconds >= self._next_report and self._visits > 1:
             reporting.receive(report_of(self._state, self._playouts, seconds))
             self._next_report = seconds + reporting.interval
+
+    def _seconds_to_report(self) -> float | None:
+        """Return how long to wait before the clock is read for the next report; None if there is none.
+
+        A search without reports is woken by the end of a batch or a cancellation alone: reading the clock takes the
+        processor from the network.
+        """
+        return None if self._next_report == inf else max(_WATCH_INTERVAL, self._next_report - self._seconds())
 
     def final_report(self) -> SearchReport:
         """Return what was found; the first move is drawn if the limits say so."""
