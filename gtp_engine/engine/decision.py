@@ -49,7 +49,7 @@ from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
-from gtp_engine.search.report import MoveReport, SearchReport, best_of, completed, for_color
+from gtp_engine.search.report import MoveReport, SearchReport, best_of, completed, for_color, winrate_of
 from gtp_engine.search.tree_reuse import is_continued
 from gtp_engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 
@@ -310,11 +310,13 @@ def decide(
         return Choice(PASS, report, resign=True)
     # Moves are read with no more visits than were asked for, unless so few would prove nothing.
     visits = max(report.visits, thresholds.confirm_visits)
+    confirm = partial(searches.confirm, game, deadline=task.deadline, cancel=task.cancel)
     decision = Decision(
         game,
         report,
         thresholds,
-        confirm=partial(searches.confirm, game, deadline=task.deadline, cancel=task.cancel),
+        confirm=confirm,
+        look_again=partial(confirm, visits=thresholds.pass_visits),
         read_out=LifeReader(searches, cancel=task.cancel, deadline=task.deadline, visits=visits).read_out,
         level=level,
         left_out=frozenset[int]().union(*(each.points for each in limits.restrictions if each.color == task.color)),
@@ -346,6 +348,8 @@ class Decision:
     """Points not to be played, perhaps PASS, which the search has left out already."""
     fill_dame: bool = False
     """Whether to fill neutral points under territory rules, too."""
+    look_again: Confirm = lambda color: None
+    """Confirms as `confirm` does, with the visits that a pass is worth where it may lose something."""
 
     @property
     def color(self) -> int:
@@ -361,6 +365,11 @@ class Decision:
 
     def move(self) -> int:
         """Return the point to play, or PASS."""
+        point = self._first_choice()
+        return self._instead_of_pass() if point == PASS and self.may_pass and self.level is None else point
+
+    def _first_choice(self) -> int:
+        """Return the point to play, or a PASS that may lose something."""
         moves = legal_moves(self.game, self.report)
         if not moves:
             return PASS  # the search found only moves that repeat a position
@@ -374,6 +383,33 @@ class Decision:
             return PASS
         point = self.useful_move(status) if self.level is None else self._level_move(self.level, status)
         return moves[0].point if point == PASS and not self.may_pass else point
+
+    def _instead_of_pass(self) -> int:
+        """Return the best move if a pass is clearly worse, else PASS; where something may be lost, search once more.
+
+        A few visits may not have found the move that a half point depends on.
+        """
+        report = self.report
+        if self._loses_nothing(report):
+            return PASS
+        if report.visits < self.thresholds.pass_visits:
+            again = self.look_again(self.color)
+            report = again if again is not None and again.visits > report.visits else report
+        moves = legal_moves(self.game, report)
+        best, passing = best_of(moves), next((move for move in moves if move.point == PASS), None)
+        if best is None or passing is None or best.point == PASS or passing.visits < self.thresholds.tried_visits:
+            return PASS
+        status = estimate_status(self.game, report.ownership_black)
+        is_worse = for_color(best.value_black - passing.value_black, self.color) > NEUTRAL_LOSS
+        return best.point if is_worse and not is_useless(self.game, best.point, status, self.color) else PASS
+
+    def _loses_nothing(self, report: SearchReport) -> bool:
+        """Return whether the game is lost in any case, or as good as won by passing, according to a search."""
+        best = best_of(report.moves)
+        passing = next((move for move in report.moves if move.point == PASS), None)
+        if best is None or report.winrate <= 1.0 - CONCEDED_WINRATE:
+            return True
+        return passing is not None and winrate_of(passing.value_black, self.color) >= CONCEDED_WINRATE
 
     def cleanup_move(self) -> int:
         """Return the point to play, or PASS if no dead enemy stones are on the board.
@@ -490,9 +526,14 @@ class Decision:
         return estimate_status(self.game, report.ownership_black).is_certain_win(self.game, self.color)
 
     def _agreed_status(self, reports: Sequence[SearchReport], ownerships: Sequence[Ownership]) -> StatusEstimate | None:
-        """Return the status of all stones if both searches, with these ownerships, agree on it and on the winner."""
+        """Return the status of all stones if both searches, with these ownerships, agree on it and on the winner.
+
+        Where the last neutral point decides, each expects the side that moves first to win.
+        """
         first, second = (estimate_status(self.game, ownership) for ownership in ownerships)
         if (first.dead, first.neutral) != (second.dead, second.neutral):
+            return None
+        if np.sign(first.margin_black(self.game)) != np.sign(second.margin_black(self.game)):
             return None
         return first if all(map(self._is_agreed, reports, (first, second))) else None
 
@@ -500,7 +541,7 @@ class Decision:
         """Return whether everything is decided and counting gives the result that a search expects."""
         if not self._has_samples(report) or not status.is_decided:
             return False
-        margin = status.area_margin - self.game.area_komi
+        margin = status.margin_black(self.game)
         if margin == 0:
             return abs(report.winrate - 0.5) <= 1.0 - AGREED_WINRATE
         if (margin > 0) == (report.to_play == BLACK):

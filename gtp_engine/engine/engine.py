@@ -24,8 +24,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.decision import Choice, MoveChooser
-from gtp_engine.engine.final_score import Scorer, groups_with_status, status_map
-from gtp_engine.engine.game_end import StatusEstimate
+from gtp_engine.engine.final_score import FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.network_setup import networks_or_configured
@@ -372,16 +371,16 @@ class Engine:
     # --- results ---
 
     def score(self, cancel: CancelToken | None = None) -> Score:
-        """Return the score of the position, which may be an estimate in part or as a whole; see `Scorer.score`."""
-        return self._scorer.score(self.game, self._ready_to_score(cancel))
+        """Return the score of the position, which may be an estimate in part or as a whole; see `outcome`."""
+        return self.outcome(cancel).score
 
     def final_status(self, cancel: CancelToken | None = None) -> dict[int, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
-        return status_map(self.game, self._scorer.dead_stones(self.game, self._ready_to_score(cancel)))
+        return self.outcome(cancel).statuses
 
-    def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
-        """Return the score as `score` does, with the dead stones and the owner of each point by which it is counted."""
-        return self._scorer.estimate(self.game, self._ready_to_score(cancel))
+    def outcome(self, cancel: CancelToken | None = None) -> FinalScore:
+        """Return the score with the dead stones and the owner of each point, and whether it is counted."""
+        return self._scorer.outcome(self.game, self._ready_to_score(cancel))
 
     def groups_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""

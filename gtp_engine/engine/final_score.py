@@ -1,10 +1,12 @@
 """Score and status of the stones of a position (dead, alive, seki, territory), as `final_score` of GTP gives them.
 
-They come from one search for each side; groups that these leave in doubt are read out.
-In an open position, where nothing is settled, no group is read out.
+They come from one search for each side; groups that these leave in doubt are read out.  In an open position, where
+nothing is settled, no group is read out.  A score is *counted* only if both searches expect the winner that counting
+gives.  It depends on the position and the network, neither on the seed nor on the machine's load.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +19,8 @@ from gtp_engine.engine.game_end import (
     estimate_status,
     has_both_colors,
     reach,
+    settled,
+    with_dead,
 )
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
@@ -38,75 +42,143 @@ WHITE_TERRITORY: Final = "white_territory"
 DAME: Final = "dame"
 
 
+CLOSE: Final = 2.0
+"""Points by which the lead that searches expect may differ from a count: they are off by as much in settled positions,
+and where a last neutral point is left."""
+
+_NOT_OVER: Final = "the game is not over"
+_OPEN: Final = "both sides have passed, but the game is not settled"
+_LATE: Final = "reading out groups took too long"
+
+
+@dataclass(frozen=True)
+class FinalScore:
+    """The score of a position, with the dead stones and the owners of all points that it comes from."""
+
+    game: Game = field(repr=False)
+    score: Score
+    status: StatusEstimate
+    doubt: str = ""
+    """Why the score is not counted, but the lead that searches expect, or not what they expect; empty if counted."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the points of `statuses` make the score, and searches expect this winner."""
+        return not self.doubt
+
+    @property
+    def statuses(self) -> dict[int, str]:
+        """The status of each point: alive, dead or seki for stones, territory or dame for empty points."""
+        found = status_map(self.game, self.status.dead)
+        for point, owner in _neutral_owners(self.game, self.status).items():
+            found[point] = BLACK_TERRITORY if owner == BLACK else WHITE_TERRITORY
+        return found
+
+
 class Scorer:
-    """Scores positions with the separate search; caches the estimate for the last position unless cancelled."""
+    """Scores positions with the separate search; caches the outcome for the last position unless cancelled."""
 
     def __init__(self, searches: Searches) -> None:
         self._searches = searches
-        self._cached: tuple[object, StatusEstimate, SearchReport] | None = None
+        self._cached: tuple[object, FinalScore] | None = None
 
     def clear(self) -> None:
-        """Forget the cached estimate."""
+        """Forget the cached outcome."""
         self._cached = None
 
-    def score(self, game: Game, cancel: CancelToken) -> Score:
+    def outcome(self, game: Game, cancel: CancelToken) -> FinalScore:
         """Return the score: the expected lead while something is open, else counted without the dead stones."""
-        if game.is_over:
-            return game.score(self.dead_stones(game, cancel))
-        return self.estimate(game, cancel)[0]
+        key = (game.hash, game.to_play, game.rules, game.komi, game.moves)
+        if self._cached is not None and self._cached[0] == key:
+            return self._cached[1]
+        thresholds, playouts = self._searches.thresholds, self._searches.reading_playouts(game.width, game.height)
+        reader = LifeReader(self._searches, cancel=cancel, playouts=playouts)
+        self._searches.restart_separate()
+        found = self._estimate(game, thresholds.status_visits, reader, cancel)
+        if found.doubt and (game.is_over or found.status.is_decided):
+            found = self._estimate(game, thresholds.doubt_visits, reader, cancel)
+        if reader.is_late:
+            found = replace(found, doubt=_LATE)
+        if not cancel.is_cancelled:
+            self._cached = key, found
+        return found
 
-    def estimate(self, game: Game, cancel: CancelToken) -> tuple[Score, StatusEstimate]:
-        """Return the expected score, whether the game is over or not, and the status of all stones and points."""
-        status, report = self._estimate(game, cancel)
-        if not status.is_decided and (report.has_score or not has_both_colors(game)):
-            return score_by_lead(game, completed(report, game).lead_black), status
-        return estimated_score(game, status), status
-
-    def dead_stones(self, game: Game, cancel: CancelToken) -> frozenset[int]:
-        """Return the stones to remove at the end of the game; none if it is over and the rules count all stones."""
-        if game.is_over and counts_all_stones(game):
-            return frozenset()
-        return self._estimate(game, cancel)[0].dead
-
-    def _estimate(self, game: Game, cancel: CancelToken) -> tuple[StatusEstimate, SearchReport]:
-        """Return the status estimate, and the report of the search for the side to play.
+    def _estimate(self, game: Game, visits: int, reader: LifeReader, cancel: CancelToken) -> FinalScore:
+        """Return the outcome that two searches of so many visits expect, one for each side.
 
         Passes at the end of the game are left out: they decide nothing, but to a network they are moves.
         """
-        key = (game.hash, game.to_play, game.rules, game.komi, game.moves)
-        if self._cached is not None and self._cached[0] == key:
-            return self._cached[1:]
         without_passes = game.copy()
         without_passes.undo(game.consecutive_passes)
-        limits = Limits(self._searches.thresholds.status_visits, cancel=cancel)
-        reports = {color: self._searches.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)}
-        ownerships = tuple(report.ownership_black for report in reports.values())
+        limits = Limits(visits, cancel=cancel)
+        reports = [self._searches.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)]
+        ownerships = tuple(report.ownership_black for report in reports)
         status = estimate_status(game, np.mean(ownerships, axis=0))
+        if game.is_over and counts_all_stones(game):
+            return FinalScore(game.copy(), game.score(), with_dead(game, status, frozenset()))
         if has_both_colors(game) and (game.is_over or not status.is_open):
-            ownerships = self._read_out(game, ownerships, cancel)
+            ownerships = _read_out(game, ownerships, reader)
             status = estimate_status(game, np.mean(ownerships, axis=0))
-        if not cancel.is_cancelled:
-            self._cached = key, status, reports[game.to_play]
-        return status, reports[game.to_play]
+        if game.is_over:
+            return outcome_of_ended(game, status, reports)
+        return outcome_of_unfinished(game, status, next(each for each in reports if each.to_play == game.to_play))
 
-    def _read_out(self, game: Game, ownerships: Sequence[Ownership], cancel: CancelToken) -> tuple[Ownership, ...]:
-        """Return `ownerships` after reading out the groups in doubt.
 
-        Unsettled stones become what the side to play makes of them by moving first.  In a game that is over they keep
-        what the searches expected, because both sides have passed.
-        """
-        reader = LifeReader(self._searches, cancel=cancel)
-        if not game.is_over:
-            return reader.read_out(game, ownerships, to_play=game.to_play)
-        found = reader.read_out(game, ownerships)
-        return tuple(np.where(now == 0, before, now) for before, now in zip(ownerships, found, strict=True))
+def _read_out(game: Game, ownerships: Sequence[Ownership], reader: LifeReader) -> tuple[Ownership, ...]:
+    """Return `ownerships` after reading out the groups in doubt.
+
+    Unsettled stones become what the side to play makes of them by moving first.  In a game that is over they keep what
+    the searches expected, because both sides have passed.
+    """
+    if not game.is_over:
+        return reader.read_out(game, ownerships, to_play=game.to_play)
+    found = reader.read_out(game, ownerships)
+    return tuple(np.where(now == 0, before, now) for before, now in zip(ownerships, found, strict=True))
+
+
+def outcome_of_ended(game: Game, status: StatusEstimate, reports: Sequence[SearchReport]) -> FinalScore:
+    """Return the outcome after two passes: counted, unless the searches expect another winner.
+
+    Where the players left an open area, a winner that both searches expect is more reliable than a count.  Elsewhere
+    the count is, because groups were read out; where that decided everything, it is enough that one search agrees.
+    """
+    final = settled(game, status)
+    count = game.score(final.dead)
+    leads = [completed(report, game).lead_black for report in reports]
+    winners = [score_by_lead(game, lead).winner for lead in leads]
+    agreeing = winners.count(count.winner)
+    if not final.is_open and agreeing >= (1 if status.is_decided else 2):
+        return FinalScore(game.copy(), count, final)
+    is_lead = final.is_open or (status.is_open and not agreeing)
+    return FinalScore(game.copy(), score_by_lead(game, float(np.mean(leads))) if is_lead else count, final, _OPEN)
+
+
+def outcome_of_unfinished(game: Game, status: StatusEstimate, report: SearchReport) -> FinalScore:
+    """Return the outcome of a game that is not over, after the search for the side to play."""
+    count, expected = estimated_score(game, status), score_by_lead(game, completed(report, game).lead_black)
+    if status.is_decided and expected.winner == count.winner:
+        return FinalScore(game.copy(), count, status)
+    is_close = status.is_decided and abs(expected.margin_black - count.margin_black) <= CLOSE
+    is_count = is_close or not (report.has_score or not has_both_colors(game))
+    return FinalScore(game.copy(), count if is_count else expected, status, _NOT_OVER)
 
 
 def estimated_score(game: Game, status: StatusEstimate) -> Score:
-    """Return the score of an unfinished game; open areas count for the side that owns them in the estimate."""
+    """Return the score of an unfinished game; neutral points count as in `_neutral_owners`."""
     score = game.score(status.dead)
-    open_owners = [int(status.owners[point]) for point in status.neutral]
-    return Score(score.black + open_owners.count(BLACK), score.white + open_owners.count(WHITE))
+    owners = [*_neutral_owners(game, status).values()]
+    return Score(score.black + owners.count(BLACK), score.white + owners.count(WHITE))
+
+
+def _neutral_owners(game: Game, status: StatusEstimate) -> dict[int, int]:
+    """Return the colour that a neutral point of an unfinished game counts for, where it counts.
+
+    Under area rules it is the one that is expected to fill it.  Under territory rules it counts for neither, but in an
+    open area both sides will have territory.
+    """
+    if game.is_over or (game.rules.scoring is Scoring.TERRITORY and not status.is_open):
+        return {}
+    return {point: int(status.owners[point]) for point in status.neutral if status.owners[point] != EMPTY}
 
 
 def score_by_lead(game: Game, lead_black: float) -> Score:

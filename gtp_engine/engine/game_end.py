@@ -5,8 +5,8 @@ or network evaluations: float[n], 1 for Black, −1 for White.  Where Benson's a
 proof replaces the average.  `decision` puts it together with what searches and readings find.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -32,6 +32,9 @@ seki that some rollouts misplay."""
 DECIDED: Final = 0.8
 """A point or chain is decided if its mean ownership is at least this far from 0: nine of ten rollouts agree, or the
 network gives it a probability of nine tenths."""
+
+SURE: Final = 0.9
+"""A chain is beyond doubt if each search gives it a mean ownership at least this far from 0, on the same side."""
 
 OPEN_AREA: Final = 0.3
 """Mean ownership from which an estimate assigns a point that both colours reach to one of them."""
@@ -60,10 +63,15 @@ class StatusEstimate:
     ownership_black: Ownership = field(repr=False)
     """The ownership that the estimate is based on, with proofs."""
 
-    @property
-    def area_margin(self) -> int:
-        """Black's points less White's, by area and without komi."""
-        return int(np.count_nonzero(self.owners == BLACK)) - int(np.count_nonzero(self.owners == WHITE))
+    def margin_black(self, game: Game) -> float:
+        """Return the points by which Black wins by counting, negative if White does.
+
+        By area neutral points count for the side that is expected to fill them, by territory for neither.
+        """
+        owners = self.owners.copy()
+        if game.rules.scoring is Scoring.TERRITORY:
+            owners[list(self.neutral)] = EMPTY
+        return int(np.count_nonzero(owners == BLACK)) - int(np.count_nonzero(owners == WHITE)) - game.area_komi
 
     def is_certain_win(self, game: Game, color: int) -> bool:
         """Return whether `color` wins by area even if every undecided point goes to the opponent."""
@@ -131,6 +139,85 @@ def dead_stones(game: Game, ownership: Ownership) -> frozenset[int]:
 def chain_ownership(game: Game, chain: list[int], ownership: Ownership) -> float:
     """Return the mean ownership of a chain's points, from its owner's view."""
     return for_color(float(np.mean(ownership[chain])), int(game.board.color[chain[0]]))
+
+
+def settled(game: Game, status: StatusEstimate) -> StatusEstimate:
+    """Return the status of a game that both players have ended, in which no area is left between doubtful stones.
+
+    A stone alive in a large area makes it neutral, all of it.  Where the ownership contradicts that, the chains beside
+    the area are dead whose death makes the owners of all points fit the ownership best: a few doubtful stones are worth
+    less than what depends on them.  Chains that are beyond doubt stay.
+    """
+    dead, misfit = status.dead, _misfit(game, status.dead, status.ownership_black)
+    while True:
+        options = ((_misfit(game, option, status.ownership_black), option) for option in _more_dead(game, dead, status))
+        least, option = min(options, key=lambda found: found[0], default=(misfit, dead))
+        if least >= misfit:
+            break
+        dead, misfit = option, least
+    return with_dead(game, status, dead)
+
+
+def with_dead(game: Game, status: StatusEstimate, dead: frozenset[int]) -> StatusEstimate:
+    """Return the status with these dead stones, and with the owners that the others on the board surround."""
+    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
+    points = board_points(game.width, game.height)
+    neutral = tuple(point for point in points if owners[point] == EMPTY)
+    is_open = any(_is_open(game, area, dead) for area in neutral_areas(game, owners))
+    return replace(status, dead=dead, owners=owners, neutral=neutral, is_open=is_open)
+
+
+def neutral_areas(game: Game, owners: NDArray[np.int32]) -> list[set[int]]:
+    """Return the connected areas of points that belong to neither side by `owners`."""
+    left = {point for point in board_points(game.width, game.height) if owners[point] == EMPTY}
+    passable = np.zeros(owners.size, dtype=np.bool_)
+    passable[list(left)] = True
+    areas = []
+    while left:
+        areas.append(reach(game, [min(left)], passable))
+        left -= areas[-1]
+    return areas
+
+
+def _is_open(game: Game, area: Iterable[int], dead: frozenset[int]) -> bool:
+    """Return whether some point of an area touches no living stone: it is neither a seki nor a few neutral points."""
+    stones = np.isin(game.board.color, (BLACK, WHITE))
+    stones[list(dead)] = False
+    return any(not stones[list(neighbors(point, width=game.width))].any() for point in area)
+
+
+def _misfit(game: Game, dead: frozenset[int], ownership: Ownership) -> float:
+    """Return how much the owners of all points differ from the ownership if these stones are dead.
+
+    A point of an open area that belongs to neither side fits no better than one whose owner is unknown.
+    """
+    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
+    assumed = np.select([owners == BLACK, owners == WHITE], [1.0, -1.0], 0.0)
+    misfit = float(np.abs(ownership - assumed)[list(board_points(game.width, game.height))].sum())
+    for area in neutral_areas(game, owners):
+        if _is_open(game, area, dead):
+            misfit += sum(1.0 - abs(float(ownership[point])) for point in area)
+    return misfit
+
+
+def _more_dead(game: Game, dead: frozenset[int], status: StatusEstimate) -> Iterator[frozenset[int]]:
+    """Yield the dead stones with the weakest chains of one colour beside a neutral area: one, two, or more of them."""
+    ownership = status.ownership_black
+    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
+    doubtful = [
+        (chain_ownership(game, chain, ownership), chain)
+        for chain in chains_of(game)
+        if chain[0] not in dead and status.proved[chain[0]] == EMPTY
+    ]
+    doubtful = sorted(found for found in doubtful if found[0] < SURE)
+    for area in neutral_areas(game, owners):
+        beside = {near for point in area for near in neighbors(point, width=game.width)}
+        for color in (BLACK, WHITE):
+            option = dead
+            for _, chain in doubtful:
+                if game.board.color[chain[0]] == color and not beside.isdisjoint(chain):
+                    option = option.union(chain)
+                    yield option
 
 
 def counts_all_stones(game: Game) -> bool:

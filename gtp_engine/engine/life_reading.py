@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.engine.game_end import (
+    SURE,
     Ownership,
     chain_ownership,
     chains_of,
@@ -42,12 +43,11 @@ from gtp_engine.go.scoring import area_owners, pass_alive_owners, remove_dead
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 
-SURE: Final = 0.9
-"""A chain is beyond doubt if each search gives it a mean ownership at least this far from 0, on the same side."""
-
-
 SEKI_LIBERTIES: Final = 3
 """Most liberties that a chain in a seki is expected to have; one with more is taken for one beside neutral points."""
+
+OPEN_POINTS: Final = 12
+"""Points beside no stone from which an area is open: a reading takes long there, and small networks err in it."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,12 @@ class Dispute:
     def stones(self) -> frozenset[int]:
         """The points of all chains."""
         return frozenset().union(*self.chains)
+
+    def is_open(self, game: Game) -> bool:
+        """Return whether its area has room for anything: `OPEN_POINTS` that touch no stone."""
+        stones = np.isin(game.board.color, (BLACK, WHITE))
+        around = ([*neighbors(point, width=game.width), point] for point in self.area)
+        return sum(not stones[points].any() for points in around) >= OPEN_POINTS
 
     def position(self, game: Game, first: int, ownership: Ownership, *, strict: bool = False) -> Game:
         """Return the position as a new game in which `first` moves and the side that wins the dispute wins.
@@ -164,6 +170,9 @@ def _area_margin(game: Game, taken: frozenset[int]) -> int:
 LONGEST_SECONDS: Final = 10.0
 """Longest time for all disputes of a position; those left keep the ownership that the searches expected."""
 
+SCORING_SECONDS: Final = 120.0
+"""The same for a score, which is limited by the playouts, so that it is the same on a busy machine."""
+
 LONGEST: Final = 1.5
 """Most moves of a reading for each point of the board; then the stones that are left count as alive."""
 
@@ -175,16 +184,31 @@ class LifeReader:
     """Reads disputes with the separate search, until `deadline` (of time.perf_counter) or `cancel`.
 
     In any case it takes no longer than LONGEST_SECONDS.  Each move that is read gets at most `visits`, if given.
+    With `playouts` all disputes together get so many, and SCORING_SECONDS; those in open areas keep what was expected.
     """
 
     def __init__(
-        self, searches: Searches, *, cancel: CancelToken, deadline: float = inf, visits: int | None = None
+        self,
+        searches: Searches,
+        *,
+        cancel: CancelToken,
+        deadline: float = inf,
+        visits: int | None = None,
+        playouts: float = inf,
     ) -> None:
         self._searches: Final = searches
         usual = searches.thresholds.reading_visits
         self._visits: Final = usual if visits is None else min(usual, visits)
-        self._deadline: Final = min(deadline, time.perf_counter() + LONGEST_SECONDS)
+        longest = LONGEST_SECONDS if playouts == inf else SCORING_SECONDS
+        self._deadline: Final = min(deadline, time.perf_counter() + longest)
         self._cancel: Final = cancel
+        self._playouts_left = playouts
+        self._leaves_open: Final = playouts != inf
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.perf_counter() >= self._deadline
 
     def read_out(self, game: Game, ownerships: Sequence[Ownership], *, to_play: int = EMPTY) -> tuple[Ownership, ...]:
         """Return `ownerships`, in the areas of disputes replaced by what is read there: −1, 0 or 1.
@@ -195,6 +219,8 @@ class LifeReader:
         proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
         expected = np.array([with_proofs(ownership, proved) for ownership in ownerships], dtype=np.float64)
         for dispute in find_disputes(game, tuple(expected)):
+            if self._leaves_open and dispute.is_open(game):
+                continue
             lives = self._lives(game, dispute, expected.mean(axis=0), to_play)
             if lives is None:
                 break
@@ -246,14 +272,14 @@ class LifeReader:
         far = dispute.far_points(played)
         limits = Limits(
             self._visits,
-            lambda progress: self._is_out_of_time(),
+            lambda progress: self.is_late or self._cancel.is_cancelled,
             restrictions=tuple(Restriction(color, far, AT_ANY_DEPTH) for color in (BLACK, WHITE)),
             passes_end=True,
             cancel=self._cancel,
         )
         settled_moves = 0
         report = self._searches.search_afresh(played, played.to_play, limits)
-        while not self._is_out_of_time():
+        while not self._is_exhausted(report.playouts):
             moves = legal_moves(played, report)
             played.play(moves[0].point if moves else PASS)
             settled_moves = settled_moves + 1 if _is_settled(played, dispute) else 0
@@ -264,8 +290,10 @@ class LifeReader:
             report = self._searches.search_on(played, limits)
         return None
 
-    def _is_out_of_time(self) -> bool:
-        return self._cancel.is_cancelled or time.perf_counter() >= self._deadline
+    def _is_exhausted(self, playouts: int) -> bool:
+        """Count the playouts of a search, and return whether time or playouts are used up."""
+        self._playouts_left -= playouts
+        return self._playouts_left <= 0 or self.is_late or self._cancel.is_cancelled
 
 
 def leave_in_doubt(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:

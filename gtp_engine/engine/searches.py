@@ -49,8 +49,12 @@ class Thresholds:
 
     status_visits: int
     """Visits of each of the two searches (Black first, White first) that estimate which stones are dead."""
+    doubt_visits: int
+    """The same where the first two do not expect the winner that counting gives."""
     confirm_visits: int
     """Visits of each search that confirms that a game is over, time permitting."""
+    pass_visits: int
+    """Visits of the search before a pass by which something may be lost, time permitting."""
     reading_visits: int
     """Visits for each move that reads out whether a group lives."""
     reads_at_once: bool
@@ -65,7 +69,9 @@ class Thresholds:
 
 ROLLOUT_THRESHOLDS: Final = Thresholds(
     status_visits=1500,
+    doubt_visits=6000,
     confirm_visits=1000,
+    pass_visits=4000,
     reading_visits=1000,
     reads_at_once=True,  # a move takes 0.1 s
     ownership_samples=32,  # a batch; a finished position has few, as most playouts pass twice
@@ -76,7 +82,9 @@ ROLLOUT_THRESHOLDS: Final = Thresholds(
 
 NETWORK_THRESHOLDS: Final = Thresholds(
     status_visits=8,
+    doubt_visits=100,
     confirm_visits=8,
+    pass_visits=400,  # a half point that 1,000 visits keep
     reading_visits=200,  # with 64 the shipped network misses a sacrifice of four stones that kills by a nakade
     reads_at_once=False,  # a reading takes seconds, and one that runs out of time is repeated move after move
     ownership_samples=1,
@@ -122,6 +130,16 @@ class CountingEvaluator(ForwardingEvaluator):
         super().evaluate(request)
 
 
+READING_SECONDS: Final = 10.0
+"""Estimated seconds for reading out all groups of a position whose score is wanted."""
+
+ROLLOUTS_A_SECOND: Final = 3000.0
+"""Rollouts on 19×19 with which these seconds are estimated (docs/strength.md has those of this machine)."""
+
+SHORTEST_POSITION: Final = 0.001
+"""Fewest seconds of an evaluation on 19×19 with which they are estimated."""
+
+
 class Searches:
     """The searches of an engine: with an evaluator by PUCT unless the configuration says otherwise, else by rollouts.
 
@@ -146,6 +164,17 @@ class Searches:
             return ROLLOUT_THRESHOLDS
         info = evaluator.info
         return NETWORK_THRESHOLDS if info.has_ownership and info.knows_komi else ROLLOUT_THRESHOLDS
+
+    def reading_playouts(self, width: int, height: int) -> float:
+        """Return how many playouts may read out all groups in doubt where a score is wanted: about ten seconds' worth.
+
+        It depends on the machine, but not on what else runs there.
+        """
+        seconds = READING_SECONDS * 19**2 / (width * height)
+        evaluator = self.resources.evaluator
+        if evaluator is None or self.thresholds is ROLLOUT_THRESHOLDS:
+            return seconds * ROLLOUTS_A_SECOND
+        return seconds / max(evaluator.info.position_seconds, SHORTEST_POSITION)
 
     @property
     def uses_network(self) -> bool:
@@ -203,17 +232,27 @@ class Searches:
         self._separate_search.clear()
         return self._separate_search.run(game, limits, to_play=to_play)
 
+    def restart_separate(self) -> None:
+        """Restart the random numbers of the separate search: what it finds then depends on the position alone."""
+        self._separate_search.set_seed(0)
+
     def search_on(self, game: Game, limits: Limits) -> SearchReport:
         """Search a position that moves lead to from that of `search_afresh`, in the same tree."""
         return self._separate_search.run(game, limits)
 
-    def confirm(self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken) -> SearchReport | None:
-        """Return what a short search with a new tree finds by `deadline` (of time.perf_counter), None after that."""
+    def confirm(
+        self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken, visits: int | None = None
+    ) -> SearchReport | None:
+        """Return what a search with a new tree finds by `deadline` (of time.perf_counter), None after that.
+
+        It has `visits`, by default those that confirm the end of a game.
+        """
         seconds = deadline - time.perf_counter()
         if seconds <= 0:
             return None
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self.thresholds)
-        return self.search_afresh(game, to_play, Limits(self.thresholds.confirm_visits, watcher, cancel=cancel))
+        limits = Limits(visits or self.thresholds.confirm_visits, watcher, cancel=cancel)
+        return self.search_afresh(game, to_play, limits)
 
     def evaluate(self, game: Game, color: int, symmetries: tuple[int, ...], optimism: float | None) -> Evaluation:
         """Return the network's evaluation, see `evaluate_game`; `optimism` None is the one configured for the root.

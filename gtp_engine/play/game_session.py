@@ -15,8 +15,9 @@ from enum import StrEnum
 from typing import Final
 
 from gtp_engine.clock import TimeSettings, reported_time
-from gtp_engine.engine import DEAD, Choice, Engine
-from gtp_engine.engine.game_end import StatusEstimate, counts_all_stones
+from gtp_engine.engine import Choice, Engine
+from gtp_engine.engine.final_score import FinalScore
+from gtp_engine.engine.game_end import counts_all_stones
 from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, counted, problem
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_color, parse_vertex
@@ -71,6 +72,7 @@ class GameSession:
         self.notes: tuple[str, ...] = ()
         """What of the record that the game was loaded from was left out or guessed."""
         self._dead = extras.dead
+        self._proposed: FinalScore | None = None
         self._result = ""
         self._found: Choice | None = None
         self._resumed_at = extras.resumed_at
@@ -320,10 +322,10 @@ class GameSession:
         self._require(Phase.PLAYING)
         return self.engine.timed_search(seconds, limits=_limits(cancel or CancelToken(), report, interval))
 
-    def estimate(self, cancel: CancelToken | None = None) -> tuple[Score, StatusEstimate]:
+    def estimate(self, cancel: CancelToken | None = None) -> FinalScore:
         """Return the expected score, and the status of all points that it is counted by."""
         self._require(Phase.PLAYING, Phase.SCORING, Phase.FINISHED)
-        return self.engine.estimate(cancel)
+        return self.engine.outcome(cancel)
 
     # --- the end ---
 
@@ -331,9 +333,9 @@ class GameSession:
         """Let the engine say which stones are dead, and return them; if cancelled, `dead` stays as it is."""
         self._require(Phase.SCORING)
         cancel = cancel or CancelToken()
-        statuses = self.engine.final_status(cancel)
+        found = self.engine.outcome(cancel)
         if not cancel.is_cancelled:
-            self._dead = frozenset(point for point, status in statuses.items() if status == DEAD)
+            self._proposed, self._dead = found, found.status.dead
         return self.dead
 
     def toggle_dead(self, vertex: int | str) -> list[int]:
@@ -345,7 +347,10 @@ class GameSession:
         return chain
 
     def score(self) -> Score:
-        """Return the score with the stones in `dead` taken off the board."""
+        """Return the score with the stones in `dead` taken off the board; if the engine proposed these, its score."""
+        found = self._proposed
+        if found is not None and found.status.dead == self._dead and found.game.moves == self.game.moves:
+            return found.score
         return self.game.score(self.dead)
 
     def accept_score(self) -> str:

@@ -24,13 +24,13 @@ _STATUSES: Final = (ALIVE, DEAD, SEKI, BLACK_TERRITORY, WHITE_TERRITORY, DAME)
 class ScoreReport:
     """The score of a position: `statuses` has the status of every point, as in GTP's final_status_list.
 
-    `is_counted` is False where something is still open: then the score is the lead that the network expects.
+    `doubt` says why the score is not counted, but the lead that the network expects; it is empty if it is counted.
     """
 
     game: Game
     score: Score
     statuses: dict[int, str]
-    is_counted: bool
+    doubt: str
     moves: int
     """Moves of the record before the position."""
     notes: tuple[str, ...] = ()
@@ -47,7 +47,8 @@ class ScoreReport:
             "format": FORMAT,
             "program": f"Tengen {__version__}",
             "result": self.result,
-            "is_counted": self.is_counted,
+            "is_counted": not self.doubt,
+            "doubt": self.doubt,
             "black": self.score.black,
             "white": self.score.white,
             "rules": format_rules(self.game.rules),
@@ -58,7 +59,7 @@ class ScoreReport:
 
     def to_text(self) -> str:
         """Return the result in the first line, then both sides' points with komi and rules, and the dead stones."""
-        how = "counted" if self.is_counted else "estimated, the game is not over"
+        how = f"estimated, {self.doubt}" if self.doubt else "counted"
         lines = [
             f"{self.result} ({how})",
             f"Black {self.score.black:g}, White {self.score.white:g} with komi {self.game.komi:g}, "
@@ -105,7 +106,5 @@ def score_record(engine: Engine, data: bytes, *, move_number: int | None = None)
     """
     record = engine.load_sgf(data, move_number)
     moves = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
-    _, status = engine.estimate()
-    score = engine.score()
-    is_counted = engine.game.is_over or status.is_decided
-    return ScoreReport(engine.game.copy(), score, engine.final_status(), is_counted, moves, record.notes)
+    found = engine.outcome()
+    return ScoreReport(found.game, found.score, found.statuses, found.doubt, moves, record.notes)

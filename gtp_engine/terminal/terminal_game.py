@@ -289,13 +289,14 @@ class TerminalGame:
         cancel = CancelToken()
         self._think(f"Estimating the score{self._once_compiled()}")
         with cancelled_by_interrupt(cancel):
-            score, status = self._session.estimate(cancel)
+            found = self._session.estimate(cancel)
         if cancel.is_cancelled:
             self._message = "Stopped: there is no estimate."
             return
-        black, white = status.ownership_black >= _OWNED, status.ownership_black <= -_OWNED
+        ownership = found.status.ownership_black
+        black, white = ownership >= _OWNED, ownership <= -_OWNED
         self._owners = (black * BLACK + white * WHITE).astype("int32")
-        self._message = f"Expected: {_in_words(score)}."
+        self._message = f"Expected: {_in_words(found.score)}."
 
     def _resign(self, _: str) -> None:
         self._session.resign()

@@ -343,11 +343,11 @@ def test_an_estimate_is_not_taken_for_another_game_with_the_same_stones(engine: 
     point = parse_vertex("C3", width=engine.game.width, height=engine.game.height)
     first, second = [Move(BLACK, point), Move(WHITE, PASS), Move(BLACK, PASS)], [PASS, PASS, point]
     engine.play_sequence(first)
-    engine.estimate()
+    engine.outcome()
     assert set(searched) == {1}
     engine.undo(3)
     engine.play_sequence(Move(color, move) for color, move in zip((BLACK, WHITE, BLACK), second, strict=True))
-    engine.estimate()
+    engine.outcome()
     assert set(searched) == {1, 3}
 
 
@@ -505,7 +505,7 @@ def test_one_colour_alone_is_not_read_out_and_does_not_own_the_board(
     monkeypatch.setattr("gtp_engine.engine.life_reading.LifeReader.read_out", read_out)
     engine.play(BLACK, point(engine, "E5"))
     assert abs(engine.score().margin_black) < 20
-    assert not engine.estimate()[1].is_decided
+    assert not engine.outcome().status.is_decided
 
 
 def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:

@@ -15,7 +15,7 @@ from gtp_engine.engine.game_end import Ownership, estimate_status
 from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import parse_vertex, xy_to_point
+from gtp_engine.go.coords import board_points, parse_vertex, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
@@ -374,3 +374,69 @@ def test_in_the_cleanup_too_groups_in_doubt_are_read_out_only_before_a_pass(
     liberties = {liberty for point in np.flatnonzero(colors == BLACK) for liberty in game.liberties(int(point))}
     assert (is_read_out, chosen in liberties) == (is_read, is_captured)
     assert is_captured or game.vertex(chosen) == best
+
+
+LAST_NEUTRAL = """
+    . X O . .
+    X X O O .
+    . X X O .
+    . X . O .
+"""
+"""Black has 9 points and White 10, C1 is neutral."""
+
+
+def found_at_the_end(game: Game, color: int, winrates: Sequence[float], owner_of_c1: float) -> SearchReport:
+    """Return a search by which everything is decided, with these winrates of `color` by E4 and by a pass."""
+    values = [(2 * winrate - 1) * (1 if color == BLACK else -1) for winrate in winrates]
+    points = (parse_vertex("E4", width=5, height=4), PASS)
+    moves = tuple(
+        MoveReport(point, visits, value, value, selection_weight=visits)
+        for point, visits, value in zip(points, (900, 100), values, strict=True)
+    )
+    ownership = np.zeros(game.board.color.size)
+    for number, point in enumerate(board_points(5, 4)):
+        ownership[point] = 1.0 if number % 5 < 2 or game.board.color[point] == BLACK else -1.0
+    ownership[parse_vertex("C1", width=5, height=4)] = owner_of_c1
+    return SearchReport(
+        to_play=color, visits=1000, playouts=1000, seconds=0.1, value_black=values[0], moves=moves,
+        ownership_samples=1000, ownership_black=ownership,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("rules", "komi", "white_first", "black_first", "chosen"), [
+    ("chinese", -1.0, (0.99, 0.4), (0.99, 0.99), "E4"),  # who fills C1 wins
+    ("chinese", 0.0, (0.99, 0.4), (0.5, 0.5), "E4"),  # or draws
+    ("chinese", 7.0, (0.99, 0.98), (0.01, 0.01), "pass"),
+    ("chinese", 7.0, (0.99, 0.6), (0.01, 0.01), "E4"),
+    ("japanese", -2.0, (0.53, 0.36), (0.5, 0.5), "E4"),  # a draw by counting, which the search wins
+    ("japanese", -2.0, (0.53, 0.51), (0.5, 0.5), "pass"),
+])  # fmt: skip
+def test_it_does_not_pass_where_the_search_rates_the_pass_well_below_its_best_move(
+    rules: str, komi: float, white_first: tuple[float, float], black_first: tuple[float, float], chosen: str
+) -> None:
+    """The searches for both sides agreed on dead stones and neutral points, but not on the winner."""
+    game = Game(5, 4, PRESETS[rules], komi)
+    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    owners = {WHITE: -1.0, BLACK: 1.0} if rules == "chinese" else {WHITE: 0.0, BLACK: 0.0}
+    reports = {
+        WHITE: found_at_the_end(game, WHITE, white_first, owners[WHITE]),
+        BLACK: found_at_the_end(game, BLACK, black_first, owners[BLACK]),
+    }
+    decision = Decision(game, reports[WHITE], NETWORK_THRESHOLDS, reports.__getitem__, as_expected)
+    assert game.vertex(decision.move()) == chosen
+
+
+@pytest.mark.parametrize(("again", "chosen"), [((0.9, 0.5), "E4"), ((0.52, 0.5), "pass"), (None, "pass")])
+def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
+    again: tuple[float, float] | None, chosen: str
+) -> None:
+    """Sixteen visits did not find the move on which the game depended."""
+    game = Game(5, 4, PRESETS["chinese"], -2.0)
+    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    first = replace(found_at_the_end(game, WHITE, (0.5, 0.5), -1.0), visits=16)
+    first = replace(first, moves=tuple(reversed(first.moves)))
+    longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
+    decision = Decision(
+        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
+    )
+    assert game.vertex(decision.move()) == chosen

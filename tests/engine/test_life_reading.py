@@ -10,19 +10,34 @@ from knowing_evaluator import KnowingEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.final_score import Scorer
-from gtp_engine.engine.game_end import Ownership
+from gtp_engine.engine.final_score import FinalScore, Scorer, estimated_score, outcome_of_ended
+from gtp_engine.engine.game_end import Ownership, estimate_status, settled
 from gtp_engine.engine.life_reading import SURE, Dispute, LifeReader, find_disputes
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn import load_evaluator
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
+TWO_ROWS = """
+    . . . . . . . . .
+    . . . . O . . . .
+    . . . . . . . . .
+    X X X X X X X X X
+    O O O O O O O O O
+    . . . . . . . . .
+"""
+LAST_DAME = """
+    . X O . .
+    X X O O .
+    . X X O .
+    . X . O .
+"""
 MEETING = """
     X . X O . . .
     O O O O . . .
@@ -99,9 +114,9 @@ BULKY_FIVE = (
 """The network is certain of a seki at A2; but White plays A3, and Black takes five stones and has one eye."""
 
 
-def game_of(text: str) -> Game:
+def game_of(text: str, rules: str = "chinese") -> Game:
     diagram = parse_diagram(text)
-    game = Game(diagram.width, diagram.height, PRESETS["chinese"], 0.5)
+    game = Game(diagram.width, diagram.height, PRESETS[rules], 0.5)
     game.set_up([Move(color, point) for point, color in diagram.stones.items()], BLACK)
     return game
 
@@ -266,9 +281,9 @@ def test_players_who_both_pass_leave_unsettled_stones_alive(searches: Searches) 
     game = game_of(SECOND_EYE_AT_D2)
     game.play(PASS)
     scorer = Scorer(searches)
-    assert parse_vertex("A1", width=9, height=2) in scorer.dead_stones(game, CancelToken())
+    assert parse_vertex("A1", width=9, height=2) in scorer.outcome(game, CancelToken()).status.dead
     game.play(PASS)
-    assert scorer.dead_stones(game, CancelToken()) == frozenset()
+    assert scorer.outcome(game, CancelToken()).status.dead == frozenset()
 
 
 @pytest.mark.parametrize("searches", ["rollouts"], indirect=True)
@@ -289,7 +304,7 @@ def test_unsettled_stones_of_a_finished_game_are_what_the_searches_expect(
     monkeypatch.setattr(LifeReader, "read_out", unsettled)
     game.play(PASS)
     game.play(PASS)
-    assert Scorer(searches).dead_stones(game, CancelToken()) >= set(chain)
+    assert Scorer(searches).outcome(game, CancelToken()).status.dead >= set(chain)
 
 
 def owner_read_out(searches: Searches, text: str, vertex: str, to_play: int) -> float:
@@ -391,6 +406,112 @@ def test_groups_that_the_network_gets_wrong_are_dead(
     shipped.set_rules(Rules.parse(rules))
     assert str(shipped.score()) == score
     assert any(parse_vertex(vertex, width=9, height=9) in group for group in shipped.groups_by_status("dead"))
+
+
+LONE_STONES = {
+    "edge": (13, "kk jd", "lb", "5"),
+    "wall": (13, "kk jd", "gg", "5"),
+    "in atari": (13, "jf ig jh", "jg", "5"),
+    "five": (19, "pp nn oh qj mj pd", "ok oj oi pk pi", "8"),
+}
+"""Size, stones of Black and White in Black's area, and the column, counted from 0, of Black's wall beside White's."""
+
+
+@pytest.mark.parametrize("rules", ["Chinese", "Japanese"])
+@pytest.mark.parametrize(("size", "black", "white", "wall"), LONE_STONES.values(), ids=LONE_STONES)
+def test_a_few_stones_in_an_area_do_not_turn_a_finished_game_over(
+    shipped: Engine, size: int, black: str, white: str, wall: str, rules: str
+) -> None:
+    """All of Black's area became neutral: W+57.5 (counted) on 13x13 and W+138.5 on 19x19."""
+    letters = "abcdefghijklmnopqrs"[:size]
+    column, beside = letters[int(wall)], letters[int(wall) - 1]
+    blacks = "".join(f"[{point}]" for point in [*black.split(), *(column + row for row in letters)])
+    whites = "".join(f"[{point}]" for point in [*white.split(), *(beside + row for row in letters)])
+    shipped.load_sgf(f"(;SZ[{size}]KM[6.5]RU[{rules}]AB{blacks}AW{whites};B[];W[])")
+    found = shipped.outcome()
+    assert found.score.winner == BLACK
+    assert {point for group in shipped.groups_by_status("dead") for point in group} == {
+        point for point, name in found.statuses.items() if name == "dead"
+    }
+    assert found.score == shipped.game.score(found.status.dead)
+
+
+def test_stones_that_decide_more_than_they_are_worth_are_settled_by_ownership() -> None:
+    game = game_of(TWO_ROWS)
+    lone, wall = (parse_vertex(vertex, width=9, height=6) for vertex in ("E5", "A3"))
+    for of_area, of_lone, is_dead in ((0.6, -0.1, True), (0.6, -0.95, False), (-0.2, -0.6, False)):
+        ownership = np.zeros(game.board.color.size)
+        for point in board_points(9, 6):
+            ownership[point] = -0.95 if point >= parse_vertex("A2", width=9, height=6) else of_area
+        ownership[list(game.chain(wall))], ownership[lone] = 0.95, of_lone
+        before = estimate_status(game, ownership)
+        assert before.dead == frozenset() and before.is_open
+        found = settled(game, before)
+        assert (found.dead, found.is_open) == ((frozenset([lone]), False) if is_dead else (frozenset(), True))
+
+
+def test_both_sides_of_a_seki_stay_after_the_end() -> None:
+    game = game_of(SEKI_DIAGRAM)
+    doubtful = ownership_of(game, F2=0.5, K2=-0.5)
+    assert settled(game, estimate_status(game, doubtful)).dead == frozenset()
+
+
+DISPUTED = "(;SZ[9]KM[7]RU[Chinese]" + ONE_EYED_CORNER.replace("B[", ";B[").replace("W[", ";W[") + ")"
+
+
+def test_a_score_depends_on_neither_seed_nor_time(shipped: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten seconds were the limit of reading, so that a busy machine found another result, without a word."""
+    found = []
+    monkeypatch.setattr("gtp_engine.engine.life_reading.LONGEST_SECONDS", 0.0)
+    for seed in (1, 2):
+        shipped.load_sgf(DISPUTED)
+        shipped.set_seed(seed)
+        found.append((str(shipped.score()), shipped.final_status(), shipped.outcome().doubt))
+    assert found[0] == found[1]
+    assert found[0][0] == "W+8" and not found[0][2]
+    monkeypatch.setattr("gtp_engine.engine.life_reading.SCORING_SECONDS", 0.0)
+    shipped.clear_cache()
+    assert shipped.outcome().doubt == "reading out groups took too long"
+
+
+def test_a_reading_for_a_score_ends_when_its_playouts_are_used_up(searches: Searches) -> None:
+    game = game_of(ONE_EYE)
+    doubtful = ownership_of(game, B2=0.1)
+    reader = LifeReader(searches, cancel=CancelToken(), playouts=1)
+    assert np.array_equal(reader.read_out(game, [doubtful])[0], doubtful)
+    assert not reader.is_late
+
+
+@pytest.mark.parametrize(("rules", "neutral"), [("japanese", "dame"), ("chinese", "white_territory")])
+def test_the_status_of_neutral_points_agrees_with_the_score(rules: str, neutral: str) -> None:
+    """A neutral point was listed as dame and counted for White, also by territory."""
+    game = game_of(LAST_DAME, rules)
+    point = parse_vertex("C1", width=5, height=4)
+    ownership = ownership_of(game)
+    ownership[point] = -0.5
+    status = estimate_status(game, ownership)
+    outcome = FinalScore(game, estimated_score(game, status), status)
+    names = list(outcome.statuses.values())
+    assert outcome.statuses[point] == neutral
+    stones = 5 if rules == "chinese" else 0
+    assert outcome.score.white == names.count("white_territory") + stones + game.komi
+
+
+def test_what_searches_expect_after_two_passes_is_not_called_counted(searches: Searches) -> None:
+    game = game_of(LAST_DAME)
+    game.play(PASS)
+    game.play(PASS)
+    status = estimate_status(game, ownership_of(game))
+    assert game.score(status.dead).winner == WHITE
+    for winner, is_counted in ((-1.0, True), (1.0, False)):
+        reports = [
+            replace(searches.search_afresh(game, color, Limits(8)), lead_black=winner) for color in (BLACK, WHITE)
+        ]
+        ownership = np.full(game.board.color.size, winner)
+        raw = RawEvaluation(0.5, winner, winner, 0.0, 0.0, 0.0, 0.0, 0.0, policy=ownership, ownership_black=ownership)
+        reports = [replace(report, raw=raw) for report in reports]
+        outcome = outcome_of_ended(game, status, reports)
+        assert (outcome.is_counted, outcome.score.winner) == (is_counted, WHITE)
 
 
 def test_a_cancelled_score_is_not_kept() -> None:

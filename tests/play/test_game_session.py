@@ -26,6 +26,7 @@ from gtp_engine.errors import (
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.go.scoring import Score
 from gtp_engine.play import (
     GameClock,
     GameSession,
@@ -313,10 +314,25 @@ class TestHelp:
 
     def test_estimates_have_the_owner_of_each_point(self, engine: Engine) -> None:
         session = settled(engine)
-        score, status = session.estimate()
-        assert vertices(session, status.dead) == ["A7"]
-        assert status.ownership_black[session.point("g7")] < -0.9
-        assert score.margin_black == session.game.score(status.dead).margin_black
+        found = session.estimate()
+        assert vertices(session, found.status.dead) == ["A7"]
+        assert found.status.ownership_black[session.point("g7")] < -0.9
+        assert found.score.margin_black == session.game.score(found.status.dead).margin_black
+
+    def test_the_score_of_the_stones_that_the_engine_proposed_is_its_own(
+        self, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It was counted here and estimated there, so that two results stood on one screen."""
+        session = scoring(engine)
+        expected = Score(40.0, 20.5)
+        outcome = dataclasses.replace(engine.outcome(), score=expected, doubt="both sides have passed")
+        monkeypatch.setattr(engine, "outcome", lambda cancel=None: outcome)
+        session.propose_dead()
+        assert session.score() == session.estimate().score == expected
+        session.toggle_dead("A7")
+        assert session.score() == session.game.score(session.dead)
+        session.toggle_dead("A7")
+        assert session.accept_score() == "B+19.5"
 
     def test_there_is_no_estimate_before_all_handicap_stones_are_placed(self, engine: Engine) -> None:
         """It left out the stones that were placed."""
