@@ -1,6 +1,5 @@
 """Matches between scripted engines (`scripted_engine`), and games that were never played, for the tests of matches."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,14 @@ from typing import Any
 from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchSettings
+from gtp_engine.worker_process import join_command
 
 ENGINE = Path(__file__).parent / "scripted_engine.py"
 
 
 def engine(arguments: str = "") -> str:
     """Return the command line of a scripted engine."""
-    return f"{shlex.quote(sys.executable)} {shlex.quote(str(ENGINE))} {arguments}"
+    return f"{join_command([sys.executable, str(ENGINE)])} {arguments}"
 
 
 def settings(first: str = "", second: str = "", **values: Any) -> MatchSettings:

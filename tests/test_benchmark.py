@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +23,7 @@ from gtp_engine.cli import cli
 from gtp_engine.config import NetworkConfig
 from gtp_engine.errors import TengenError
 from gtp_engine.machine import available_cores
+from gtp_engine.worker_process import join_command
 
 REPORT = {
     "version": "0.1.0",
@@ -109,7 +109,7 @@ def program(folder: Path, output: str, *, status: int = 0) -> str:
         "import pathlib, sys; sys.stdout.write(pathlib.Path(sys.argv[1]).read_bytes().decode()); "
         "sys.exit(int(sys.argv[2]))"
     )
-    return shlex.join([sys.executable, str(script), str(folder / "output.txt"), str(status)])
+    return join_command([sys.executable, str(script), str(folder / "output.txt"), str(status)])
 
 
 def test_katagos_best_number_of_threads_counts(tmp_path: Path) -> None:

@@ -1,6 +1,11 @@
 """What pyproject.toml promises to pip."""
 
+import os
+import shutil
+import subprocess
+import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,3 +56,49 @@ def test_extras_for_graphics_cards_bring_plug_ins_and_no_other_runtime(system: s
     assert brought("nvidia") - brought("gpu") == ({"onnxruntime-ep-nv-tensorrt-rtx"} if has_rtx else set())
     modules = {provider.plug_in.replace("_", "-") for provider in PROVIDERS.values() if provider.plug_in}
     assert modules == {"onnxruntime-ep-webgpu", "onnxruntime-ep-nv-tensorrt-rtx"}, "as they are imported"
+
+
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PLATFORMS = {
+    "x86_64-manylinux_2_28": PYTHONS,
+    "aarch64-manylinux_2_35": PYTHONS,
+    "aarch64-manylinux_2_31": PYTHONS[:3],  # older releases of OpenVINO
+    "x86_64-pc-windows-msvc": PYTHONS,
+    "aarch64-apple-darwin": PYTHONS,
+}
+"""By uv's names, and the Python versions for which there is everything."""
+OLDEST_MACOS = "14.0"
+
+
+@pytest.mark.long
+def test_there_are_wheels_for_every_system_and_python() -> None:
+    """Uv resolves for other systems than this one; pip reads markers as if packages were for this one."""
+    uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    if uv is None:
+        pytest.skip("uv, which resolves dependencies for other systems, is missing (pip install uv)")
+    extras = (text for name, texts in PROJECT["optional-dependencies"].items() for text in texts)
+    requirements = [*PROJECT["dependencies"], *(text for text in extras if not text.startswith("gtp-engine["))]
+
+    def resolve(target: tuple[str, str]) -> tuple[str, str]:
+        options = ["--quiet", "--no-config", "--no-annotate", "--no-header", "--only-binary", ":all:"]
+        place = ["--python", sys.executable, "--python-platform", target[0], "--python-version", target[1]]
+        done = subprocess.run(
+            [uv, "pip", "compile", *options, *place, "-"],
+            input="\n".join(requirements),
+            env=os.environ | {"MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS, "NO_COLOR": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        return done.stdout, done.stderr if done.returncode else ""
+
+    targets = [(platform, python) for platform, pythons in PLATFORMS.items() for python in pythons]
+    with ThreadPoolExecutor(len(targets)) as pool:
+        found = dict(zip(targets, pool.map(resolve, targets), strict=True))
+    errors = {target: error for target, (_, error) in found.items() if error}
+    if errors and all("Failed to fetch" in error or "error sending request" in error for error in errors.values()):
+        pytest.skip("the package index cannot be reached")
+    assert errors == {}
+    for target, (packages, _) in found.items():
+        names = {line.partition("==")[0] for line in packages.splitlines()}
+        assert {"numba", "onnxruntime", "openvino", "torch", "aiohttp"} <= names, target

@@ -126,12 +126,13 @@ def _download_from_index(requirement: str, folder: Path, advice: str) -> Path:
     shown_index = f"the package index {shown(_without_password(index))}"
     try:
         links = _links(listing)
-        wanted = (link for link in links if _file_name(link).startswith(f"{name}-{version}-"))
-        link = next((link for link in wanted if _file_name(link).endswith(".whl")), None)
+        link = next((link for link in links if _is_wheel(_file_name(link), name, version)), None)
         if link is None:
             raise _not_there(shown_index, requirement, advice)
         target = folder / _file_name(link)
         _fetch(_with_password(link, index), target)
+    except ModelError:
+        raise
     except HTTPError as error:
         error.close()
         if error.code == 404:
@@ -265,6 +266,12 @@ def _with_password(link: str, index: str) -> str:
     parts, own = urlsplit(link), urlsplit(index)
     is_same = (parts.scheme, parts.hostname, parts.port) == (own.scheme, own.hostname, own.port)
     return urlunsplit(parts._replace(netloc=own.netloc)) if is_same and parts.username is None else link
+
+
+def _is_wheel(file: str, name: str, version: str) -> bool:
+    """Return whether a file is a wheel of this package and version; older wheels are named in capitals."""
+    words = file.lower().split("-")
+    return file.endswith(".whl") and words[:2] == [name, version]
 
 
 def _file_name(link: str) -> str:

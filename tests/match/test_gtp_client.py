@@ -1,13 +1,13 @@
 """The client of engine processes: replies, times, logs, and every way in which an engine can break off."""
 
 import math
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from match_helpers import engine
 
 from gtp_engine.match.gtp_client import (
     CommandFailedError,
@@ -16,8 +16,7 @@ from gtp_engine.match.gtp_client import (
     EngineTimeoutError,
     GtpClient,
 )
-
-ENGINE = Path(__file__).parents[1] / "scripted_engine.py"
+from gtp_engine.worker_process import join_command
 
 Starter = Callable[..., GtpClient]
 
@@ -27,8 +26,9 @@ def start(tmp_path: Path) -> Iterator[Starter]:
     clients = []
 
     def starter(arguments: str = "", timeout: float = 60, command: str | None = None) -> GtpClient:
-        own = f"{shlex.quote(sys.executable)} {shlex.quote(str(ENGINE))} {arguments}"
-        clients.append(GtpClient(command or own, label="first", log=tmp_path / "first.log", timeout=timeout))
+        clients.append(
+            GtpClient(command or engine(arguments), label="first", log=tmp_path / "first.log", timeout=timeout)
+        )
         return clients[-1]
 
     yield starter
@@ -54,7 +54,7 @@ def test_lines_before_the_reply_are_skipped(start: Starter) -> None:
 
 def test_crlf_and_ids_are_accepted(start: Starter) -> None:
     code = r"input(); import sys; sys.stdout.write('=7  D4 \r\n\r\n'); sys.stdout.flush(); input()"
-    assert start(command=f"{sys.executable} -c {shlex.quote(code)}").send("genmove b").text == "D4"
+    assert start(command=join_command([sys.executable, "-c", code])).send("genmove b").text == "D4"
 
 
 def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
@@ -127,6 +127,6 @@ def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path, monkeypat
 
 def test_close_ends_an_engine_that_ignores_quit(start: Starter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.match.gtp_client.QUIT_SECONDS", 0.3)
-    client = start(command=f"{sys.executable} -c 'import time; time.sleep(600)'")
+    client = start(command=join_command([sys.executable, "-c", "import time; time.sleep(600)"]))
     client.close()
     assert not client.is_alive()

@@ -28,7 +28,7 @@ class Index(BaseHTTPRequestHandler):
         login = "Basic " + base64.b64encode(b"me:p@ss").decode()
         if folder == "locked" and self.headers["Authorization"] != login:
             self.reply(401)
-        elif rest == f"files/{WHEEL}":
+        elif rest.lower() == f"files/{WHEEL}":
             self.reply(200, CONTENT, cut=500 if folder == "cut" else 0)
         elif rest != "simple/katrain/" or folder == "empty":
             self.reply(404)
@@ -38,7 +38,8 @@ class Index(BaseHTTPRequestHandler):
             )
             self.reply(200, "".join(links).encode(), "text/html")
         else:
-            files = [{"filename": name, "url": f"/{folder}/files/{name}"} for name in NAMES]
+            names = [name.replace("katrain", "KaTrain") for name in NAMES] if folder == "capitals" else NAMES
+            files = [{"filename": name, "url": f"/{folder}/files/{name}"} for name in names]
             content = json.dumps({"files": files[:3] if folder == "old" else files}).encode()
             self.reply(200, b"{" if folder == "broken" else content, JSON)
 
@@ -71,14 +72,14 @@ def without_pip(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("folder", ["json", "html", "locked"])
+@pytest.mark.parametrize("folder", ["json", "html", "locked", "capitals"])
 def test_a_wheel_comes_from_the_index(
     server: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     login = "me:p%40ss@" if folder == "locked" else ""
     monkeypatch.setenv("PIP_INDEX_URL", f"http://{login}{server}/{folder}/simple/")
     wheel = download_wheel(REQUIREMENT, tmp_path)
-    assert wheel.name == WHEEL
+    assert wheel.name.lower() == WHEEL
     assert wheel.read_bytes() == CONTENT
 
 
@@ -100,7 +101,7 @@ def test_what_goes_wrong_is_told_without_the_password(
     monkeypatch.setenv("UV_DEFAULT_INDEX", index.format(server))
     with pytest.raises(ModelError) as caught:
         download_wheel(REQUIREMENT, tmp_path)
-    assert message.format(server) in str(caught.value)
+    assert message.format(server) in str(caught.value) and str(caught.value).count("package index") == 1
     assert "wrong" not in str(caught.value)
     assert str(caught.value).endswith("`gtp-engine models get FILE.whl`")
 
