@@ -385,22 +385,30 @@ class Decision:
         return moves[0].point if point == PASS and not self.may_pass else point
 
     def _instead_of_pass(self) -> int:
-        """Return the best move if a pass is clearly worse, else PASS; where something may be lost, search once more.
+        """Return the best move if a pass is clearly worse, else PASS.
 
-        A few visits may not have found the move that a half point depends on.
+        Where a few visits may not have found the move that a half point depends on, the search is repeated: if
+        something is undecided, or neutral points are left that count.
         """
-        report = self.report
-        if self._loses_nothing(report):
+        status = estimate_status(self.game, self.report.ownership_black)
+        point = self._if_better_than_pass(self.report, status)
+        counts_neutral = bool(status.neutral) and self.game.rules.scoring is Scoring.AREA
+        is_clear = status.is_decided and not counts_neutral
+        if point != PASS or is_clear or self.report.visits >= self.thresholds.pass_visits:
+            return point
+        again = None if self._loses_nothing(self.report) else self.look_again(self.color)
+        if again is None or again.visits <= self.report.visits:
             return PASS
-        if report.visits < self.thresholds.pass_visits:
-            again = self.look_again(self.color)
-            report = again if again is not None and again.visits > report.visits else report
+        return self._if_better_than_pass(again, estimate_status(self.game, again.ownership_black))
+
+    def _if_better_than_pass(self, report: SearchReport, status: StatusEstimate) -> int:
+        """Return the best move of a report if it is useful and clearly better than a pass that was tried, else PASS."""
         moves = legal_moves(self.game, report)
         best, passing = best_of(moves), next((move for move in moves if move.point == PASS), None)
-        if best is None or passing is None or best.point == PASS or passing.visits < self.thresholds.tried_visits:
+        if self._loses_nothing(report) or best is None or passing is None:
             return PASS
-        status = estimate_status(self.game, report.ownership_black)
-        is_worse = for_color(best.value_black - passing.value_black, self.color) > NEUTRAL_LOSS
+        is_tried = passing.visits >= self.thresholds.tried_visits
+        is_worse = is_tried and for_color(best.value_black - passing.value_black, self.color) > NEUTRAL_LOSS
         return best.point if is_worse and not is_useless(self.game, best.point, status, self.color) else PASS
 
     def _loses_nothing(self, report: SearchReport) -> bool:

@@ -434,6 +434,7 @@ def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
     game = Game(5, 4, PRESETS["chinese"], -2.0)
     game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
     first = replace(found_at_the_end(game, WHITE, (0.5, 0.5), -1.0), visits=16)
+    assert estimate_status(game, first.ownership_black).neutral
     first = replace(first, moves=tuple(reversed(first.moves)))
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
     decision = Decision(
