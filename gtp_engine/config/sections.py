@@ -471,8 +471,9 @@ class NetworkConfig(Section, name="network"):
     )
     human_model: str | None = option(
         None,
-        "Human-like network beside the one to play with: KataGo's b18c384nbt-humanv0, or an ONNX file that "
-        "`gtp-engine models import` has made of it.  What its policy decides is set in section human; not set: none.",
+        "Human-like network beside the one to play with: tengen-human, KataGo's b18c384nbt-humanv0, or an ONNX file "
+        "that `gtp-engine models import` has made of it.  What its policy decides is set in section human; not set: "
+        "none.",
         unit="path",
     )
     provider: str = option(

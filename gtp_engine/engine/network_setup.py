@@ -54,7 +54,7 @@ def networks_or_configured(
 def _human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
     """Return the evaluator of the human-like network, None if the configuration names none.
 
-    It has no 8-bit copy (`can_be_quantized`), so a precision of int8 applies to the other network only.
+    It may have no 8-bit copy, so a precision of int8 binds the other network only.
     """
     network = config.network
     if network.human_model is None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.files import locked, replacing, sha256_of
-from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo, read_properties
+from gtp_engine.nn.metadata import NetworkInfo, read_properties
 
 QUANTIZED_FROM: Final = "tengen.quantized_from"
 """Metadata of a copy: SHA-256 of the file it was made from."""
@@ -236,4 +236,4 @@ def _comparison(entry: Any) -> Comparison | None:
 
 def can_be_quantized(info: NetworkInfo) -> bool:
     """Return whether `networks.quantization` can make a copy of a network in 8 bits."""
-    return (info.precision, info.kind, info.encoder) == ("float32", "policy+value", KATAGO_ENCODER)
+    return info.precision == "float32" and info.kind == "policy+value" and info.is_katago

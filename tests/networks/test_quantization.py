@@ -147,6 +147,25 @@ def test_products_of_transformers_are_layers() -> None:
 # --- Ranges and rounding
 
 
+def test_what_is_calculated_from_a_profile_of_players_stays_exact() -> None:
+    """A few numbers for each position: OpenVINO could not load their products in 8 bits, which gain nothing."""
+    network = parse_network(NetworkFile(15, human=1).bytes())
+    model = build_model(network, info_of_network(network, origin="", terms="", sha256=""))
+    plain = parse_network(NetworkFile(15).bytes())
+    other = build_model(plain, info_of_network(plain, origin="", terms="", sha256=""))
+    assert len(NetworkGraph(model).layers()) == len(NetworkGraph(other).layers()) > 1
+
+
+def test_a_network_that_imitates_people_is_calibrated_with_all_ranks() -> None:
+    network = parse_network(NetworkFile(15, human=1).bytes())
+    info = info_of_network(network, origin="", terms="", sha256="")
+    rng = np.random.default_rng(1)
+    sample = sample_games(UniformEvaluator(), (SIZE, SIZE), games=8, rng=rng)
+    inputs = encode_sample(sample, info, rng)
+    ranks = inputs.globals_[:, 19 + 6 : 19 + 40].sum(axis=1)
+    assert len(set(ranks.tolist())) > 15 and ranks.min() >= 1 and ranks.max() <= 29
+
+
 def test_ranges_are_those_of_the_channels(path: Path) -> None:
     original, examples = onnx.load(path), [random_examples(11), random_examples(3, size=7)]
     layers = NetworkGraph(original).layers()

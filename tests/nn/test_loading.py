@@ -13,11 +13,16 @@ from nn.boards import random_rows
 
 from gtp_engine.alphago.linear_policy import read_linear_policy
 from gtp_engine.config import NetworkConfig
+from gtp_engine.config.human import HumanProfile
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.files import sha256_of
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
 from gtp_engine.nn import load_evaluator, loading, named_networks, onnx_model
 from gtp_engine.nn.loading import disagreement
 from gtp_engine.nn.metadata import read_info
@@ -242,13 +247,33 @@ def test_the_default_ships_in_8_bits_too() -> None:
 
 def test_shipped_networks_have_an_origin_and_a_licence() -> None:
     files = sorted(shipped_folder().glob("*.onnx"))
-    assert sum(file.stat().st_size for file in shipped_folder().rglob("*")) <= 25_000_000
+    assert sum(file.stat().st_size for file in shipped_folder().rglob("*")) <= 40_000_000
     for file in files:
         info = read_info(file)
         assert info.kind == "policy+value"
         assert info.sizes == ANY_BOARD
         assert info.license == "MIT"
         assert "b10c384h6nbttflrs" in info.origin, "the teacher"
+
+
+def test_the_shipped_human_network_imitates_people_of_each_rank() -> None:
+    """Ranks below those of its games are an extrapolation: the policy gets softer."""
+    files = find_networks(model_path("tengen-human"))["policy"]
+    assert files.info.needs_profile and files.info.license == "MIT" and files.paths.keys() == {"float32", "int8"}
+    assert files.paths["int8"].stat().st_size <= 8_000_000 and not files.remark
+    evaluator = load_evaluator(NetworkConfig(model="tengen-human"), log=lambda _: None)
+    positions, evaluation = new_positions(3, 19, 19), new_evaluation(3, 19, 19)
+    game = Game(19, 19, Rules.parse("japanese"))
+    for vertex in ("Q16", "D4", "Q3", "D17"):
+        game.play(vertex)
+    for row, rank in enumerate((1, 13, 25)):
+        conditions = conditions_of(game, human_profile=HumanProfile("rank", rank, rank).code)
+        write_game(positions, row, game, conditions=conditions)
+    evaluator.evaluate(Request(positions, 3, evaluation))
+    strong, weak, weakest = (policy / policy.sum() for policy in evaluation.policy.astype(np.float64))
+    entropies = [-(each[each > 0] * np.log(each[each > 0])).sum() for each in (strong, weak, weakest)]
+    assert entropies[0] < entropies[1] < entropies[2] < 4, "of 360 moves the weakest still play few"
+    evaluator.close()
 
 
 def test_the_alphago_networks_have_an_origin_and_a_licence() -> None:

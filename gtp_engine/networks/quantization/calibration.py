@@ -18,10 +18,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import BoardSizes
-from gtp_engine.evaluation.positions import Positions, new_positions, put_row, take_rows
+from gtp_engine.evaluation.positions import Conditions, Positions, new_positions, put_row, take_rows
 from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import new_encoder
@@ -164,11 +165,15 @@ def play_examples(
 
 
 def encode_sample(sample: Sample, info: NetworkInfo, rng: np.random.Generator) -> CalibrationInputs:
-    """Return the network's inputs for all positions of a sample, each in a random symmetry."""
+    """Return the network's inputs for all positions of a sample, each in a random symmetry and for a random rank."""
     width, height = sample.width, sample.height
     encoder = new_encoder(info, width, height)
     count = len(sample.games)
     inputs = new_inputs(encoder, count, width, height)
     symmetries = rng.integers(symmetry_count(width, height), size=count).astype(np.int32)
+    if info.needs_profile:
+        ranks = rng.integers(1, DAN_RANKS + KYU_RANKS + 1, size=count)
+        codes = [HumanProfile("rank", rank, rank).code for rank in ranks.tolist()]
+        sample.positions.conditions[:count, Conditions._fields.index("human_profile")] = codes
     encoder.encode(sample.positions, range(count), symmetries, inputs)
     return CalibrationInputs(width, height, inputs.spatial, inputs.globals_)

@@ -103,6 +103,7 @@ class NetworkGraph:
         self._outputs = frozenset(entry.name for entry in model.graph.output)
         self._inputs = {entry.name for entry in model.graph.input}
         self._reached = self._find_reached()
+        self._of_globals = self._find_of_globals()
 
     def layers(self) -> list[Layer]:
         """Return the layers worth quantizing, in the graph's order."""
@@ -116,6 +117,7 @@ class NetworkGraph:
         return (
             node.op_type in (CONVOLUTION, PRODUCT)
             and node.input[0] not in self._inputs
+            and node.input[0] not in self._of_globals
             and node.input[1] in self._constants
             and self._reached[node.output[0]] == self._outputs
             and all(attribute.name != "group" or attribute.i == 1 for attribute in node.attribute)
@@ -127,6 +129,15 @@ class NetworkGraph:
         if node.op_type == CONVOLUTION:
             return Product(node.output[0], CONVOLUTION, weights.reshape(*shape[:2], -1), shape)
         return Product(node.output[0], PRODUCT, weights.T[:, :, np.newaxis], shape)
+
+    def _find_of_globals(self) -> set[str]:
+        """Return the tensors that depend on the global values only: a few numbers, which gain nothing from 8 bits."""
+        found = {"globals"}
+        for node in self.model.graph.node:
+            sources = {name for name in node.input if name not in self._constants}
+            if sources and sources <= found:
+                found |= {*node.output}
+        return found
 
     def _find_reached(self) -> dict[str, frozenset[str]]:
         """Return for each tensor the outputs that depend on it."""
