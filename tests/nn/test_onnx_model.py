@@ -108,6 +108,29 @@ def test_calls_in_openvino_are_divided_among_sessions_of_fixed_sizes(network: Pa
 
 
 @needs_openvino
+def test_numbers_that_come_often_get_a_session_of_their_own(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On that board, as long as it is among the last ones."""
+    monkeypatch.setattr(onnx_model, "OFTEN", 2)
+    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=8)
+    seen = []
+    for _ in range(4):
+        outputs = model.run(*inputs(7))
+        assert_alike(outputs, model.run(*inputs(7)), 0.0)
+        seen.append(sorted(model._sessions[9, 7]))
+    assert seen == [[1, 2, 4]] + [[1, 2, 4, 7]] * 3
+    before = model.run(*inputs(7))
+    for size in range(3, 3 + onnx_model.MAX_BOARDS):
+        model.run(*inputs(7, size, size))
+        assert 7 not in model._sessions[size, size]
+    assert (9, 7) not in model._sessions
+    assert_alike(model.run(*inputs(7)), before, 0.0)
+    assert sorted(model._sessions[9, 7]) == [1, 2, 4], "counted from the start again"
+    for _ in range(4):
+        model.run(*inputs(9))
+    assert sorted(model._sessions[9, 7]) == [1, 2, 4, 8], "more than a batch is divided"
+
+
+@needs_openvino
 def test_outputs_stay_as_they_are_when_the_network_runs_again(network: Path) -> None:
     """OpenVINO writes to the same memory each time."""
     model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
