@@ -3,7 +3,7 @@
     options             flags generated from options, and what several commands share
     play_command        `gtp-engine play`
     serve_commands      `serve`, `connect`
-    record_commands     `review`, `score`, `solve`
+    record_commands     `review`, `score`, `rank`, `solve`
     analysis_command    `analysis`
     katago_command      KataGo's command line, for `gtp`, `analysis` and `benchmark`
     setup_command       `setup`
@@ -49,6 +49,7 @@ _COMMANDS: Final[dict[str, dict[str, str]]] = {
     "Analyse": {
         "review": "record_commands.review_command",
         "score": "record_commands.score_command",
+        "rank": "record_commands.rank_command",
         "solve": "record_commands.solve_command",
         "analysis": "analysis_command.analysis_command",
     },

@@ -1,4 +1,4 @@
-"""The commands about game records: `gtp-engine review`, `gtp-engine score`, `gtp-engine solve`."""
+"""The commands about game records: `gtp-engine review`, `gtp-engine score`, `gtp-engine rank`, `gtp-engine solve`."""
 
 import json
 import re
@@ -28,6 +28,9 @@ from gtp_engine.files import check_result, write_result
 
 if TYPE_CHECKING:
     from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome
+
+HUMAN_NETWORK: Final = "tengen-human"
+"""The human-like network that ships."""
 
 MOST_WORKERS: Final = 1024
 """Most processes that may be requested; a larger number is taken for a typing error."""
@@ -253,6 +256,57 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())
     if target is not None:
         write_result(target, report.marked(data))
+
+
+class RankCommand(RecordCommand):
+    """A command whose help begins with the options that matter for a rank."""
+
+    usual = ("network.human_model",)
+    texts = MappingProxyType(
+        {**RecordCommand.texts, "network.human_model": "Human-like network. [default tengen-human]"}
+    )
+
+
+@click.command("rank", cls=RankCommand)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--player", metavar="NAME", help="Only this player, as PB and PW name it. [default: all]")
+@click.option(
+    "--moves", default=60, show_default=True, type=click.IntRange(1), help="Moves of a player looked at in a game."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@config_options()
+def rank_command(
+    files: tuple[Path, ...], player: str | None, moves: int, as_json: bool, config_file: str | None, **flags: Any
+) -> None:
+    """Tell which rank players played like, with an interval.
+
+    FILES are records of even games on 19x19, folders of records, or - for stdin. What a player played in all of them
+    counts together.
+    """
+    config = build_config(config_file, flags)
+    if config.network.human_model is None:
+        config = config.with_values({"network.human_model": HUMAN_NETWORK})
+    from gtp_engine.engine.network_setup import networks_of
+    from gtp_engine.errors import SgfError
+    from gtp_engine.level.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
+    from gtp_engine.nn.named_networks import model_path
+    from gtp_engine.sgf import parse_sgf
+
+    records = []
+    unreadable: dict[str, str] = {}
+    for source in _sources(files, None):
+        try:
+            records.append((source.name, parse_sgf(source.read())))
+        except SgfError as error:
+            unreadable[source.name] = str(error)
+    strong, human, _ = networks_of(config)
+    if strong is None or human is None:
+        raise ConfigError(problem("a search without a network", expected="a network", advice="leave out --search"))
+    table = read_rank_table(rank_table_path(model_path(config.network.human_model), human.info.name))
+    report = rank_players(MoveMeter(strong, human), table, records, player=player, most=moves)
+    report.left_out |= unreadable
+    click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2) if as_json else report.to_text())
+    sys.exit(not report.ranks)
 
 
 class SolveCommand(RecordCommand):

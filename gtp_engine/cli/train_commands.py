@@ -26,6 +26,7 @@ from gtp_engine.training.distillation.distillation_settings import (
     GenerateSettings,
     HumanDataSettings,
     PlanSettings,
+    RankFitSettings,
     TrainConfig,
 )
 from gtp_engine.training.nets.shape import Shape
@@ -234,6 +235,50 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
     click.echo(f"{counted(len(read), 'game')}; positions: {', '.join(parts)}; mixed in: {mixed:,}")
     if is_stopped():
         sys.exit(INTERRUPTED)
+
+
+@train_command.command("rank", cls=ConfigCommand)
+@click.argument("games", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--human-model", "network", required=True, help="Human-like network: a file, a folder or a name.")
+@click.option("-o", "--out", type=FILE, help="File to write. [default: beside the network, where it is read]")
+@settings_options(RankFitSettings)
+def rank_command(games: tuple[Path, ...], network: str, out: Path | None, **flags: Any) -> None:
+    """Measure how moves depend on the rank in GAMES between people, for `gtp-engine rank`.
+
+    GAMES are as for `train human`. The network that ships tells how many points moves lose, the human-like network how
+    likely people of three ranks play them. Prints how well ranks are told of players that were left out.
+    """
+    settings = settings_of(RankFitSettings, flags)
+    from gtp_engine.config.sections import NetworkConfig
+    from gtp_engine.level.rank_estimate import (
+        ACCURACY_HEAD,
+        MoveMeter,
+        accuracies,
+        fit_table,
+        rank_table_path,
+        write_table,
+    )
+    from gtp_engine.nn.loading import load_evaluator
+    from gtp_engine.nn.named_networks import model_path, shipped_folder
+    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.core.runs import stop_on_signals
+    from gtp_engine.training.distillation.human_data import look_at, read_games
+
+    looked = []
+    with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
+        read = list(read_games(games, bar.log))
+        strong, human = (
+            load_evaluator(NetworkConfig(model=model, cache_positions=0), log=bar.log, batch=settings.moves)
+            for model in (str(shipped_folder()), network)
+        )
+        for found in look_at(read, MoveMeter(strong, human), settings, is_stopped=is_stopped):
+            looked.append(found)
+            bar.update(len(looked), f"{counted(len(looked), 'game')} of a player")
+    table = fit_table(looked, (strong.info.name, human.info.name))
+    target = out or rank_table_path(model_path(network), human.info.name)
+    write_table(table, target)
+    click.echo("\n".join([ACCURACY_HEAD, *map(str, accuracies(looked, table))]))
+    click.echo(f"{counted(len(looked), 'game')} of a player; written: {target}")
 
 
 @train_command.command("chain")

@@ -3,6 +3,7 @@
     read_games     the games of files in JSON Lines and of folders of SGF files
     fill_folder    samples of them as shards (`shards`), as many of each group of ranks
     mix_in         positions that a network has labelled, as if players of all ranks played like it, but less surely
+    look_at        what moves of many players tell of their ranks (`level.rank_estimate`)
 
 A line of JSON holds one game: `black_rank`, `white_rank`, `black` and `white` (the players, by name or number), `moves`
 (two letters of SGF each, `tt` for a pass, colours by turns) and, where they are known, `first`, `width`, `height`,
@@ -31,12 +32,13 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.level.rank_estimate import BEST, LEAST_MOVES, WORST, MeasuredGame, MoveMeter, group_of
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.sgf.values import parse_komi, parse_move_point, parse_rank, parse_result, parse_rules
 from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
 from gtp_engine.training.core.runs import never
-from gtp_engine.training.distillation.distillation_settings import HumanDataSettings
+from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
 from gtp_engine.training.distillation.generate import HELD_OUT_POSITIONS, SHARD_POSITIONS
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -58,8 +60,6 @@ from gtp_engine.training.distillation.shards import (
 
 SUFFIXES: Final = (".jsonl", ".jsonl.xz", ".jsonl.gz")
 """Names of files in JSON Lines end so."""
-LOWEST_KYU_OF_PAIR: Final = 2
-_KYU_GROUP: Final = 3
 TEMPERATURES: Final = {rank: 0.8 + 0.034 * (rank - 1) for rank in range(1, DAN_RANKS + KYU_RANKS + 1)}
 """The temperature at which the policy of tengen-b10c128 predicts the moves of people of a rank best, by rank.
 
@@ -88,14 +88,6 @@ class HumanGame:
     def group(self) -> int:
         """The group of ranks of Black."""
         return group_of(self.ranks[0])
-
-
-def group_of(rank: int) -> int:
-    """Return the group of a rank: each dan, 1–2k, 3–5k, 6–8k, …; it is named after its strongest rank."""
-    kyu = rank - DAN_RANKS
-    if kyu <= LOWEST_KYU_OF_PAIR:
-        return min(rank, DAN_RANKS + 1)
-    return rank - kyu % _KYU_GROUP
 
 
 def read_games(paths: Sequence[Path], log: Callable[[str], None]) -> Iterator[HumanGame]:
@@ -386,3 +378,43 @@ def _as_people(samples: Samples, ranks: NDArray[np.int64]) -> Samples:
         ranks=np.repeat(ranks[:, None], 2, axis=1).astype(np.int8),
         game=samples.game & ~np.int64(PLAYER_GAME),
     )
+
+
+# Ranks
+
+
+def look_at(
+    games: Sequence[HumanGame], meter: MoveMeter, settings: RankFitSettings, *, is_stopped: Callable[[], bool] = never
+) -> Iterator[MeasuredGame]:
+    """Yield what moves tell in games of as many players of each group: two games each, if there are so many."""
+    rng = np.random.default_rng(settings.seed)
+    of_player: dict[int, dict[str, list[tuple[HumanGame, int]]]] = {}
+    for game in games:
+        for name, rank, color in zip(game.players, game.ranks, (BLACK, WHITE), strict=True):
+            if BEST <= rank <= WORST and len(game.moves) >= settings.least_length:
+                of_player.setdefault(group_of(rank), {}).setdefault(name, []).append((game, color))
+    orders = {
+        group: [names[i] for i in rng.permutation(len(names))]
+        for group in sorted(of_player)
+        if (names := [*of_player[group]])
+    }
+    for turn in range(settings.players):
+        for group, names in orders.items():
+            for i in rng.permutation(len(of_player[group][names[turn]]))[:2] if turn < len(names) else ():
+                if is_stopped():
+                    return
+                game, color = of_player[group][names[turn]][i]
+                moves = meter.measure(_played(game), color, most=settings.moves)
+                if len(moves) >= LEAST_MOVES:
+                    yield MeasuredGame(names[turn], game.ranks[color - BLACK], moves)
+
+
+def _played(record: HumanGame) -> Game:
+    """Return the game with its moves, up to one that cannot be played."""
+    game = record.start.copy()
+    for move in record.moves:
+        try:
+            game.play(move, allow_superko=True)
+        except IllegalMoveError:
+            break
+    return game

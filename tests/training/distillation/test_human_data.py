@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from fake_evaluators import UniformEvaluator
 from training.needs_torch import torch
 from training.toy import TINY, tiny_config, tiny_module, unpacked, write_data
 
@@ -20,6 +21,7 @@ from gtp_engine.errors import ConfigError, TengenError
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK
+from gtp_engine.level.rank_estimate import COLUMNS, MoveMeter, read_rank_table
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, write_profile
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
@@ -27,8 +29,8 @@ from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.runs import never
-from gtp_engine.training.distillation.distillation_settings import HumanDataSettings
-from gtp_engine.training.distillation.human_data import TEMPERATURES, fill_folder, group_of, mix_in, read_games
+from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
+from gtp_engine.training.distillation.human_data import TEMPERATURES, fill_folder, look_at, mix_in, read_games
 from gtp_engine.training.distillation.losses import HeldOut, profiles
 from gtp_engine.training.distillation.module_files import export_network, module_of_file
 from gtp_engine.training.distillation.run import export_run, new_loop, run_training
@@ -68,7 +70,7 @@ def fill(folder: Path, lines: Sequence[dict[str, Any]], **settings: Any) -> Path
 def test_lines_and_records_are_read_alike(tmp_path: Path) -> None:
     game = line(1, white_rank="初段", moves="aabbtt")
     packed = tmp_path / "games.jsonl.xz"
-    packed.write_bytes(lzma.compress((json.dumps(game) + "\nno JSON\n" + json.dumps(game | {"moves": "zz"})).encode()))
+    packed.write_bytes(lzma.compress((json.dumps(game) + "\nno JSON\n" + json.dumps({"moves": "aabb"})).encode()))
     folder = tmp_path / "sgf"
     folder.mkdir()
     (folder / "game.sgf").write_text(
@@ -107,12 +109,6 @@ def test_without_ranks_there_are_no_games(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl.xz").write_bytes(b"no archive")
     with pytest.raises(TengenError, match="cannot read games"):
         list(read_games([tmp_path / "bad.jsonl.xz"], pytest.fail))
-
-
-def test_groups_of_ranks() -> None:
-    names = ["9d", "1d", "1k", "2k", "3k", "5k", "6k", "8k", "9k"]
-    first = {"9d": "9d", "1d": "1d", "1k": "1k", "2k": "1k", "3k": "3k", "5k": "3k", "6k": "6k", "8k": "6k", "9k": "9k"}
-    assert [group_of(rank_number(name)) for name in names] == [rank_number(first[name]) for name in names]
 
 
 def test_a_sample_is_the_position_before_a_move(tmp_path: Path) -> None:
@@ -256,3 +252,36 @@ def test_the_command(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.output.splitlines()[-1].startswith("40 games; positions: ") and "mixed in: 144" in result.output
     assert {path.name[:3] for path in (tmp_path / "data" / TRAIN).iterdir()} == {"5x5", "4x3"}
+
+
+def ranked_lines(players: int) -> list[dict[str, Any]]:
+    """Return two games for each player of two ranks on 19×19, in which Black has walls to build and White none."""
+    letters = "abcdefghijklmnopqrs"
+    moves = "".join(letters[i % 19] + letters[2 * (i // 19)] for i in range(80))
+    return [
+        line(0, rank=rank, black=f"{rank} {player}", white=f"{rank} {player} too", width=19, height=19, moves=moves)
+        for player in range(players)
+        for rank in ("3k", "9d")
+        for _ in range(2)
+    ]
+
+
+def test_the_command_that_measures_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In miniature, with networks that see no difference between moves."""
+    monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda *_, **__: UniformEvaluator())
+    games, target = write_lines(tmp_path / "games.jsonl", ranked_lines(4)), tmp_path / "human.ranks.json"
+    arguments = ["train", "rank", str(games), "--human-model", "human.onnx", "-o", str(target), "--players", "4"]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 0, result.output
+    assert "| games | group right |" in result.output and "16 games of a player" in result.output
+    table = read_rank_table(target)
+    assert table.networks == ("uniform", "uniform") and table.of_move.shape == (len(COLUMNS), len(COLUMNS))
+
+
+def test_players_of_all_groups_are_looked_at_alike(tmp_path: Path) -> None:
+    lines = [*ranked_lines(6), *(each for each in ranked_lines(30) if each["black_rank"] == "9d")]
+    games = list(read_games([write_lines(tmp_path / "games.jsonl", lines)], pytest.fail))
+    meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
+    found = list(look_at(games, meter, RankFitSettings(players=5, moves=20)))
+    assert {rank: sum(game.rank == rank for game in found) for rank in (1, 12)} == {1: 10, 12: 10}
+    assert all(game.moves.shape == (20, len(COLUMNS)) for game in found)

@@ -1,0 +1,499 @@
+"""The rank that a player's moves look like, from games between people of known rank.
+
+    MoveMeter           looks at the moves of a game with two networks: `measure` returns what each move tells
+    RankTable       how that depends on the rank; kept in a file beside the human-like network
+    estimate        the rank of a player, with an interval that holds the true one in nine of ten cases
+    rank_players    the ranks of all players in some records, or of one of them
+    fit_table       the table, from the moves of many players
+
+What a move tells (`COLUMNS`): how likely people of three ranks are to play it, how many points it loses by phase of the
+game, and how clear the position was.  The means over a player's moves are taken for normally distributed around values
+that depend on the rank by a parabola.  Their covariance has three parts, which shrink with the number of moves, with
+that of games, and not at all: a player of some rank has a style.  Every rank is as likely beforehand.
+
+K moves, D columns.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.config.human import DAN_RANKS, HumanProfile, rank_name
+from gtp_engine.errors import ModelError, TengenError, counted, problem, shown_path
+from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
+from gtp_engine.evaluation.positions import new_positions, put_row
+from gtp_engine.files import replacing
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.nn.quantized_copy import original_path
+from gtp_engine.search.report import for_color
+from gtp_engine.sgf.record import SgfRecord, play_record
+
+Numbers = NDArray[np.float64]
+
+SIDE: Final = 19
+"""The only board for which ranks can be told: of others there were no games."""
+PROFILES: Final = (1, 8, 13)
+"""The ranks whose policies are compared: 9d, 2d, 4k."""
+BEST: Final = 1
+WORST: Final = 14
+"""The ranks that can be told, 9d to 5k, as `HumanProfile` counts them: of others there were no games."""
+COLUMNS: Final = (
+    "9d less 4k", "ends less middle", "2d", "opening", "middle game", "endgame", "policy", "best", "clear"
+)  # fmt: skip
+"""Logarithms of the probability that people play the move: 9d less 4k, both ends less twice 2d, and 2d; logarithms of
+one more than the points lost, in each phase; the logarithm of the probability in the strong network's policy, whether
+the move is the likeliest in that, and the logarithm of the probability of the likeliest."""
+SERVER: Final = "the Fox server"
+"""Where the games were played to which others are compared."""
+LEAST_MOVES: Final = 20
+"""Moves from which a rank is estimated at all."""
+
+_PHASES: Final = (50, 150)
+"""Numbers of the moves with which middle game and endgame begin."""
+_LEAST_LOG: Final = -8.0
+_MOST_POINTS: Final = 30.0
+_LEAST_VARIANCE: Final = 1e-6
+_COVERED: Final = 0.9
+"""Probability of the interval."""
+_PAIR: Final = 2
+_KYU_GROUP: Final = 3
+_FOLDS: Final = 2
+_DRAWS: Final = 40
+_SEED: Final = 1
+
+
+class RankEstimate(NamedTuple):
+    """A rank as `HumanProfile` counts, and the ends of its interval, the weaker one first."""
+
+    rank: int
+    low: int
+    high: int
+    moves: int
+    games: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for programs; `or_weaker` and `or_stronger` say whether the interval has no end there."""
+        ranks = {"rank": rank_name(self.rank), "low": rank_name(self.low), "high": rank_name(self.high)}
+        ends = {"or_weaker": self.low == WORST, "or_stronger": self.high == BEST}
+        return ranks | ends | {"moves": self.moves, "games": self.games}
+
+    def __str__(self) -> str:
+        low = f"{rank_name(self.low)} or weaker" if self.low == WORST else rank_name(self.low)
+        high = f"{rank_name(self.high)} or stronger" if self.high == BEST else rank_name(self.high)
+        if self.low == self.high:
+            return f"like {low if self.low == WORST else high}"
+        return f"like {rank_name(self.rank)}, between {low} and {high}"
+
+
+# Moves
+
+
+class MoveMeter:
+    """Looks at moves with the networks `strong` and `human`, both with KataGo's outputs; not for two threads."""
+
+    def __init__(self, strong: Evaluator, human: Evaluator) -> None:
+        self._strong: Final = strong
+        self._human: Final = human
+
+    def measure(self, game: Game, color: int, *, most: int) -> Numbers:
+        """Return what the moves of one side tell, [K, D], up to `most` of them, evenly chosen; NaN in other phases.
+
+        Passes are left out.  Raises TengenError for games that tell nothing: on other boards, and with handicap.
+        """
+        if (game.width, game.height) != (SIDE, SIDE):
+            given = f"a game on {game.width}x{game.height}"
+            raise TengenError(problem(given, expected=f"one on {SIDE}x{SIDE}, where ranks have been compared"))
+        if game.setup_stones:
+            raise TengenError(problem("a game with handicap or stones set up", expected="an even game from the start"))
+        plies = [ply for ply, move in enumerate(game.moves) if move.color == color and move.point != PASS]
+        if len(plies) > most:
+            plies = [plies[i] for i in np.linspace(0, len(plies) - 1, most).round().astype(int)]
+        return self._columns(game, color, plies)
+
+    def _columns(self, game: Game, color: int, plies: Sequence[int]) -> Numbers:
+        count = len(plies)
+        if count == 0:
+            return np.zeros((0, len(COLUMNS)))
+        before, after = new_positions(count, SIDE, SIDE), new_positions(count, SIDE, SIDE)
+        places = {ply: i for i, ply in enumerate(plies)}
+        replayed, latest = Game(SIDE, SIDE, game.rules, game.komi), new_positions(1, SIDE, SIDE)
+        rows = GameRows(latest)
+        for ply, move in enumerate([*game.moves, None]):
+            rows.fill(0, replayed)
+            for positions, wanted in ((before, ply), (after, ply - 1)):
+                if wanted in places:
+                    put_row(positions, places[wanted], latest, 0)
+            if move is None or ply > plies[-1]:
+                break
+            replayed.play(move, allow_superko=True)
+        points = np.array([game.moves[ply].point for ply in plies])
+        here, later = _evaluate(self._strong, before, count), _evaluate(self._strong, after, count)
+        lost = np.array([for_color(float(each), color) for each in here.lead_black - later.lead_black])
+        lost = np.log1p(np.clip(lost, 0.0, _MOST_POINTS))
+        by_strong = here.policy[np.arange(count), points]
+        likeliest = here.policy[:count].max(axis=1)
+        logs = []
+        for rank in PROFILES:
+            conditions = conditions_of(game, human_profile=HumanProfile("rank", rank, rank).code)
+            write_conditions(before, slice(0, count), conditions)
+            policy = _evaluate(self._human, before, count).policy[np.arange(count), points]
+            logs.append(_logarithms(policy))
+        strong, middle, weak = logs
+        phase = np.searchsorted(_PHASES, plies, side="right")
+        by_phase = np.where(phase[:, None] == np.arange(len(_PHASES) + 1), lost[:, None], np.nan)
+        people = [strong - weak, strong + weak - 2 * middle, middle]
+        columns = [*people, *by_phase.T, _logarithms(by_strong), by_strong == likeliest, _logarithms(likeliest)]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _logarithms(policy: FloatArray) -> FloatArray:
+    """Return the logarithms of probabilities; those of very unlikely moves count alike."""
+    logarithms: FloatArray = np.log(np.maximum(policy, np.exp(_LEAST_LOG)))
+    return logarithms
+
+
+def _evaluate(evaluator: Evaluator, positions: Any, count: int) -> Evaluation:
+    evaluation = new_evaluation(count, SIDE, SIDE)
+    evaluator.evaluate(Request(positions, count, evaluation))
+    return evaluation
+
+
+# The table
+
+
+@dataclass(frozen=True)
+class RankTable:
+    """How the means of a player's moves depend on the rank r, and their covariance."""
+
+    networks: tuple[str, str]
+    """Names of the strong and the human-like network."""
+    means: Numbers
+    """[D, 3]: a, b, c of `a + b x + c x²` with x = r / 10."""
+    of_player: Numbers
+    """[D, D], the part of the covariance that stays."""
+    of_game: Numbers
+    """The part that is divided by the number of games."""
+    of_move: Numbers
+    """The part that is divided by the number of moves."""
+    factor: float
+    """Of the whole covariance, with which the intervals hold the true rank as often as they should."""
+
+    def posterior(self, games: Sequence[Numbers], *, players: int = 1) -> Numbers:
+        """Return the probability of each rank from BEST to WORST, given moves by game, each [K, D].
+
+        They are one player's, or those of several players of one rank.
+        """
+        moves = np.concatenate(games)
+        counts = np.isfinite(moves).sum(axis=0)
+        known = counts > 1
+        found = _means(moves)[known]
+        sizes = np.sqrt(np.outer(counts[known], counts[known]))
+        parts = [part[np.ix_(known, known)] for part in (self.of_player, self.of_game, self.of_move)]
+        covariance = self.factor * (parts[0] / players + parts[1] / len(games) + parts[2] / sizes)
+        covariance += _LEAST_VARIANCE * np.eye(len(found))
+        differences = found - _powers(np.arange(BEST, WORST + 1)) @ self.means[known].T
+        distances = np.einsum("ri,ij,rj->r", differences, np.linalg.inv(covariance), differences)
+        weights = np.exp(-(distances - distances.min()) / 2)
+        probabilities: Numbers = weights / weights.sum()
+        return probabilities
+
+
+def estimate(table: RankTable, games: Sequence[Numbers]) -> RankEstimate:
+    """Return the rank that a player's moves look like, by game, each [K, D]; raises TengenError for too few."""
+    games = [game for game in games if len(game)]
+    count = sum(map(len, games))
+    if count < LEAST_MOVES:
+        raise TengenError(
+            problem(f"{counted(count, 'move')} of a player", expected=f"at least {LEAST_MOVES} to tell a rank")
+        )
+    posterior = table.posterior(games)
+    return RankEstimate(_middle(posterior), *_interval(posterior), count, len(games))
+
+
+def _middle(posterior: Numbers) -> int:
+    """Return the rank than which others are as likely to be weaker as stronger."""
+    return BEST + int(np.searchsorted(np.cumsum(posterior), 0.5))
+
+
+def _interval(posterior: Numbers) -> tuple[int, int]:
+    """Return the weakest and the strongest rank of the interval."""
+    summed, rest = np.cumsum(posterior), (1 - _COVERED) / 2
+    high, low = (BEST + int(np.searchsorted(summed, share)) for share in (rest, 1 - rest))
+    return min(low, WORST), high
+
+
+def _means(moves: Numbers) -> Numbers:
+    """Return the means of columns over the moves in which they are known, [D]; not a number without such a move."""
+    counts = np.isfinite(moves).sum(axis=0)
+    means: Numbers = np.where(counts > 0, np.nansum(moves, axis=0) / np.maximum(counts, 1), np.nan)
+    return means
+
+
+def _powers(ranks: NDArray[Any]) -> Numbers:
+    """Return 1, x and x² of ranks, [R, 3]."""
+    powers: Numbers = (np.asarray(ranks, dtype=np.float64)[:, None] / 10) ** np.arange(3)
+    return powers
+
+
+_FORMAT: Final = 1
+ENDING: Final = ".ranks.json"
+
+
+def rank_table_path(network: Path, name: str) -> Path:
+    """Return where the table of a human-like network lies, given the network's file or folder and its own name."""
+    return network / f"{name}{ENDING}" if network.is_dir() else original_path(network).with_suffix(ENDING)
+
+
+def write_table(table: RankTable, path: Path) -> None:
+    """Write the table of a human-like network beside it."""
+    values = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in asdict(table).items()}
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps({"format": _FORMAT} | values, indent=1) + "\n", encoding="utf-8")
+
+
+def read_rank_table(path: Path) -> RankTable:
+    """Return the table in a file; raises ModelError."""
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if values.pop("format") != _FORMAT:
+            raise ValueError("another format")
+        arrays = {name: np.array(values[name], dtype=np.float64) for name in ("means", *_PARTS)}
+        if any(arrays[name].shape != (len(COLUMNS), len(COLUMNS)) for name in _PARTS):
+            raise ValueError("other columns")
+        return RankTable(networks=tuple(values["networks"]), factor=float(values["factor"]), **arrays)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            problem(f"rank table {shown_path(path)} cannot be read ({error})", advice="install the engine again")
+        ) from error
+
+
+_PARTS: Final = ("of_player", "of_game", "of_move")
+
+
+# Players
+
+
+@dataclass
+class RankReport:
+    """What was found about the players of some records; ranks are those of the server whose games were compared."""
+
+    ranks: dict[str, RankEstimate]
+    """By the player's name, or the side of a nameless one."""
+    untold: dict[str, str]
+    """Why a player has no rank."""
+    left_out: dict[str, str]
+    """Why records were left out, by their names."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for programs: of a single player one object, else one for each in a list."""
+        found = [{"player": name} | each.to_json() for name, each in self.ranks.items()]
+        found += [{"player": name, "error": reason} for name, reason in self.untold.items()]
+        rest = {"server": SERVER} | ({"left_out": self.left_out} if self.left_out else {})
+        return found[0] | rest if len(found) == 1 else {"players": found} | rest
+
+    def to_text(self) -> str:
+        """Return it for people."""
+        lines = [
+            f"{name} played {each} ({counted(each.moves, 'move')} of {counted(each.games, 'game')})."
+            for name, each in self.ranks.items()
+        ]
+        lines += [f"{name}: {reason}." for name, reason in self.untold.items()]
+        lines += [f"{name} was left out: {reason}." for name, reason in self.left_out.items()]
+        if self.ranks:
+            lines.append(
+                f"Nine of ten such intervals hold the rank. These are ranks of {SERVER}; other servers differ."
+            )
+        return "\n".join(lines)
+
+
+def rank_players(
+    meter: MoveMeter, table: RankTable, records: Iterable[tuple[str, SgfRecord]], *, player: str | None, most: int
+) -> RankReport:
+    """Return the ranks of the players in the records, or of `player` only, from up to `most` moves of a game."""
+    report = RankReport({}, {}, {})
+    moves: dict[str, list[Numbers]] = {}
+    for name, record in records:
+        names = record.black_name or "Black", record.white_name or "White"
+        sides = [(each, color) for each, color in zip(names, (BLACK, WHITE), strict=True) if player in (None, each)]
+        try:
+            if record.handicap:
+                raise TengenError(problem("a game with handicap", expected="an even game"))
+            game, _ = play_record(record)
+            for each, color in sides:
+                moves.setdefault(each, []).append(meter.measure(game, color, most=most))
+        except TengenError as error:
+            report.left_out[name] = str(error)
+    if player is not None and player not in moves:
+        report.untold[player] = "no usable game of this player"
+    for each, games in moves.items():
+        try:
+            report.ranks[each] = estimate(table, games)
+        except TengenError as error:
+            report.untold[each] = str(error)
+    return report
+
+
+# The fit
+
+
+class MeasuredGame(NamedTuple):
+    """The moves of one side of a game, and the player's name and rank."""
+
+    player: str
+    rank: int
+    moves: Numbers
+
+
+def fit_table(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankTable:
+    """Return the table fitted to games of many players, some of them with several games.
+
+    The factor is the one with which intervals cover 90 % of the players' ranks in tables fitted without them.
+    """
+    held_out = [(table, game) for table, rest in _held_out(games, networks) for game in rest]
+
+    def covered(factor: float) -> float:
+        hits = []
+        for table, game in held_out:
+            found = estimate(_with_factor(table, factor), [game.moves])
+            hits.append(found.high <= game.rank <= found.low)
+        return float(np.mean(hits))
+
+    low, high = 0.2, 5.0
+    for _ in range(12):
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if covered(middle) < _COVERED else (low, middle)
+    return _with_factor(_fitted(games, networks), float(np.sqrt(low * high)))
+
+
+def _held_out(
+    games: Sequence[MeasuredGame], networks: tuple[str, str]
+) -> Iterator[tuple[RankTable, list[MeasuredGame]]]:
+    """Yield tables, each fitted without the games of some players, with these games; every game comes once."""
+    players = np.random.default_rng(_SEED).permutation(sorted({game.player for game in games})).tolist()
+    for fold in range(_FOLDS):
+        left_out = set(players[fold::_FOLDS])
+        kept = [game for game in games if game.player not in left_out]
+        yield _fitted(kept, networks), [game for game in games if game.player in left_out]
+
+
+NUMBERS: Final = (1, 2, 5, 10, 20)
+ACCURACY_HEAD: Final = """\
+| games | group right | within one | mean error, ranks | interval holds the rank |
+|---|---|---|---|---|"""
+"""The head of a table of `Accuracy`."""
+
+
+class Accuracy(NamedTuple):
+    """How well the group of `games` games by players of one group is told, by tables fitted without these players."""
+
+    games: int
+    right: float
+    within_one: float
+    mean_error: float
+    """In ranks, of one number for the rank."""
+    covered: float
+    """How often the interval holds the rank."""
+
+    def __str__(self) -> str:
+        return (
+            f"| {self.games} | {self.right:.0%} | {self.within_one:.0%} | {self.mean_error:.1f} | {self.covered:.0%} |"
+        )
+
+
+def accuracies(games: Sequence[MeasuredGame], table: RankTable) -> list[Accuracy]:
+    """Return the accuracy for each of `NUMBERS` of games that every group has among those left out together."""
+    rng = np.random.default_rng(_SEED)
+    rows: dict[int, list[tuple[float, ...]]] = {}
+    for part, rest in _held_out(games, table.networks):
+        members: dict[int, list[MeasuredGame]] = {}
+        for game in rest:
+            members.setdefault(group_of(game.rank), []).append(game)
+        for number in NUMBERS:
+            if number > min(map(len, members.values())):
+                break
+            for of_group in members.values():
+                for _ in range(_DRAWS):
+                    drawn = [of_group[i] for i in rng.choice(len(of_group), number, replace=False)]
+                    rows.setdefault(number, []).append(_told(_with_factor(part, table.factor), drawn))
+    return [Accuracy(number, *np.mean(found, axis=0).tolist()) for number, found in rows.items()]
+
+
+def _told(table: RankTable, games: Sequence[MeasuredGame]) -> tuple[float, ...]:
+    """Return whether a table tells the group of these games, each by another player: the columns of `Accuracy`."""
+    posterior = table.posterior([game.moves for game in games], players=len(games))
+    groups = [group_of(rank) for rank in range(BEST, WORST + 1)]
+    names = sorted(set(groups))
+    sums = [posterior[np.array(groups) == name].sum() for name in names]
+    away = abs(int(np.argmax(sums)) - names.index(group_of(games[0].rank)))
+    rank = np.mean([game.rank for game in games])
+    low, high = _interval(posterior)
+    return away == 0, away <= 1, float(abs(_middle(posterior) - rank)), high <= round(rank) <= low
+
+
+def group_of(rank: int) -> int:
+    """Return the group of a rank: each dan, 1–2k, 3–5k, 6–8k, …; it is named after its strongest rank."""
+    kyu = rank - DAN_RANKS
+    if kyu <= _PAIR:
+        return min(rank, DAN_RANKS + 1)
+    return rank - kyu % _KYU_GROUP
+
+
+def _with_factor(table: RankTable, factor: float) -> RankTable:
+    return RankTable(table.networks, table.means, table.of_player, table.of_game, table.of_move, factor)
+
+
+def _fitted(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankTable:
+    """Return the table of these games, with a factor of 1."""
+    ranks = np.array([game.rank for game in games])
+    found = np.array([_means(game.moves) for game in games])
+    counts = np.array([np.isfinite(game.moves).sum(axis=0) for game in games])
+    known = np.isfinite(found)
+    means = np.zeros((len(COLUMNS), 3))
+    for i in range(len(COLUMNS)):
+        rows = known[:, i]
+        weights = np.sqrt(counts[rows, i])
+        means[i] = np.linalg.lstsq(_powers(ranks[rows]) * weights[:, None], found[rows, i] * weights, rcond=None)[0]
+    of_move = _covariance(np.concatenate([game.moves - _means(game.moves) for game in games]))
+    residuals = found - _powers(ranks) @ means.T
+    of_whole = _covariance(residuals) - of_move * _mean_inverse(counts)
+    by_player: dict[str, list[int]] = {}
+    for i, game in enumerate(games):
+        by_player.setdefault(game.player, []).append(i)
+    pairs = [(a, b) for rows in by_player.values() for a in rows for b in rows if a != b]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    of_player = _positive(_covariance(residuals[first], residuals[second]))
+    return RankTable(networks, means, of_player, _positive(of_whole - of_player), of_move, 1.0)
+
+
+def _covariance(rows: Numbers, others: Numbers | None = None) -> Numbers:
+    """Return the covariance of columns with mean 0, over the rows in which both are known; 0 where there are none.
+
+    With `others`, that of the columns of one with those of the other.
+    """
+    others = rows if others is None else others
+    known, of_others = np.isfinite(rows).astype(np.float64), np.isfinite(others).astype(np.float64)
+    covariance: Numbers = np.nan_to_num(rows).T @ np.nan_to_num(others) / np.maximum(known.T @ of_others, 1)
+    return covariance
+
+
+def _mean_inverse(counts: NDArray[Any]) -> Numbers:
+    """Return the mean over games of one divided by the geometric mean of the moves of two columns, [D, D]."""
+    roots = np.where(counts > 0, 1 / np.sqrt(np.maximum(counts, 1)), 0.0)
+    known = (counts > 0).astype(np.float64)
+    inverse: Numbers = roots.T @ roots / np.maximum(known.T @ known, 1)
+    return inverse
+
+
+def _positive(matrix: Numbers) -> Numbers:
+    """Return the nearest covariance: symmetric, without negative variances in any direction."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    positive: Numbers = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return positive

@@ -1,0 +1,265 @@
+"""The rank that moves look like: the fit, its intervals, what the moves of a game tell, and games that tell nothing."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
+
+from gtp_engine.cli import cli
+from gtp_engine.config.human import HumanProfile, rank_number
+from gtp_engine.errors import ModelError, TengenError
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.level.rank_estimate import (
+    BEST,
+    COLUMNS,
+    LEAST_MOVES,
+    PROFILES,
+    WORST,
+    MeasuredGame,
+    MoveMeter,
+    Numbers,
+    RankEstimate,
+    RankTable,
+    accuracies,
+    estimate,
+    fit_table,
+    group_of,
+    rank_players,
+    rank_table_path,
+    read_rank_table,
+    write_table,
+)
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.sgf import format_sgf, parse_sgf
+
+NETWORKS = ("strong", "human")
+_SLOPES = np.array([-0.1, -0.05, -0.3, 0.5, 0.6, 0.3, -0.4, -0.2, 0.0])
+
+
+def invented(rank: int, rng: np.random.Generator, *, moves: int = 24, style: float = 0.05) -> Numbers:
+    """Return moves of a player of a rank: each column depends on it, and varies by player and by move."""
+    of_player = rng.normal(0, style, len(COLUMNS))
+    found = _SLOPES * rank / 10 + of_player + rng.normal(0, 0.6, (moves, len(COLUMNS)))
+    phase = np.arange(moves) * 3 // moves
+    for i in range(3):
+        found[phase != i, 3 + i] = np.nan
+    return found
+
+
+def invented_games(players: int, *, seed: int = 1) -> list[MeasuredGame]:
+    rng = np.random.default_rng(seed)
+    return [
+        MeasuredGame(f"{rank} {number}", rank, invented(rank, rng))
+        for number in range(players)
+        for rank in range(BEST, WORST + 1)
+        for _ in range(2)
+    ]
+
+
+@pytest.fixture(scope="module")
+def games() -> list[MeasuredGame]:
+    return invented_games(34)
+
+
+@pytest.fixture(scope="module")
+def table(games: list[MeasuredGame]) -> RankTable:
+    return fit_table(games, NETWORKS)
+
+
+def test_the_fit_finds_how_moves_depend_on_the_rank(table: RankTable) -> None:
+    ranks = np.arange(BEST, WORST + 1)
+    powers = (ranks[:, None] / 10) ** np.arange(3)
+    np.testing.assert_allclose(powers @ table.means.T, ranks[:, None] / 10 * _SLOPES, atol=0.12)
+    np.testing.assert_allclose(np.diag(table.of_move)[:3], 0.36, rtol=0.15)
+
+
+def test_intervals_hold_the_ranks_of_other_players(table: RankTable) -> None:
+    found = [(game.rank, estimate(table, [game.moves])) for game in invented_games(20, seed=2)]
+    assert 0.85 <= np.mean([each.high <= rank <= each.low for rank, each in found]) <= 0.95
+    assert np.mean([abs(each.rank - rank) for rank, each in found]) < 3
+
+
+def test_more_moves_and_more_games_narrow_the_interval(table: RankTable) -> None:
+    rng = np.random.default_rng(3)
+    rows = [[invented(7, rng, moves=120, style=0.0) for _ in range(10)] for _ in range(20)]
+
+    def width(take: int, moves: int) -> float:
+        found = [estimate(table, [game[:: 120 // moves] for game in row[:take]]) for row in rows]
+        return float(np.mean([each.low - each.high for each in found]))
+
+    assert width(1, 20) > width(1, 120) + 0.5 > width(10, 120) + 1
+
+
+def test_accuracy_grows_with_the_number_of_games(games: list[MeasuredGame], table: RankTable) -> None:
+    found = accuracies(games, table)
+    assert [each.games for each in found] == [1, 2, 5, 10, 20]
+    rights = [each.within_one for each in found]
+    assert rights == sorted(rights) and rights[-1] > rights[0] + 0.2
+    assert found[-1].mean_error < found[0].mean_error
+    assert str(found[0]).count("|") == 6
+
+
+def test_half_a_game_has_an_estimate_from_what_there_is(table: RankTable) -> None:
+    moves = invented(5, np.random.default_rng(4), moves=60)[:LEAST_MOVES]
+    assert np.isnan(moves[:, 4:6]).all(), "only the opening"
+    whole = estimate(table, [invented(5, np.random.default_rng(4), moves=60)])
+    part = estimate(table, [moves])
+    assert part.low - part.high >= whole.low - whole.high and part.moves == LEAST_MOVES
+
+
+def test_an_interval_without_an_end_says_so() -> None:
+    assert str(RankEstimate(14, 14, 14, 30, 1)) == "like 5k or weaker"
+    assert str(RankEstimate(1, 1, 1, 30, 1)) == "like 9d or stronger"
+    assert str(RankEstimate(7, 7, 7, 30, 1)) == "like 3d"
+    assert str(RankEstimate(12, 14, 10, 30, 1)) == "like 3k, between 5k or weaker and 1k"
+    found = RankEstimate(12, 14, 10, 30, 1).to_json()
+    assert found == {
+        "rank": "3k", "low": "5k", "high": "1k", "or_weaker": True, "or_stronger": False, "moves": 30, "games": 1
+    }  # fmt: skip
+
+
+def test_too_few_moves_have_no_rank(table: RankTable) -> None:
+    moves = invented(5, np.random.default_rng(5))[: LEAST_MOVES - 1]
+    with pytest.raises(TengenError, match="19 moves of a player: expected at least 20 to tell a rank"):
+        estimate(table, [moves])
+    with pytest.raises(TengenError, match="0 moves"):
+        estimate(table, [])
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path, table: RankTable) -> None:
+    path = rank_table_path(tmp_path / "human-int8.onnx", "human")
+    assert path == tmp_path / "human.ranks.json" == rank_table_path(tmp_path, "human")
+    write_table(table, path)
+    moves = [invented(9, np.random.default_rng(6))]
+    assert estimate(read_rank_table(path), moves) == estimate(table, moves)
+    for text in ("", "{}", json.dumps(json.loads(path.read_text()) | {"of_move": [[1]]}), '{"format": 2}'):
+        path.write_text(text)
+        with pytest.raises(ModelError, match=r"rank table .* cannot be read"):
+            read_rank_table(path)
+
+
+def test_groups_of_ranks() -> None:
+    first = {"9d": "9d", "1d": "1d", "1k": "1k", "2k": "1k", "3k": "3k", "5k": "3k", "6k": "6k", "8k": "6k", "9k": "9k"}
+    assert {name: group_of(rank_number(name)) for name in first} == {name: rank_number(first[name]) for name in first}
+
+
+# Moves of a game
+
+
+def played(count: int, *, seed: int = 1, size: int = 19) -> Game:
+    rng = np.random.default_rng(seed)
+    game = Game(size, size)
+    while len(game.moves) < count:
+        game.play(int(rng.choice(game.legal_points())))
+    return game
+
+
+def test_moves_between_equals_tell_nothing() -> None:
+    looked = MoveMeter(UniformEvaluator(), UniformEvaluator()).measure(played(60), WHITE, most=100)
+    assert looked.shape == (30, len(COLUMNS))
+    np.testing.assert_allclose(looked[:, :2], 0, atol=1e-6)
+    assert (looked[:, 2] < -5).all() and (looked[:25, 3] == 0).all() and (looked[25:, 4] == 0).all()
+    assert np.isnan(looked[25:, 3]).all() and np.isnan(looked[:25, 4]).all() and np.isnan(looked[:, 5]).all()
+
+
+def test_points_lost_are_the_movers_between_positions() -> None:
+    """Compared with one evaluation of each position after the other."""
+    game, strong = played(12), FakeEvaluator()
+    for color in (BLACK, WHITE):
+        looked = MoveMeter(strong, UniformEvaluator()).measure(game, color, most=100)
+        leads = [_lead(game, ply) for ply in range(len(game.moves) + 1)]
+        sign = 1 if color == BLACK else -1
+        lost = [
+            np.log1p(np.clip(sign * (leads[ply] - leads[ply + 1]), 0, 30))
+            for ply, move in enumerate(game.moves)
+            if move.color == color
+        ]
+        np.testing.assert_allclose(looked[:, 3], lost, atol=1e-5)
+
+
+def _lead(game: Game, count: int) -> float:
+    from gtp_engine.evaluation.evaluation import new_evaluation
+    from gtp_engine.evaluation.evaluator import Request
+    from gtp_engine.evaluation.from_game import write_game
+    from gtp_engine.evaluation.positions import new_positions
+
+    before = game.copy()
+    before.undo(len(game.moves) - count)
+    positions, evaluation = new_positions(1, 19, 19), new_evaluation(1, 19, 19)
+    write_game(positions, 0, before)
+    FakeEvaluator().evaluate(Request(positions, 1, evaluation))
+    return float(evaluation.lead_black[0])
+
+
+def test_people_of_three_ranks_are_asked_about_the_same_positions() -> None:
+    human = RecordingEvaluator()
+    MoveMeter(UniformEvaluator(), human).measure(played(50), BLACK, most=10)
+    asked = [each.human_profile for each in human.conditions]
+    assert asked == [HumanProfile("rank", rank, rank).code for rank in PROFILES for _ in range(10)]
+
+
+def record(text: str) -> bytes:
+    return f"(;SZ[19]PB[Ann]PW[Bo]{text})".encode()
+
+
+def moves_text(count: int) -> str:
+    letters = "abcdefghijklmnopqrs"
+    return "".join(f";{'BW'[i % 2]}[{letters[i % 19]}{letters[2 * (i // 19)]}]" for i in range(count))
+
+
+def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
+    records = [
+        ("long", record(moves_text(60))),
+        ("short", b"(;SZ[19]PB[Cy]PW[Bo];B[aa];W[bb])"),
+        ("small", b"(;SZ[9]PB[Ann]PW[Bo];B[aa];W[bb])"),
+        ("handicap", record("HA[2]AB[dd][pp];W[aa]")),
+        ("handicap played", record("HA[2];B[dd];B[pp];W[aa]")),
+    ]
+    parsed = [(name, parse_sgf(text)) for name, text in records]
+    meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
+    report = rank_players(meter, table, parsed, player=None, most=60)
+    assert set(report.ranks) == {"Ann", "Bo"} and set(report.untold) == {"Cy"}
+    assert (report.ranks["Ann"].moves, report.ranks["Bo"].moves, report.ranks["Bo"].games) == (30, 31, 2)
+    assert set(report.left_out) == {"small", "handicap", "handicap played"}
+    assert "expected one on 19x19" in report.left_out["small"] and "even game" in report.left_out["handicap"]
+    text = report.to_text()
+    assert "Ann played like " in text and "Cy: 1 move of" in text and "the Fox server" in text
+    assert [each["player"] for each in report.to_json()["players"]] == ["Ann", "Bo", "Cy"]
+
+    alone = rank_players(meter, table, parsed, player="Ann", most=60).to_json()
+    assert set(alone) == {
+        "player",
+        "rank",
+        "low",
+        "high",
+        "or_weaker",
+        "or_stronger",
+        "moves",
+        "games",
+        "server",
+        "left_out",
+    }
+    unknown = rank_players(meter, table, parsed, player="Di", most=60).to_json()
+    assert unknown["error"] == "no usable game of this player"
+
+
+# What ships
+
+
+def test_the_shipped_table_is_of_the_shipped_networks() -> None:
+    network = model_path("tengen-human")
+    table = read_rank_table(rank_table_path(network, "tengen-human"))
+    assert table.networks == ("tengen-b10c128", "tengen-human")
+
+
+def test_the_command_tells_random_movers_the_weakest_rank(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text(format_sgf(played(90), black_name="Ann", white_name="Bo"), encoding="utf-8")
+    result = CliRunner().invoke(cli, ["rank", str(path), "--moves", "20", "--player", "Ann", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["player"], found["low"], found["or_weaker"], found["moves"]) == ("Ann", "5k", True, 20)
