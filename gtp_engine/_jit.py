@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, SupportsInt
 
 import numpy as np
 
-from gtp_engine.kernel_cache import note_unsaved
+from gtp_engine.kernel_cache import compilation_note, note_unsaved
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -121,6 +121,8 @@ class _Kernel:
         self.py_func: Final = function
         self.targetoptions: Final = options
         self._is_loaded = False
+        self._is_called = True
+        """Whether what is compiled now is for a call; who loads it says so himself."""
 
     def __call__(self, *args: Any) -> Any:
         """Run the version for Python, or the source."""
@@ -132,9 +134,9 @@ class _Kernel:
 
     def load(self, arguments: tuple[Any, ...]) -> None:
         """Compile the version for Python for arguments of these types, or load it from the cache."""
-        version = self._for_python
+        version, self._is_called = self._for_python, False
         version.compile(tuple(_numba().typeof(argument) for argument in arguments))
-        self._is_loaded = True
+        self._is_loaded, self._is_called = True, True
 
     @property
     def _numba_type_(self) -> Any:
@@ -150,12 +152,22 @@ class _Kernel:
 
     @functools.cached_property
     def _for_python(self) -> Any:
-        version = _numba().njit(**self.targetoptions)(self.py_func)
-        if hasattr(version, "_cache"):  # not with NUMBA_DISABLE_JIT, which leaves the function as it is
-            from gtp_engine._jit_linking import cache_of  # here: it imports numba
+        from gtp_engine._jit_linking import LeanCompiler, cache_of  # here: it imports numba
 
+        version = _numba().njit(**self.targetoptions, pipeline_class=LeanCompiler)(self.py_func)
+        if hasattr(version, "_cache"):  # not with NUMBA_DISABLE_JIT, which leaves the function as it is
             version._cache = _TolerantCache(cache_of(self.py_func))
+            version._compiler.compile = self._telling(version._compiler.compile)
         return version
+
+    def _telling(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """Return numba's method that compiles, which also tells the user why a call takes long."""
+
+        def compile_and_tell(*arguments: Any) -> Any:
+            with compilation_note.compiling() if self._is_called else contextlib.nullcontext():
+                return compile_(*arguments)
+
+        return compile_and_tell
 
     @functools.cached_property
     def _for_kernels(self) -> Any:

@@ -270,7 +270,9 @@ def _levels(files: "NetworkFiles", problems: list[str]) -> str | None:
 
 
 def remove_compiled_code() -> str:
-    """Remove the compiled code of all versions of the engine, and its folders if they are empty; return what was done.
+    """Remove the compiled code of all versions of the engine and of networks; return what was done.
+
+    Folders that are empty then are removed, too.
 
     A folder that NUMBA_CACHE_DIR names may hold other programs' code: there only this version's is removed.  Raises
     TengenError for code that cannot be found or removed.
@@ -283,6 +285,8 @@ def remove_compiled_code() -> str:
     is_ours = current.parent.name == kernel_cache.CACHES_FOLDER
     found = current.parent.glob("*") if is_ours else [current]
     versions = [path for path in found if path.is_dir() and kernel_cache.CACHE_NAME.fullmatch(path.name)]
+    if is_ours and (networks := current.parents[1] / kernel_cache.NETWORKS_FOLDER).is_dir():
+        versions.append(networks)
     if not versions:
         return f"There is no compiled code in {current.parent}."
     size = sum(file.stat().st_size for path in versions for file in path.rglob("*") if file.is_file())

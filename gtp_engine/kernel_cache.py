@@ -1,4 +1,4 @@
-"""The folders on disk for compiled kernels: where they are, whether they are complete, who fills them.
+"""The folders on disk for compiled code: where they are, whether those of kernels are complete, who fills them.
 
 One folder holds the code of one version of the sources.  numba recompiles a function when *its own file* changes, but
 not when a kernel that it calls changes in another file; the stale caller would keep running the old code.  So the
@@ -11,6 +11,8 @@ Beside numba's files a folder has a list of the kernels compiled so far, and a m
 
 `TENGEN_CACHE_DIR` sets another place for the folders, and so does `NUMBA_CACHE_DIR`, numba's own variable.  Where the
 place cannot be written, a folder of this user in the temporary directory replaces it.
+
+Networks that OpenVINO has compiled are kept in a folder beside these, if it can be written (`kept_network`).
 """
 
 import atexit
@@ -24,6 +26,7 @@ import stat
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -251,6 +254,48 @@ def note_unsaved(error: OSError) -> None:
     _unsaved.set()
 
 
+_PATIENCE: Final = 3.0
+"""Seconds of compiling kernels that are called, and not loaded before, after which the user is told."""
+
+_COMPILING: Final = (
+    "Tengen: compiling the engine for this processor, each part when it is first used, up to a minute in all; later "
+    "starts take a second. `gtp-engine warmup` does it in advance."
+)
+
+
+class CompilationNote:
+    """Says once why a call takes long: a kernel that it needs is being compiled."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._is_said = False
+
+    @contextlib.contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Let the block compile kernels, and tell the user on stderr if that takes long together with earlier ones."""
+        if self._is_said:
+            yield
+            return
+        timer = threading.Timer(_PATIENCE - self._seconds, self._say)
+        timer.daemon = True
+        timer.start()
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self._seconds = min(_PATIENCE, self._seconds + time.monotonic() - start)
+
+    def _say(self) -> None:
+        if not self._is_said:
+            self._is_said = True
+            print(_COMPILING, file=sys.stderr)
+
+
+compilation_note: Final = CompilationNote()
+"""That of this process."""
+
+
 @contextlib.contextmanager
 def lock(waiting: Callable[[], None]) -> Iterator[None]:
     """Hold the right to compile, which one process has at a time; `waiting` is called now and then before that.
@@ -270,6 +315,58 @@ def lock(waiting: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         guard.release()
+
+
+# --- compiled networks ---
+
+NETWORKS_FOLDER: Final = "compiled-networks"
+_MOST_NETWORK_BYTES: Final = 512 << 20
+"""Size of all compiled networks that are kept; those used least recently are removed.  The network that ships takes
+4 MB for each board and number of positions."""
+_NETWORK_ENDING: Final = ".network"
+
+
+def kept_network(key: str) -> bytes | None:
+    """Return what `keep_network` has kept for a key, None if there is nothing or it is damaged."""
+    with contextlib.suppress(OSError, RuntimeError):
+        path = _network_path(key)
+        data = path.read_bytes()
+        digest, content = data[: hashlib.sha256().digest_size], data[hashlib.sha256().digest_size :]
+        if hashlib.sha256(content).digest() == digest:
+            path.touch()  # the time tells which are in use
+            return content
+        path.unlink()
+    return None
+
+
+def keep_network(key: str, content: bytes) -> None:
+    """Keep a compiled network for other processes, if there is a place for it."""
+    with contextlib.suppress(OSError, RuntimeError):
+        path = _network_path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        try:
+            unfinished.write_bytes(hashlib.sha256(content).digest() + content)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        _remove_old_networks(path.parent)
+
+
+def _network_path(key: str) -> Path:
+    name = hashlib.sha256(key.encode()).hexdigest()[:32]
+    return cache_root() / NETWORKS_FOLDER / f"{name}{_NETWORK_ENDING}"
+
+
+def _remove_old_networks(folder: Path) -> None:
+    """Remove the networks used least recently until those left are small enough together."""
+    found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in folder.glob(f"*{_NETWORK_ENDING}"))
+    too_many = sum(size for _, size, _ in found) - _MOST_NETWORK_BYTES
+    for _, size, path in found:
+        if too_many <= 0:
+            return
+        path.unlink(missing_ok=True)
+        too_many -= size
 
 
 def _file_tag(group: str = "") -> str:

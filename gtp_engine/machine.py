@@ -3,6 +3,7 @@
 They come from the standard library, from Linux's files, and from LLVM where there are none; unknown ones are None.
 """
 
+import functools
 import math
 import os
 import platform
@@ -37,6 +38,13 @@ def describe_machine() -> dict[str, Any]:
         "memory_mib": memory_mib(_read(_CGROUP / "memory.max")),
         "free_memory_mib": free_memory_mib(),
     }
+
+
+@functools.cache
+def processor_key() -> str:
+    """Return what tells processors apart that run different code: name and instruction sets."""
+    cpuinfo = _read(_CPUINFO)
+    return f"{processor_name(cpuinfo)} {simd_flags(cpuinfo)} {platform.machine()}"
 
 
 def usable_cores() -> int:

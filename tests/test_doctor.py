@@ -165,10 +165,10 @@ def clean(monkeypatch: pytest.MonkeyPatch, directory: Path) -> str:
 def test_clean_removes_all_versions_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     root = tmp_path / "tengen"
     current, older = root / "kernels" / ("a" * 16), root / "kernels" / "0123456789abcdef"
-    for folder in (current, older):
+    for folder in (current, older, root / kernel_cache.NETWORKS_FOLDER):
         folder.mkdir(parents=True)
         (folder / "kernel.nbc").write_bytes(bytes(2**20))
-    assert clean(monkeypatch, current) == f"Removed the compiled code in {root / 'kernels'}, 2.0 MiB.\n"
+    assert clean(monkeypatch, current) == f"Removed the compiled code in {root / 'kernels'}, 3.0 MiB.\n"
     assert not root.exists()
     assert clean(monkeypatch, current) == f"There is no compiled code in {root / 'kernels'}.\n"
     current.mkdir(parents=True)

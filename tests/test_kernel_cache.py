@@ -1,17 +1,19 @@
 """Where compiled kernels are kept, above all if the home directory cannot be written."""
 
+import contextlib
 import functools
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import llvmlite.binding
 import pytest
 
 import gtp_engine
-from gtp_engine import kernel_cache
+from gtp_engine import _jit, kernel_cache
 
 ROOT = Path(gtp_engine.__file__).parents[1]
 HAS_USERS = hasattr(os, "getuid")
@@ -181,7 +183,7 @@ def test_damaged_code_is_compiled_again(tmp_path: Path, ending: str) -> None:
     for path, data in files.items():
         path.write_bytes(data[: len(data) // 2])
     process = run_kernel(tmp_path)
-    assert (process.stdout, process.stderr) == ("3 3.5\n", "")
+    assert (process.stdout, process.stderr.replace(f"{kernel_cache._COMPILING}\n", "")) == ("3 3.5\n", "")
     assert {path: len(path.read_bytes()) for path in files} == {path: len(data) for path, data in files.items()}
 
 
@@ -189,8 +191,53 @@ def test_damaged_code_is_compiled_again(tmp_path: Path, ending: str) -> None:
 def test_code_that_cannot_be_written_runs_all_the_same(tmp_path: Path) -> None:
     process = run_kernel(tmp_path, "full")
     assert process.stdout == "3 3.5\n"
-    (line,) = process.stderr.splitlines()
+    (line,) = (line for line in process.stderr.splitlines() if line != kernel_cache._COMPILING)
     assert line.startswith("Tengen: compiled code cannot be written to ") and "(File too large), so every start" in line
     assert not list((tmp_path / "cache").rglob("complete-*")), "the next start must not rely on it"
     process = run_kernel(tmp_path, "full", "require")
     assert process.stdout == "" and "OSError: [Errno" in process.stderr
+
+
+def test_a_call_that_waits_for_the_compiler_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`Engine` in Python sat silent for 25 s."""
+    monkeypatch.setattr(kernel_cache, "_PATIENCE", 0.1)
+    note = kernel_cache.CompilationNote()
+    with note.compiling():
+        pass
+    assert capsys.readouterr().err == ""
+    for _ in range(2):
+        with note.compiling():
+            time.sleep(0.3)
+    assert capsys.readouterr().err == f"{kernel_cache._COMPILING}\n"
+
+
+def test_only_kernels_compiled_for_a_call_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who loads kernels in advance says so himself, with the progress."""
+    noted: list[str] = []
+
+    class Note:
+        def compiling(self) -> contextlib.AbstractContextManager[None]:
+            noted.append("compiling")
+            return contextlib.nullcontext()
+
+    def double(x: int) -> int:
+        return 2 * x
+
+    monkeypatch.setattr(_jit, "compilation_note", Note())
+    kernel = _jit._Kernel(double, {**_jit._OPTIONS})
+    monkeypatch.setattr("gtp_engine._jit_linking.cache_of", lambda function: FakeCache())
+    _jit.KernelCall(kernel, (1,)).load()
+    assert kernel(1) == 2 and noted == []
+    assert kernel(1.5) == 3.0 and noted == ["compiling"]
+
+
+class FakeCache:
+    """Keeps nothing."""
+
+    def load_overload(self, signature: object, context: object) -> None:
+        """Return None: there is no code."""
+
+    def save_overload(self, signature: object, code: object) -> None:
+        """Do nothing."""

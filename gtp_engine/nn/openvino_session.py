@@ -5,22 +5,37 @@ The only module that imports openvino.
 A session compiles the network for boards of one size and one number of positions, or any number.  It copies its inputs
 into arrays of its own, as telling OpenVINO of other arrays takes longer, and returns copies of its
 outputs, so that results stay as they are when it runs again.
+
+Compiled networks are kept on disk (`kernel_cache`), from where they are loaded in a quarter of the time, on a Zen 4
+0.06 s instead of 0.26 s of processor time for the network that ships in 8 bits.  Outputs are the same bit for bit.
 """
 
+import contextlib
 import functools
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from gtp_engine.errors import ModelError, problem
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.files import sha256_of
+from gtp_engine.kernel_cache import keep_network, kept_network
+from gtp_engine.machine import processor_key
 from gtp_engine.nn.providers import Runtime, thread_count
 
 _CONVERSION: Final = "openvino.tools.ovc"
 """The module that openvino imports if it is there."""
+
+_PROCESSOR: Final = "CPU"
+
+_LEAST_KEPT: Final = 1 << 20
+_MOST_KEPT: Final = 64 << 20
+"""Bytes of a network file whose compiled code is kept: a smaller one is compiled in no time, a larger one would take
+the room of many, as it has a compiled network for each board and number of positions."""
 
 _AXES: Final = {"batch": 0, "height": 2, "width": 3}
 """The axes that a network file leaves free, by name; inputs beside the planes have the first one only."""
@@ -38,20 +53,10 @@ class OpenVinoSession:
     """
 
     def __init__(self, model: str | bytes, runtime: Runtime, dimensions: Mapping[str, int], *, threads: int) -> None:
-        core = _core()
-        network = core.read_model(model, b"") if isinstance(model, bytes) else core.read_model(model)
-        shapes = {entry: entry.get_partial_shape() for entry in network.inputs}
-        self.inputs: Final = {
-            entry.get_any_name(): shape[1].get_length() for entry, shape in shapes.items() if len(shape) > 1
-        }
+        compiled = _compiled(model, dimensions, _device(runtime), _settings(runtime, threads))
+        shapes = {entry.get_any_name(): entry.get_partial_shape() for entry in compiled.inputs}
+        self.inputs: Final = {name: shape[1].get_length() for name, shape in shapes.items() if len(shape) > 1}
         """Values per position and point of each input, by its name."""
-        for shape in shapes.values():
-            for name, size in dimensions.items():
-                if _AXES[name] < len(shape) and shape[_AXES[name]].is_dynamic:
-                    shape[_AXES[name]] = size
-        if dimensions:
-            network.reshape({entry.get_any_name(): shape for entry, shape in shapes.items()})
-        compiled = core.compile_model(network, _device(runtime), _settings(runtime, threads))
         self.outputs: Final = {name: i for i, entry in enumerate(compiled.outputs) for name in entry.get_names()}
         """The number of each output, by its names."""
         names = [entry.get_any_name() for entry in compiled.inputs]
@@ -72,6 +77,44 @@ class OpenVinoSession:
                 self._request.set_input_tensor(i, _openvino().Tensor(feeds[name], shared_memory=True))
         self._request.infer()
         return {name: np.array(self._request.get_output_tensor(i).data) for name, i in self.outputs.items()}
+
+
+def _compiled(model: str | bytes, dimensions: Mapping[str, int], device: str, settings: Mapping[str, str]) -> Any:
+    """Return the compiled network, loaded from the disk if it has been kept there."""
+    core = _core()
+    key = _key(Path(model), dimensions, settings) if isinstance(model, str) and device == _PROCESSOR else ""
+    if key and (kept := kept_network(key)) is not None:
+        with contextlib.suppress(Exception):  # it raises many kinds; then the network is compiled
+            return core.import_model(kept, device, settings)
+    network = core.read_model(model, b"") if isinstance(model, bytes) else core.read_model(model)
+    shapes = {entry: entry.get_partial_shape() for entry in network.inputs}
+    for shape in shapes.values():
+        for name, size in dimensions.items():
+            if _AXES[name] < len(shape) and shape[_AXES[name]].is_dynamic:
+                shape[_AXES[name]] = size
+    if dimensions:
+        network.reshape({entry.get_any_name(): shape for entry, shape in shapes.items()})
+    compiled = core.compile_model(network, device, settings)
+    if key:
+        with contextlib.suppress(Exception):  # as above; nothing is lost but time
+            keep_network(key, compiled.export_model().getvalue())
+    return compiled
+
+
+def _key(path: Path, dimensions: Mapping[str, int], settings: Mapping[str, str]) -> str:
+    """Return all that a compiled network depends on, "" for a file whose code is not kept: a small or a large one."""
+    status = path.stat()
+    if not _LEAST_KEPT <= status.st_size <= _MOST_KEPT:
+        return ""
+    version = _core().get_versions(_PROCESSOR)[_PROCESSOR].build_number
+    digest = _digest(path, status.st_size, status.st_mtime_ns)
+    return repr((digest, version, processor_key(), dict(dimensions), dict(settings)))
+
+
+@functools.lru_cache(maxsize=16)
+def _digest(path: Path, size: int, changed: int) -> str:
+    """Return the hash of a network file of this size, last changed at this time."""
+    return sha256_of(path)
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """Network files in ONNX Runtime: sessions, batches, and one clear sentence for every kind of broken file."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 from nn import tiny_networks
 from nn.katago_files import NetworkFile
 
+from gtp_engine import kernel_cache
 from gtp_engine.errors import ModelError
 from gtp_engine.networks.onnx_export import convert_file
-from gtp_engine.nn import onnx_model
+from gtp_engine.nn import onnx_model, openvino_session
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, try_provider
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 
@@ -278,3 +280,63 @@ def test_providers_can_be_tried_without_a_network() -> None:
     assert try_provider(CPU) is None
     absent = Runtime(Provider("cuda", "NoSuchExecutionProvider", "No Such", "get it"), "float32")
     assert "No Such" in str(try_provider(absent))
+
+
+# --- Compiled networks on disk
+
+
+def outputs_of(path: Path, rows: int) -> RawOutputs:
+    """Return what a new model, with sessions of its own, returns for random inputs."""
+    model = OnnxModel(path, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=rows)
+    rng = np.random.default_rng(1)
+    spatial = rng.random((rows, model.info.planes, 5, 5), dtype=np.float32)
+    found = model.run(spatial, rng.random((rows, model.info.globals_), dtype=np.float32))
+    model.close()
+    return found
+
+
+@needs_openvino
+def test_compiled_networks_are_loaded_from_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each start, and each change to a board size seen before, compiled the network again."""
+    monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(openvino_session, "_LEAST_KEPT", 0)
+    read: list[str] = []
+
+    class Core:
+        def __init__(self, core: Any) -> None:
+            self._core = core
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "read_model":
+                read.append(name)
+            return getattr(self._core, name)
+
+    core = Core(openvino_session._core())
+    monkeypatch.setattr(openvino_session, "_core", lambda: core)
+    path = tiny_networks.v7_network(tmp_path / "tiny.onnx", blocks=2)
+    first = outputs_of(path, 2)
+    assert len(read) == 1
+    for expected in (1, 2):  # then from the disk; damaged, it is compiled again
+        again = outputs_of(path, 2)
+        assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True) if one is not None)
+        assert len(read) == expected
+        (kept,) = (tmp_path / "cache" / kernel_cache.NETWORKS_FOLDER).iterdir()
+        kept.write_bytes(kept.read_bytes()[:-9])
+    outputs_of(path, 4)
+    tiny_networks.v7_network(path, blocks=2, seed=7)
+    other = outputs_of(path, 2)
+    assert len(read) == 4 and not np.array_equal(other.value, first.value)
+    (tmp_path / "cache" / kernel_cache.NETWORKS_FOLDER).rename(tmp_path / "away")
+    (tmp_path / "cache" / kernel_cache.NETWORKS_FOLDER).touch()  # nothing can be kept
+    assert np.array_equal(outputs_of(path, 2).value, other.value)
+
+
+def test_compiled_networks_used_least_recently_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernel_cache, "_MOST_NETWORK_BYTES", 350)
+    for age, key in enumerate("ab"):
+        kernel_cache.keep_network(key, bytes(100))
+        os.utime(kernel_cache._network_path(key), (1e9 + age, 1e9 + age))
+    assert kernel_cache.kept_network("a") == bytes(100)  # it is in use
+    kernel_cache.keep_network("c", bytes(100))
+    assert [key for key in "abc" if kernel_cache.kept_network(key)] == ["a", "c"]
