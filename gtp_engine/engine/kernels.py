@@ -31,7 +31,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from gtp_engine._jit import KernelCall, interpret_until_loaded, require_saving
@@ -145,25 +145,41 @@ def compile_kernels(kernels: str, report: Callable[[str], None]) -> None:
             call.load()
         return
     progress = CompilationLog([call.name for call in (*first, *second)], report)
-    with lock(waiting=progress.update):
+    with _reporting(progress), lock(waiting=lambda: None):
         with _start_helper(kernels) as helper:
-            _compile(first, progress.update)
+            _compile(first)
             while helper is not None and helper.poll() is None:
-                progress.update()
                 time.sleep(_POLL)
-        _compile(second, progress.update)  # loads what the helper has compiled
+        _compile(second)  # loads what the helper has compiled
         mark_cache_filled(kernels)
     progress.end()
 
 
-def _compile(calls: Iterable[KernelCall], update: Callable[[], None]) -> None:
-    """Compile or load kernels one after the other, and record them; call `update` after each."""
+@contextlib.contextmanager
+def _reporting(progress: CompilationLog) -> Iterator[None]:
+    """Let another thread report the progress during the block: the largest kernel alone takes half of the time."""
+    is_over = threading.Event()
+
+    def report() -> None:
+        while not is_over.wait(_POLL):
+            progress.update()
+
+    thread = threading.Thread(target=report, name="compilation log", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _compile(calls: Iterable[KernelCall]) -> None:
+    """Compile or load kernels one after the other, and record them."""
     known = set(compiled_so_far())
     for call in calls:
         call.load()
         if call.name not in known:
             record_compiled(call.name)
-        update()
 
 
 def _start_helper(kernels: str) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes] | None]":
@@ -302,7 +318,7 @@ def main() -> None:
     kernels, *part = sys.argv[1:]
     try:
         if part == [_HELPER]:
-            _compile(kernel_halves(kernels)[1], lambda: None)
+            _compile(kernel_halves(kernels)[1])
         else:
             compile_kernels(kernels, lambda line: None)
     except OSError:

@@ -303,6 +303,27 @@ class TestOneCompilerAtATime:
         assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(ROLLOUTS)
 
 
+@pytest.mark.usefixtures("empty_cache")
+def test_progress_is_reported_while_a_large_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine the first line came after 322 s."""
+    is_reported = threading.Event()
+
+    class Call:
+        name = "large"
+
+        def load(self) -> None:
+            assert is_reported.wait(60)
+
+    def report(line: str) -> None:
+        if line.startswith("Compiled 0 of 1 kernels"):
+            is_reported.set()
+
+    monkeypatch.setattr(kernels, "PROGRESS_INTERVAL", 0.0)
+    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call()], []))
+    monkeypatch.setattr(kernels, "available_cores", lambda: 1)
+    kernels.compile_kernels(NETWORK, report)
+
+
 class FakeHelper:
     """A compiling process that ends when it is looked at for the second time; `work` is what it has done by then."""
 
