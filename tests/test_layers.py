@@ -76,6 +76,7 @@ STANDARD_STREAMS = ("streams.py", "gtp/session.py", "terminal/", "cli/", "cli.py
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
 THREADS = (
+    "kernel_cache.py",
     "gtp/session.py",
     "analysis/server.py",
     "engine/engine.py",
@@ -98,7 +99,7 @@ THREADS = (
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
 the watchdog of a process that is being timed, the readers of a training's data, the server of its generation, the
-analyses and engines of the web server, the waiting for workers of reviews."""
+analyses and engines of the web server, the waiting for workers of reviews, the note about a long compilation."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")
