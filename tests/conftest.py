@@ -33,13 +33,25 @@ def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None
 
     The workers wait meanwhile.  Two that need the same kernels at a time would both compile them.
     """
-    if len(ids) >= MANY_TESTS:
-        from gtp_engine.engine.kernels import compile_kernels
-        from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, is_cache_filled
+    compile_for(len(ids), node.config)
 
-        for searches in (NETWORK, ROLLOUTS):
-            if not is_cache_filled(searches):
-                compile_kernels(searches, lambda line: None)
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Do the same without workers: a test that compiles the largest kernel on a busy machine looks as if it hung."""
+    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        compile_for(len(session.items), session.config)
+
+
+def compile_for(tests: int, config: pytest.Config) -> None:
+    """Compile the kernels that most tests use, on two cores, if there are many tests; report the progress."""
+    if tests >= MANY_TESTS:
+        from gtp_engine.alphago.alphago_calls import KERNEL_ROLLOUTS
+        from gtp_engine.engine.kernels import compile_kernels
+        from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, is_cache_filled, joined
+
+        kernels = joined([NETWORK, ROLLOUTS, KERNEL_ROLLOUTS])
+        if not is_cache_filled(kernels):
+            compile_kernels(kernels, config.pluginmanager.getplugin("terminalreporter").write_line)
 
 
 @pytest.hookimpl(trylast=True)
