@@ -90,6 +90,9 @@ def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest
     assert findings["network"]["precision"] == "float32"
     assert findings["network"]["reasons"][0] == "OpenVINO could not be started."
     assert findings["problems"] == []
+    monkeypatch.setattr(onnx_model, "try_provider", lambda runtime: None)
+    monkeypatch.setattr("gtp_engine.nn.onnx_model.installed_providers", lambda: ["cuda", "cpu"])
+    assert "CUDA uses a graphics or neural processor, if a trial at the start" in examine()["network"]["reasons"][0]
     monkeypatch.setattr(onnx_model, "try_provider", lambda runtime: "broken")
     assert any("none of the providers works: broken." in problem for problem in examine()["problems"])
 

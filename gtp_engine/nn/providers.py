@@ -420,7 +420,7 @@ def _why(provider: Provider, *, has_openvino: bool) -> str:
         return "OpenVINO is the fastest provider on processors."
     if provider.name == "cpu":
         return "Nothing faster could be used." if has_openvino else "Nothing faster is installed."
-    return f"{provider.title} is installed and uses the graphics or neural processor."
+    return f"{provider.title} uses a graphics or neural processor, if a trial at the start finds it right and faster."
 
 
 def _installed(available: Collection[str]) -> str:
