@@ -141,6 +141,7 @@ def outcome_of_ended(game: Game, status: StatusEstimate, reports: Sequence[Searc
 
     Where the players left an open area, a winner that both searches expect is more reliable than a count.  Elsewhere
     the count is, because groups were read out; where that decided everything, it is enough that one search agrees.
+    A lead is that of the side to play, as before the passes.
     """
     final = settled(game, status)
     count = game.score(final.dead)
@@ -150,7 +151,8 @@ def outcome_of_ended(game: Game, status: StatusEstimate, reports: Sequence[Searc
     if not final.is_open and agreeing >= (1 if status.is_decided else 2):
         return FinalScore(game.copy(), count, final)
     is_lead = final.is_open or (status.is_open and not agreeing)
-    return FinalScore(game.copy(), score_by_lead(game, float(np.mean(leads))) if is_lead else count, final, _OPEN)
+    lead = next(lead for report, lead in zip(reports, leads, strict=True) if report.to_play == game.to_play)
+    return FinalScore(game.copy(), score_by_lead(game, lead) if is_lead else count, final, _OPEN)
 
 
 def outcome_of_unfinished(game: Game, status: StatusEstimate, report: SearchReport) -> FinalScore:

@@ -514,6 +514,21 @@ def test_what_searches_expect_after_two_passes_is_not_called_counted(searches: S
         assert (outcome.is_counted, outcome.score.winner) == (is_counted, WHITE)
 
 
+def test_stones_that_live_in_an_open_area_leave_the_lead_of_the_side_to_play(searches: Searches) -> None:
+    """The mean of both sides' leads named another winner than the score before the passes."""
+    game = game_of(TWO_ROWS)
+    game.play(PASS)
+    game.play(PASS)
+    ownership = ownership_of(game)
+    found = searches.search_afresh(game, BLACK, Limits(8))
+    raw = RawEvaluation(0.5, 0.0, 0.0, *([0.0] * 5), policy=ownership, ownership_black=ownership)
+    leads = {BLACK: 3.0, WHITE: -20.0}
+    reports = [replace(found, to_play=color, lead_black=lead, raw=raw) for color, lead in leads.items()]
+    outcome = outcome_of_ended(game, estimate_status(game, ownership), reports)
+    assert (outcome.score.winner, outcome.is_counted) == (game.to_play, False)
+    assert abs(outcome.score.margin_black - 3.0) <= 1
+
+
 def test_a_cancelled_score_is_not_kept() -> None:
     evaluator = KnowingEvaluator()
     with Engine(Config().with_values({"game.board_size": "5", "search.seed": "1"}), evaluator=evaluator) as engine:
