@@ -61,6 +61,9 @@ _LINE: Final = 12
 SURROUNDED_SHARE: Final = 0.75
 """Share of the zone counted for the surrounding side: the mean of all of it, if it succeeds, and half, if it fails."""
 
+CLEAR_SHARE: Final = 0.7
+"""Share of the outermost stones from which on one side surrounds a problem; else each has its part of the wall."""
+
 SHARES: Final = (1.0, 0.8, 0.6, 0.4, 0.2)
 """How much of its fair part the other side gets, in the order tried: on small boards the wall needs room for eyes."""
 
@@ -231,7 +234,8 @@ class LifeAndDeath:
 def _compared(frame: Frame, color: int, points: Sequence[int], reports: Sequence[SearchReport]) -> list[SolutionMove]:
     """Return first moves by the searches of the positions after them: those as good as the best, then the others.
 
-    Moves as good as the best keep the order of `points`; the others are sorted by winrate.
+    Moves as good as the best keep the order of `points`, but those whose line has a ko come after those without: they
+    succeed only as long as the other side has no threats.  The others are sorted by winrate.
     """
     moves = []
     for point, report in zip(points, reports, strict=True):
@@ -240,7 +244,8 @@ def _compared(frame: Frame, color: int, points: Sequence[int], reports: Sequence
         moves.append(_first_move(frame, color, point, winrate, line))
     least = _least_good(moves)
     failing = [move for move in moves if move.winrate < least]
-    return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
+    good = sorted((move for move in moves if move.winrate >= least), key=lambda move: move.has_ko)
+    return good + sorted(failing, key=lambda move: -move.winrate)
 
 
 def _least_good(moves: Sequence[SolutionMove]) -> float:
@@ -312,6 +317,8 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
         inside[y, x] = True
     zones = [(each, zone) for each in (BLACK, WHITE) if (zone := _zone(game, colors, inside, each)) is not None]
     zones.sort(key=lambda each: (-_outer_share(colors, each[1], each[0]), each[1].sum()))
+    if len(zones) == 2 and _outer_share(colors, zones[0][1], zones[0][0]) < CLEAR_SHARE:
+        zones.insert(0, (EMPTY, zones[0][1] | zones[1][1]))
     sizes = [(size, size) for size in SIZES if size < min(game.width, game.height)] + [(game.width, game.height)]
     for size in sizes:
         for surrounding, zone in zones:
@@ -350,14 +357,20 @@ def _window(zone: Grid, size: tuple[int, int]) -> tuple[int, int] | None:
 
 
 def _outer_share(colors: NDArray[np.int64], zone: Grid, color: int) -> float:
-    """Return the share of `color` in the stones of a zone that come first in a row or column from the open board."""
-    stones = np.where(zone, colors, EMPTY)
-    outer = []
+    """Return the share of `color` in the outermost stones of a zone."""
+    outer = _outermost(colors, zone)
+    return int((outer == color).sum()) / max(1, int((outer != EMPTY).sum()))
+
+
+def _outermost(colors: NDArray[np.int64], zone: Grid) -> NDArray[np.int64]:
+    """Return the stones of a zone that come first in a row or column from the open board, by row and column."""
+    stones, outer = np.where(zone, colors, EMPTY), np.full_like(colors, EMPTY)
     for _ in range(4):
-        stones, zone = np.rot90(stones), np.rot90(zone)
-        if not zone[:, 0].any():  # the zone is open on the left
-            outer += [int(row[row != EMPTY][0]) for row in stones if row.any()]
-    return outer.count(color) / max(1, len(outer))
+        stones, zone, outer = np.rot90(stones), np.rot90(zone), np.rot90(outer)
+        for y in np.flatnonzero(stones.any(axis=1)) if not zone[:, 0].any() else ():  # it is open on the left
+            x = np.flatnonzero(stones[y])[0]
+            outer[y, x] = stones[y, x]
+    return outer
 
 
 def _zone(game: Game, colors: NDArray[np.int64], inside: Grid, surrounding: int) -> Grid | None:
@@ -398,20 +411,36 @@ def _filled(
 ) -> Game | None:
     """Return the position with everything outside the zone filled, None if one side would not live there.
 
-    `shares` are those of the other side's fair part to try.
+    `shares` are those of the other side's fair part to try.  If no side is `surrounding` (EMPTY), each point gets the
+    colour of the outermost stone that is nearest.
     """
     wall = _grown(zone) & ~zone
     fair = (int((~zone).sum()) + SURROUNDED_SHARE * int(zone.sum())) / 2
     for share in shares:
-        far = _farthest(~zone & ~wall, zone, round(share * fair))
-        near = ~zone & ~far
-        stones = np.where(zone, colors, np.where(far, opponent(surrounding), surrounding))
-        for area in (near, far):
-            stones[_eyes(area)] = EMPTY
+        if surrounding == EMPTY:
+            owner = _nearest(_outermost(colors, zone))
+        else:
+            far = _farthest(~zone & ~wall, zone, round(share * fair))
+            owner = np.where(far, opponent(surrounding), surrounding)
+        stones = np.where(zone, colors, owner)
+        for color in (BLACK, WHITE):
+            area = ~zone & (owner == color)
+            stones[_eyes(area) & ~(_grown(~area) if surrounding == EMPTY else ~area)] = EMPTY
         board = _board_of(game, stones)
         if board is not None and _lives(board, ~zone & (stones != EMPTY)):
             return board
     return None
+
+
+def _nearest(stones: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the colour of the stone that is nearest to each point, Black where both are as near."""
+    height, width = stones.shape
+    ys, xs = np.mgrid[:height, :width]
+    black, white = (
+        np.min([(ys - y) ** 2 + (xs - x) ** 2 for y, x in zip(*np.nonzero(stones == color), strict=True)], axis=0)
+        for color in (BLACK, WHITE)
+    )
+    return np.where(black <= white, BLACK, WHITE)
 
 
 def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:

@@ -128,6 +128,30 @@ def test_a_region_around_all_stones_has_the_outer_side_as_its_wall(turned: bool)
     assert frame.board.color_at(xy_to_point(4, 9, width=11)) == 0, "it belongs to the region"
 
 
+def test_where_both_sides_are_outside_each_has_its_part_of_the_wall() -> None:
+    """A wall of one colour would kill the outer stones of the other."""
+    rows = [". O . . . . . O .", "O O O O O . . . O", "X X X X X X O O .", ". . . . X . X . O", ". . . X X . . . ."]
+    diagram = "\n".join([f"{row}{' .' * 10}" for row in rows] + [". " * 19] * 14)
+    frame = framed(position(diagram), parse_region("A15:K19", width=19, height=19))
+    assert frame is not None
+    size = frame.board.width
+    right = {frame.board.color_at(xy_to_point(size - 1, y, width=size)) for y in range(3)}
+    below = {frame.board.color_at(xy_to_point(x, size - 1, width=size)) for x in range(5)}
+    assert right - {0} == {2} and below - {0} == {1}
+
+
+def test_a_move_that_needs_no_ko_comes_before_one_that_does() -> None:
+    game = position(". X O .\nX . X O\n. X O .\n. . . .")
+    points = [parse_vertex(vertex, width=4, height=4) for vertex in ("A1", "D1")]
+    ko = (parse_vertex("B3", width=4, height=4),)  # White takes the ko
+    reports = [
+        SimpleNamespace(winrate=0.01, to_play=2, best=SimpleNamespace(pv=ko)),
+        SimpleNamespace(winrate=0.02, to_play=2, best=None),
+    ]
+    moves = _compared(Frame(game, game), 1, points, reports)  # type: ignore[arg-type]
+    assert [(game.vertex(move.point), move.has_ko) for move in moves] == [("D1", False), ("A1", True)]
+
+
 def test_a_problem_at_the_side_stays_there() -> None:
     rows = [". " * 19] * 16 + [". " * 6 + "O O O O O O" + " ." * 7] + [". " * 6 + "O X X X X O" + " ." * 7]
     original = position("\n".join([*rows, ". " * 6 + "O X . . X O" + " ." * 7]))
