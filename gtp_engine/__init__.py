@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gtp_engine.config import Config
     from gtp_engine.engine import Choice, Engine
     from gtp_engine.errors import (
+        ArgumentError,
         BoardNotEmptyError,
         CannotUndoError,
         ConfigError,
@@ -67,6 +68,7 @@ __all__ = [
     "format_vertex",
     # errors
     "TengenError",
+    "ArgumentError",
     "BoardNotEmptyError",
     "CannotUndoError",
     "ConfigError",

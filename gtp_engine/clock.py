@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from gtp_engine.arguments import checked
 from gtp_engine.errors import TimeSettingsError, problem, shown
 
 MAX_SECONDS: Final = 1e12
@@ -63,6 +64,7 @@ KGS_KINDS: Final = ("none", "absolute", "byoyomi", "canadian")
 """The kinds that kgs-time_settings accepts."""
 
 
+@checked
 @dataclass(frozen=True)
 class TimeSettings:
     """Time settings; use the constructors below, which check and simplify them.
@@ -155,6 +157,7 @@ class TimeSettings:
     @staticmethod
     def parse_gtp(words: Sequence[str]) -> "TimeSettings":
         """Return the settings of the three arguments of `time_settings`; raises TimeSettingsError."""
+        _check_words(words)
         if len(words) < 3:
             raise TimeSettingsError(problem(_given(words), expected="MAIN_TIME OVERTIME STONES"))
         return TimeSettings.parse(["canadian", *words])
@@ -166,6 +169,7 @@ class TimeSettings:
         The first word is one of `kinds` in upper or lower case, the others are numbers; further words are ignored, as
         KataGo does and KGS requires.  Raises TimeSettingsError.
         """
+        _check_words([*words, *kinds])
         kind = words[0].lower().replace("byo-yomi", "byoyomi") if words else ""
         if kind not in kinds:
             raise TimeSettingsError(problem(_given(words[:1]), expected=f"one of {', '.join(kinds)}"))
@@ -203,6 +207,11 @@ def read_number(word: str) -> float:
     hexadecimal digits and underscores, which Python's float() would accept, are not numbers.
     """
     return float(word.replace(",", ".")) if _NUMBER.fullmatch(word) else math.nan
+
+
+def _check_words(words: Sequence[object]) -> None:
+    if not all(isinstance(word, str) for word in words):
+        raise TimeSettingsError(problem(f"time settings {shown(words)}", expected="words"))
 
 
 def _given(words: Sequence[str]) -> str:
@@ -318,7 +327,7 @@ class Clock:
         without settings still means no limit.  Raises TimeSettingsError only for seconds that are not finite, negative
         stones and more than MAX_COUNT stones.
         """
-        if not math.isfinite(seconds) or not 0 <= stones <= MAX_COUNT:
+        if not abs(seconds) <= _LARGEST or not 0 <= stones <= MAX_COUNT:
             given = f"time left {shown(seconds)} and {shown(stones)} stones"
             raise TimeSettingsError(problem(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones"))
         seconds = min(seconds, MAX_SECONDS)

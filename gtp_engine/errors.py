@@ -12,6 +12,7 @@
     ├── ConfigError          (ValueError)   an unknown option or a value outside its bounds
     ├── ModelError           (ValueError)   a network file that cannot be read or used
     ├── TimeSettingsError    (ValueError)   time settings that make no sense
+    ├── ArgumentError        (TypeError)    an argument of a public function that is of another kind than expected
     ├── WorkerError                         a process or another machine that failed or could not be reached
     ├── GameStateError                      what the state of a game against the engine does not allow
     ├── BoardNotEmptyError                  an operation that needs an empty board, on another one
@@ -90,6 +91,10 @@ class ConfigError(TengenError, ValueError):
 
 class ModelError(TengenError, ValueError):
     """The network file cannot be read or used."""
+
+
+class ArgumentError(TengenError, TypeError):
+    """An argument of a public function or method is of another kind than its annotation says."""
 
 
 class WorkerError(TengenError):

@@ -31,7 +31,7 @@ LAYERS = (
     ("evaluation", "clock"),
     ("go",),
     ("config", "_jit", "files", "elo", "machine", "progress", "worker_process", "streams"),
-    ("_jit_linking",),
+    ("_jit_linking", "arguments"),
     ("errors", "kernel_cache"),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's

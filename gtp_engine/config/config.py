@@ -7,6 +7,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from gtp_engine.arguments import checked
 from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
 from gtp_engine.config.puct import PuctConfig
@@ -25,6 +26,7 @@ _HELP_WIDTH: Final = 100
 """Columns of a comment in a TOML file."""
 
 
+@checked
 @dataclass(frozen=True)
 class Config:
     """The whole configuration; every instance is valid."""
@@ -116,6 +118,8 @@ class Config:
 
 def find_option(key: str) -> Option:
     """Return the option with this full name ("search.visits"); raises ConfigError with the closest name."""
+    if not isinstance(key, str):
+        raise ConfigError(problem(f"option {shown(key)}", expected="a name such as search.visits"))
     known = _options().get(key)
     if known is not None:
         return known

@@ -19,21 +19,32 @@ from math import inf
 from types import EllipsisType
 from typing import Final
 
+from gtp_engine.arguments import checked
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
+from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.decision import Choice, MoveChooser
-from gtp_engine.engine.final_score import FinalScore, Scorer, groups_with_status
+from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.network_setup import networks_or_configured
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
-from gtp_engine.errors import BoardNotEmptyError, ConfigError, HandicapError, IllegalMoveError, TengenError, problem
+from gtp_engine.errors import (
+    BoardNotEmptyError,
+    ConfigError,
+    HandicapError,
+    TengenError,
+    TimeSettingsError,
+    problem,
+    shown,
+)
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.coords import to_color, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -53,6 +64,7 @@ _FIXED_SECTIONS: Final = {
 Log = Callable[[str], None]
 
 
+@checked
 class Engine:
     """A game and everything needed to play it; `log` receives lines for the user.
 
@@ -144,19 +156,23 @@ class Engine:
             self._log(f"komi {komi:g} is ignored: game.forced_komi is {self._forced_komi:g}")
         self._komi_is_given = True
 
-    def set_rules(self, rules: Rules) -> None:
-        """Set the rules, also during a game; the komi becomes their usual one unless it has been set."""
+    def set_rules(self, rules: Rules | str) -> None:
+        """Set the rules, also during a game; the komi becomes their usual one unless it has been set.
+
+        They may be text that `Rules.parse` reads; raises RulesError.
+        """
+        rules = Rules.of(rules)
         self.game.rules = rules
         if not self._komi_is_given:
             self.game.komi = rules.default_komi()
 
-    def set_position(self, stones: Iterable[Move], first_player: int = BLACK) -> None:
+    def set_position(self, stones: Iterable[Move], first_player: int | str = BLACK) -> None:
         """Start a new game from a set-up position; raises IllegalMoveError (nothing changes then)."""
         game = Game(self.game.width, self.game.height, self.rules, self.komi)
         game.set_up(stones, first_player)
         self._start(game)
 
-    def set_to_play(self, color: int) -> None:
+    def set_to_play(self, color: int | str) -> None:
         """Set the first player of the set-up position; moves already played are taken back."""
         self.set_position(self.game.setup_stones, color)
 
@@ -170,10 +186,10 @@ class Engine:
         self._require_empty_board()
         return self._place_handicap(free_handicap_points(count, self.game.width, self.game.height))
 
-    def set_free_handicap(self, points: Iterable[int]) -> list[int]:
+    def set_free_handicap(self, points: Iterable[int | str]) -> list[int]:
         """Place handicap stones on these points; raises HandicapError, IllegalMoveError, BoardNotEmptyError."""
         self._require_empty_board()
-        chosen = list(points)
+        chosen = [to_stone(point, width=self.game.width, height=self.game.height) for point in points]
         most = self.game.width * self.game.height - 1
         if not 2 <= len(chosen) <= most:
             raise HandicapError(problem(f"invalid handicap {len(chosen)}", expected=f"2 to {most} stones"))
@@ -181,26 +197,27 @@ class Engine:
 
     # --- playing ---
 
-    def play(self, color: int, point: int) -> None:
-        """Play a move of either colour; raises IllegalMoveError.
+    def play(self, color: int | str, point: int | str) -> None:
+        """Play a move of either colour; raises IllegalMoveError, InvalidVertexError and InvalidColorError.
 
         A repetition that superko forbids is played with a warning, unless the configuration is strict.
         """
-        reason = self.game.illegal_reason(point, color)
+        move = self.game.as_move((color, point))
+        reason = self.game.illegal_reason(move.point, move.color)
         if reason == "superko" and not self.config.game.strict:
             vertex = self.game.vertex(point)
             self._log(f"warning: {vertex} repeats an earlier position; it is played because the controller sent it")
-        self.game.play(Move(color, point), allow_superko=not self.config.game.strict)
+        self.game.play(move, allow_superko=not self.config.game.strict)
         self._resigned = EMPTY
 
     def play_sequence(self, moves: Iterable[Move]) -> None:
-        """Play several moves, or none if one of them is illegal; raises IllegalMoveError."""
+        """Play several moves, or none if one of them is illegal; raises what `play` raises."""
         played, resigned = 0, self._resigned
         try:
             for move in moves:
-                self.play(move.color, move.point)
+                self.play(*self.game.as_move(move))
                 played += 1
-        except IllegalMoveError:
+        except TengenError:
             self.game.undo(played)
             self._resigned = resigned
             raise
@@ -213,7 +230,7 @@ class Engine:
 
     def genmove(
         self,
-        color: int,
+        color: int | str,
         *,
         play: bool = True,
         play_if_cancelled: bool = True,
@@ -230,7 +247,7 @@ class Engine:
         passes the move on first and then calls `ponder_after`.  `limits` are given instead of `cancel` for a search
         that is limited further, or reports: moves that are left out, fewer visits than configured.
         """
-        start = time.perf_counter()
+        start, color = time.perf_counter(), to_color(color)
         self._background.end()
         task = self._chooser.prepare(self.game, color, _limits(limits, cancel), self._clocks[color], start)
         choice = self._chooser.choose(task, may_resign=play and not cleanup, cleanup=cleanup)
@@ -242,11 +259,12 @@ class Engine:
             self._chooser.forget_lost_moves()  # the next search for this move must not count as another lost move
         return choice
 
-    def play_choice(self, color: int, choice: Choice, seconds: float) -> None:
+    def play_choice(self, color: int | str, choice: Choice, seconds: float) -> None:
         """Play a choice made by `genmove` for the position on the board, or resign, as `genmove` itself does.
 
         `seconds` are taken off the clock.
         """
+        color = to_color(color)
         self._resigned = color if choice.resign else EMPTY
         self._chooser.record(self.game, choice)
         if not choice.resign:
@@ -262,8 +280,9 @@ class Engine:
         if self.config.time.ponder and goes_on and not self._level.is_on and not self.is_compiling:
             self.ponder(cancel)
 
-    def start_genmove(self, color: int, limits: Limits, done: Callable[[Choice], None]) -> None:
+    def start_genmove(self, color: int | str, limits: Limits, done: Callable[[Choice], None]) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
+        color = to_color(color)
         game, clock = self.game.copy(), self._clocks[color]
         task = self._chooser.prepare(game, color, _limits(limits), clock, time.perf_counter())
 
@@ -277,14 +296,14 @@ class Engine:
     # --- searching and evaluating the position ---
 
     def analyze(
-        self, cancel: CancelToken, color: int | None = None, reporting: Reporting | None = None
+        self, cancel: CancelToken, color: int | str | None = None, reporting: Reporting | None = None
     ) -> SearchReport:
         """Search the position for `color` (default: the side to play) until cancelled."""
         self._background.end()
         limits = Limits(reporting=reporting, cancel=cancel)
         return self._searches.analyze(self.game.copy(), self._color(color), limits)
 
-    def start_analysis(self, color: int | None, limits: Limits) -> None:
+    def start_analysis(self, color: int | str | None, limits: Limits) -> None:
         """Do the same in the background, until the next search; reports come from the background thread."""
         limits = _limits(limits)
         analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), limits)
@@ -300,7 +319,7 @@ class Engine:
     def timed_search(
         self,
         seconds: float,
-        color: int | None = None,
+        color: int | str | None = None,
         cancel: CancelToken | None = None,
         limits: Limits | None = None,
     ) -> SearchReport:
@@ -309,6 +328,8 @@ class Engine:
         `limits` are given instead of `cancel`.  The moves of the report are sorted, the best first, also where
         `genmove` draws its moves at random or as people play.
         """
+        if not seconds >= 0:
+            raise TimeSettingsError(problem(f"{shown(seconds)} seconds for a search", expected="0 or more"))
         self._background.end()
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
         limits = replace(_limits(limits, cancel), watcher=watcher)
@@ -330,21 +351,21 @@ class Engine:
         return self._searches.measure(self.game.width, self.game.height, visits, cancel)
 
     def raw_evaluation(
-        self, color: int | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
+        self, color: int | str | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
     ) -> Evaluation:
         """Return the network's evaluation of the position, one row for each of `symmetries`; no search.
 
         If it is not the turn of `color`, the position counts as set up, without moves before it.  `optimism` in [0, 1]
         is the share of the optimistic policy; None is the one configured for the root.  Raises ConfigError without a
-        network.
+        network, and for other values.
         """
         self._background.end()
-        return self._searches.evaluate(self.game, self._color(color), tuple(symmetries), optimism)
+        return self._searches.evaluate(self.game, self._color(color), _checked_symmetries(symmetries), optimism)
 
-    def raw_human_evaluation(self, color: int | None = None, symmetries: Iterable[int] = (0,)) -> Evaluation:
+    def raw_human_evaluation(self, color: int | str | None = None, symmetries: Iterable[int] = (0,)) -> Evaluation:
         """Return the human-like network's evaluation of the position, as `raw_evaluation`; raises ConfigError."""
         self._background.end()
-        return self._searches.evaluate_as_people(self.game, self._color(color), tuple(symmetries))
+        return self._searches.evaluate_as_people(self.game, self._color(color), _checked_symmetries(symmetries))
 
     # --- time ---
 
@@ -358,13 +379,13 @@ class Engine:
             self.wait_for_kernels()
         self._clocks = self._new_clocks(settings)
 
-    def set_time_left(self, color: int, seconds: float, stones: int) -> None:
+    def set_time_left(self, color: int | str, seconds: float, stones: int) -> None:
         """Set a clock as GTP's time_left does; see `Clock.set_time_left`."""
-        self._clocks[color].set_time_left(seconds, stones)
+        self._clocks[to_color(color)].set_time_left(seconds, stones)
 
-    def time_for_move(self, color: int) -> tuple[Clock, TimeBudget]:
+    def time_for_move(self, color: int | str) -> tuple[Clock, TimeBudget]:
         """Return the clock of a colour, which must not be changed, and the time that its next move would get."""
-        game, clock = self.game, self._clocks[color]
+        game, clock = self.game, self._clocks[to_color(color)]
         area = game.width * game.height
         return clock, budget(clock, moves_played=len(game.moves), area=area, config=self.config)
 
@@ -383,7 +404,12 @@ class Engine:
         return self._scorer.outcome(self.game, self._ready_to_score(cancel))
 
     def groups_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
-        """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points."""
+        """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points.
+
+        Raises ConfigError for another status.
+        """
+        if status not in (ALIVE, DEAD, SEKI):
+            raise ConfigError(problem(f"status {shown(status)}", expected=f"one of {ALIVE}, {DEAD}, {SEKI}"))
         return groups_with_status(self.game, self.final_status(cancel), status)
 
     # --- records ---
@@ -394,7 +420,7 @@ class Engine:
         Its notes, on what was left out or guessed, are logged.
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
-        record = parse_sgf(data.encode() if isinstance(data, str) else data)
+        record = parse_sgf(data.encode(errors="replace") if isinstance(data, str) else data)
         # A record that names rules but no komi has the usual komi of its rules, unless the user has set one.
         komi = self.komi if self._komi_is_given or record.rules is None else None
         game, record = play_record(record, move_number=move_number, rules=self.rules, komi=komi)
@@ -421,7 +447,7 @@ class Engine:
         value or an option that a running engine cannot change, ModelError if the network for a level cannot be loaded.
         """
         for key in values:
-            section = key.partition(".")[0]
+            section = find_option(key).section
             if section in _FIXED_SECTIONS:
                 raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))
         config = self._resources.with_profile_of_level(self.config, self.config.with_values(values))
@@ -580,8 +606,8 @@ class Engine:
             self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
         return board
 
-    def _color(self, color: int | None) -> int:
-        return self.game.to_play if color is None else color
+    def _color(self, color: int | str | None) -> int:
+        return self.game.to_play if color is None else to_color(color)
 
 
 class Background:
@@ -627,3 +653,11 @@ def _limits(limits: Limits | None, cancel: CancelToken | None = None) -> Limits:
 def _seed_of(config: Config) -> int:
     """Return the seed that is configured, or else a random one."""
     return random.getrandbits(32) if config.search.seed is None else config.search.seed
+
+
+def _checked_symmetries(symmetries: Iterable[int]) -> tuple[int, ...]:
+    """Return the symmetries as a tuple; raises ConfigError for none, and for what is none."""
+    chosen = tuple(symmetries)
+    if not chosen or any(symmetry not in (*range(8), ALL_SYMMETRIES) for symmetry in chosen):
+        raise ConfigError(problem(f"symmetries {shown(chosen)}", expected="numbers from 0 to 7"))
+    return chosen

@@ -20,10 +20,12 @@ the GTP server reads vertices before the compiled part of the engine is loaded.
 
 import re
 from functools import cache
+from operator import index
 from typing import Final
 
-from gtp_engine.errors import InvalidColorError, InvalidVertexError, problem, shown
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.arguments import checked
+from gtp_engine.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """The letter of each column from the left; there is no I, which looks like 1."""
@@ -60,11 +62,13 @@ def board_points(width: int, height: int) -> tuple[int, ...]:
     return tuple(xy_to_point(x, y, width=width) for y in range(height) for x in range(width))
 
 
+@checked
 def parse_vertex(text: str, *, width: int, height: int) -> int:
     """Return the point of a vertex ("Q16", "q16"), or PASS for "pass" in any case.
 
-    Raises InvalidVertexError with the text and the size of the board.
+    Raises InvalidVertexError with the text and the size of the board, and InvalidSizeError.
     """
+    check_size(width, height)
     if text.lower() == "pass":
         return PASS
     match = _VERTEX.fullmatch(text)
@@ -77,8 +81,10 @@ def parse_vertex(text: str, *, width: int, height: int) -> int:
     raise InvalidVertexError(f"invalid coordinate {shown(text)}: {_board_span(width, height)}{no_i}")
 
 
+@checked
 def format_vertex(point: int, *, width: int, height: int) -> str:
     """Return the vertex of `point` ("Q16"), or "pass"; raises InvalidVertexError when it is not on the board."""
+    check_size(width, height)
     if point == PASS:
         return "pass"
     _check_on_board(point, width=width, height=height)
@@ -94,10 +100,39 @@ def parse_color(text: str) -> int:
     return color
 
 
+def to_color(color: int | str) -> int:
+    """Return BLACK or WHITE, given as such or as the text that `parse_color` reads; raises InvalidColorError."""
+    if isinstance(color, str):
+        return parse_color(color)
+    check_color(color)
+    return int(color)
+
+
+def to_point(vertex: int | str, *, width: int, height: int) -> int:
+    """Return a point, given as such (its range is not checked) or as a vertex; raises InvalidVertexError."""
+    if isinstance(vertex, str):
+        return parse_vertex(vertex, width=width, height=height)
+    try:
+        return index(vertex)
+    except TypeError:
+        raise InvalidVertexError(problem(f"point {shown(vertex)}", expected="a point, or a vertex as Q16")) from None
+
+
+def to_stone(vertex: int | str, *, width: int, height: int) -> int:
+    """Return a point of the board, given as such or as a vertex; raises InvalidVertexError, also for a pass."""
+    point = to_point(vertex, width=width, height=height)
+    _check_on_board(point, width=width, height=height)
+    return point
+
+
 def check_color(color: int) -> None:
     """Raise InvalidColorError unless `color` is BLACK or WHITE."""
-    if color not in _COLOR_NAMES:
-        raise InvalidColorError(problem(f"invalid color {color}", expected=f"{BLACK} (black) or {WHITE} (white)"))
+    try:
+        if color in _COLOR_NAMES:
+            return
+    except TypeError:  # a list or so
+        pass
+    raise InvalidColorError(problem(f"invalid color {shown(color)}", expected=f"{BLACK} (black) or {WHITE} (white)"))
 
 
 def format_color(color: int) -> str:
@@ -108,7 +143,14 @@ def format_color(color: int) -> str:
 
 def _check_on_board(point: int, *, width: int, height: int) -> None:
     if not is_on_board(point, width=width, height=height):
-        raise InvalidVertexError(f"invalid point {point}: {_board_span(width, height)}")
+        raise InvalidVertexError(f"invalid point {shown(point)}: {_board_span(width, height)}")
+
+
+def check_size(width: int, height: int) -> None:
+    """Raise InvalidSizeError unless a board can have this width and height."""
+    for size in (width, height):
+        if not MIN_SIZE <= size <= MAX_SIZE:
+            raise InvalidSizeError(problem(f"board size {shown(size)}", expected=f"{MIN_SIZE} to {MAX_SIZE}"))
 
 
 def _board_span(width: int, height: int) -> str:

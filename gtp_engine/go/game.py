@@ -15,21 +15,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidSizeError, KomiError, problem
+from gtp_engine.arguments import checked
+from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidVertexError, KomiError, problem, shown
 from gtp_engine.go import board as boards
 from gtp_engine.go.board import TABLE, Board
 from gtp_engine.go.constants import (
     BLACK,
     EMPTY,
-    MAX_SIZE,
-    MIN_SIZE,
     OCCURRENCES_WITHOUT_RESULT,
     PASS,
     WHITE,
     Move,
     opponent,
 )
-from gtp_engine.go.coords import board_points, check_color, format_vertex, is_on_board, parse_vertex
+from gtp_engine.go.coords import board_points, check_size, format_vertex, is_on_board, to_color, to_point, to_stone
 from gtp_engine.go.diagram import format_board
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import Score, captured_by, score_position
@@ -43,26 +42,26 @@ _REASONS: Final = {
 _BUTTON_POINTS: Final = 0.5
 
 
+@checked
 class Game:
     """A game on a board of `width` by `height` (default 19; the height defaults to the width).
 
-    `rules` default to Chinese rules, `komi` (any finite number, points for White) to the usual one under the rules.
-    Raises InvalidSizeError and KomiError.
+    `rules`, or the text that `Rules.parse` reads, default to Chinese rules, `komi` (any finite number, points for
+    White) to the usual one under the rules.  Methods take colours and points also as text ("black", "Q16").  Raises
+    InvalidSizeError, RulesError and KomiError.
     """
 
     def __init__(
         self,
         width: int = 19,
         height: int | None = None,
-        rules: Rules | None = None,
+        rules: Rules | str | None = None,
         komi: float | None = None,
     ) -> None:
         self.width: Final = width
         self.height: Final = width if height is None else height
-        for size in (self.width, self.height):
-            if not MIN_SIZE <= size <= MAX_SIZE:
-                raise InvalidSizeError(problem(f"board size {size}", expected=f"{MIN_SIZE} to {MAX_SIZE}"))
-        self._rules = rules or Rules.parse("chinese")
+        check_size(self.width, self.height)
+        self._rules = Rules.of("chinese" if rules is None else rules)
         self._komi = self._rules.default_komi() if komi is None else _checked_komi(komi)
         self._setup_stones: tuple[Move, ...] = ()
         self._first_player = BLACK
@@ -83,7 +82,8 @@ class Game:
         return self._rules
 
     @rules.setter
-    def rules(self, rules: Rules) -> None:
+    def rules(self, rules: Rules | str) -> None:
+        rules = Rules.of(rules)
         is_button_new = rules.has_button != self._rules.has_button
         self._rules = rules
         if is_button_new:
@@ -126,8 +126,8 @@ class Game:
         return opponent(self._moves[-1].color) if self._moves else self._first_player
 
     @to_play.setter
-    def to_play(self, color: int) -> None:
-        check_color(color)
+    def to_play(self, color: int | str) -> None:
+        color = to_color(color)
         if self._moves:
             self._next_player = color
         else:
@@ -227,33 +227,41 @@ class Game:
         placed = Counter(move.color for move in (*self._setup_stones, *self._moves) if move.point != PASS)
         return komi + placed[BLACK] - placed[WHITE]
 
-    def color_at(self, point: int) -> int:
+    def color_at(self, point: int | str) -> int:
         """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
-        self.vertex(point)
-        return int(self._board.color[point])
+        return int(self._board.color[self._on_board(point)])
 
-    def vertex(self, point: int) -> str:
+    def vertex(self, point: int | str) -> str:
         """Return a point as text, such as "Q16", or "pass"; raises InvalidVertexError for a point off the board."""
-        return format_vertex(point, width=self.width, height=self.height)
+        return format_vertex(self._point(point), width=self.width, height=self.height)
 
-    def chain(self, point: int) -> list[int]:
-        """Return the points of the chain on `point`, sorted; empty for an empty point."""
-        return boards.chain_points(self._board, point)
+    def chain(self, point: int | str) -> list[int]:
+        """Return the points of the chain on `point`, sorted; empty for an empty point.  Raises InvalidVertexError."""
+        return boards.chain_points(self._board, self._on_board(point))
 
-    def liberties(self, point: int) -> list[int]:
-        """Return the liberties of the chain on `point`, sorted; empty for an empty point."""
-        return boards.chain_liberties(self._board, point)
+    def liberties(self, point: int | str) -> list[int]:
+        """Return the liberties of the chain on `point`, sorted; none for an empty point.  Raises InvalidVertexError."""
+        return boards.chain_liberties(self._board, self._on_board(point))
+
+    def as_move(self, move: object) -> Move:
+        """Return a Move, or another pair of colour and point, either perhaps as text, as a Move of numbers.
+
+        Raises InvalidVertexError and InvalidColorError; whether the point is on the board is not checked.
+        """
+        if not isinstance(move, tuple) or len(move) != 2:
+            raise InvalidVertexError(problem(f"move {shown(move)}", expected="a Move of color and point"))
+        return Move(to_color(move[0]), self._point(move[1]))
 
     # --- legality ---
 
-    def illegal_reason(self, point: int, color: int | None = None) -> str | None:
+    def illegal_reason(self, point: int | str, color: int | str | None = None) -> str | None:
         """Return None if `color` (default: the side to play) may play on `point`, else the reason as one word.
 
         The reasons are "occupied", "ko", "suicide", "superko" and "off-board".  A pass is always legal.
         Raises InvalidColorError, as all methods that take a colour do.
         """
-        color = self.to_play if color is None else color
-        check_color(color)
+        color = self.to_play if color is None else to_color(color)
+        point = self._point(point)
         if point == PASS:
             return None
         if not is_on_board(point, width=self.width, height=self.height):
@@ -265,14 +273,14 @@ class Game:
             return "ko" if is_ko else "suicide"
         return "superko" if self._would_repeat(point, color) else None
 
-    def is_legal(self, move: Move | int | str, color: int | None = None) -> bool:
+    def is_legal(self, move: Move | int | str, color: int | str | None = None) -> bool:
         """Return whether a move (a Move, a point or a vertex such as "Q16") is legal under the rules."""
         color, point = self._resolve(move, color)
         return self.illegal_reason(point, color) is None
 
-    def legal_points(self, color: int | None = None) -> list[int]:
+    def legal_points(self, color: int | str | None = None) -> list[int]:
         """Return the points where `color` (default: the side to play) may play; the pass is not among them."""
-        color = self.to_play if color is None else color
+        color = self.to_play if color is None else to_color(color)
         return [p for p in board_points(self.width, self.height) if self.illegal_reason(p, color) is None]
 
     def superko_keys(self) -> NDArray[np.uint64]:
@@ -290,7 +298,7 @@ class Game:
 
     # --- playing ---
 
-    def play(self, move: Move | int | str, color: int | None = None, *, allow_superko: bool = False) -> Move:
+    def play(self, move: Move | int | str, color: int | str | None = None, *, allow_superko: bool = False) -> Move:
         """Play a move (a Move, a point, PASS, or a vertex such as "Q16" or "pass") and return it.
 
         `color` defaults to the side to play; either side may move at any time.  `allow_superko` permits a repetition
@@ -310,35 +318,36 @@ class Game:
         """Take back the last `count` moves; raises CannotUndoError (and does nothing) if there are fewer."""
         if not 0 <= count <= len(self._moves):
             played = len(self._moves)
-            raise CannotUndoError(f"cannot undo: {count} asked for, {played or 'none'} to take back")
+            raise CannotUndoError(f"cannot undo: {shown(count)} asked for, {played or 'none'} to take back")
         self._replay(self._moves[: len(self._moves) - count])
 
-    def set_up(self, stones: Iterable[Move], first_player: int = BLACK) -> None:
+    def set_up(self, stones: Iterable[Move], first_player: int | str = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
 
         Raises IllegalMoveError (the game is unchanged) for two stones on one point, a stone off the board or a chain
-        without liberties, and InvalidColorError.
+        without liberties, InvalidVertexError and InvalidColorError.
         """
-        check_color(first_player)
-        placed = tuple(stones)
+        first_player = to_color(first_player)
+        placed = tuple(map(self.as_move, stones))
         board = self._board_with(placed)
         self._setup_stones = placed
         self._first_player = first_player
         self._restart(board)
 
-    def set_handicap(self, points: Iterable[int]) -> None:
+    def set_handicap(self, points: Iterable[int | str]) -> None:
         """Replace the position by black handicap stones; White moves first.  Raises as `set_up` does."""
-        self.set_up([Move(BLACK, point) for point in points], WHITE)
+        self.set_up([Move(BLACK, self._point(point)) for point in points], WHITE)
 
     # --- results ---
 
-    def score(self, dead: Collection[int] = ()) -> Score:
-        """Return the score of the current position after removing the stones on the points `dead`."""
+    def score(self, dead: Collection[int | str] = ()) -> Score:
+        """Return the score after removing the stones on the points `dead`; raises InvalidVertexError."""
+        points = [self._on_board(point) for point in dead]
         button = self.button_black
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
         komi = self._komi + self._rules.handicap_points(self.handicap)
-        return score_position(self._board, self._rules, komi=komi, button=button, dead=dead)
+        return score_position(self._board, self._rules, komi=komi, button=button, dead=points)
 
     def diagram(self) -> str:
         """Return the board as text with coordinates, the last move, captures, komi and rules."""
@@ -362,16 +371,21 @@ class Game:
 
     # --- internals ---
 
-    def _resolve(self, move: Move | int | str, color: int | None) -> Move:
+    def _resolve(self, move: Move | int | str, color: int | str | None) -> Move:
         """Return the move that the arguments of `play` and `is_legal` describe."""
         if isinstance(move, Move):
-            return move
-        point = parse_vertex(move, width=self.width, height=self.height) if isinstance(move, str) else move
-        return Move(self.to_play if color is None else color, point)
+            return self.as_move(move)
+        return Move(self.to_play if color is None else to_color(color), self._point(move))
+
+    def _point(self, vertex: int | str) -> int:
+        return to_point(vertex, width=self.width, height=self.height)
+
+    def _on_board(self, vertex: int | str) -> int:
+        return to_stone(vertex, width=self.width, height=self.height)
 
     def _explain(self, reason: str, point: int) -> str:
         if reason == "off-board":
-            return f"point {point} is not on the {self.width}x{self.height} board"
+            return f"point {shown(point)} is not on the {self.width}x{self.height} board"
         return _REASONS[reason].format(vertex=self.vertex(point))
 
     def _restart(self, board: Board) -> None:
@@ -387,7 +401,6 @@ class Game:
         """Return a board with these stones set up; raises IllegalMoveError and InvalidColorError."""
         board = boards.new_board(self.width, self.height)
         for color, point in stones:
-            check_color(color)
             if not is_on_board(point, width=self.width, height=self.height):
                 raise IllegalMoveError("off-board", f"cannot set up a stone: {self._explain('off-board', point)}")
             if board.color[point] != EMPTY:
@@ -461,9 +474,13 @@ def key_of(position_hash: int, ko: Ko, to_play: int) -> int:
 
 def _checked_komi(komi: float) -> float:
     """Return komi as a float; raises KomiError unless it is finite."""
-    if not math.isfinite(komi):
-        raise KomiError(problem(f"komi {komi}", expected="a finite number"))
-    return float(komi)
+    try:
+        number = float(komi)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
+        raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
+    return number
 
 
 def _empty_history() -> dict[Ko, set[int]]:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from gtp_engine.arguments import checked
 from gtp_engine.errors import SHOWN_VALUE_LENGTH, RulesError, problem, shown
 
 
@@ -59,6 +60,7 @@ class HandicapBonus(StrEnum):
     N_MINUS_1 = "N-1"
 
 
+@checked
 @dataclass(frozen=True)
 class Rules:
     """A rule set; the defaults are Tromp-Taylor's, as in KataGo's JSON with keys left out.
@@ -100,6 +102,11 @@ class Rules:
         if _COMPACT.match(text):
             return _rules_from(_read_compact(text))
         raise _unknown_name(text, [*PRESETS, "a JSON object"])
+
+    @staticmethod
+    def of(rules: "Rules | str") -> "Rules":
+        """Return rules given as such, or as the text that `parse` reads; raises RulesError."""
+        return Rules.parse(rules) if isinstance(rules, str) else rules
 
     @staticmethod
     def parse_kgs(text: str) -> "Rules":

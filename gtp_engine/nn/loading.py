@@ -18,6 +18,7 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.arguments import checked
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import FloatArray
@@ -109,6 +110,7 @@ Log = Callable[[str], None]
 _BOARD: Final = (19, 19)
 
 
+@checked
 def load_evaluator(
     config: NetworkConfig, *, log: Log, board: tuple[int, int] = _BOARD, batch: int = 0
 ) -> NetworkEvaluator:

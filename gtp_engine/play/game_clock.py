@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from gtp_engine.arguments import checked
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, full_time, time_after_move, time_during_move
 from gtp_engine.errors import TimeSettingsError, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.coords import check_color
 
 _TIME: Final = r"(?:(?:\d{1,4})h)?(?:(?:\d{1,5})m)?(?:(?:\d{1,6})s?)?"
 _SETTINGS: Final = re.compile(
@@ -25,6 +27,7 @@ TIME_EXPECTED: Final = (
 )
 
 
+@checked
 class GameClock:
     """Two clocks under `settings`; at first none runs.  `now` returns seconds that only grow."""
 
@@ -48,6 +51,7 @@ class GameClock:
 
     def start(self, color: int) -> None:
         """Let the clock of `color` run; the time of a move of the other one is forgotten."""
+        check_color(color)
         if self._to_move != color:
             self.drop_move()
         self._to_move = color
@@ -72,6 +76,7 @@ class GameClock:
 
     def left(self, color: int) -> TimeLeft:
         """Return what the clock of `color` shows now."""
+        check_color(color)
         left = self._left[color]
         return time_during_move(self.settings, left, self._elapsed()) if color == self._to_move else left
 
@@ -89,6 +94,7 @@ class GameClock:
         return self._spent if self._since is None else self._spent + self._now() - self._since
 
 
+@checked
 def parse_time(text: str) -> TimeSettings:
     """Return the time settings that a text names, see `TIME_EXPECTED`; raises TimeSettingsError."""
     plain = text.strip().lower().replace(" ", "")
@@ -107,6 +113,7 @@ def parse_time(text: str) -> TimeSettings:
     return TimeSettings.fischer(main, extra)
 
 
+@checked
 def format_time(settings: TimeSettings) -> str:
     """Return time settings as `parse_time` reads them, whole seconds; limits of Fischer settings are left out."""
     main = _text(settings.main_time)
@@ -121,6 +128,7 @@ def format_time(settings: TimeSettings) -> str:
     return f"{main}+{_text(settings.increment)}"
 
 
+@checked
 def format_time_left(settings: TimeSettings, left: TimeLeft) -> str:
     """Return what a clock shows: "9:59", in overtime "0:12 (3 periods)" or "2:10 (7 moves)"."""
     if not left.has_time:

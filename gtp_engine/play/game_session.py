@@ -14,6 +14,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Final
 
+from gtp_engine.arguments import checked
 from gtp_engine.clock import TimeSettings, reported_time
 from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.final_score import FinalScore
@@ -51,6 +52,7 @@ class Phase(StrEnum):
     FINISHED = "finished"
 
 
+@checked
 class GameSession:
     """One game on the board of `engine`, which `start` or `load` has set up; the caller closes the engine.
 
@@ -118,7 +120,8 @@ class GameSession:
 
         Raises SgfError, and ModelError if the network does not play such a board.
         """
-        game, _ = play_record(parse_sgf(data.encode() if isinstance(data, str) else data), rules=engine.rules)
+        raw = data.encode(errors="replace") if isinstance(data, str) else data
+        game, _ = play_record(parse_sgf(raw), rules=engine.rules)
         engine.prepare_board(game.width, game.height)
 
     @staticmethod
@@ -142,7 +145,7 @@ class GameSession:
         does not play such a board (nothing changes
         then).
         """
-        raw = data.encode() if isinstance(data, str) else data
+        raw = data.encode(errors="replace") if isinstance(data, str) else data
         record = parse_sgf(raw)
         if defaults is not None:
             GameSession.check_record(engine, raw)

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gtp_engine.arguments import checked
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
-from gtp_engine.errors import InvalidColorError, TimeSettingsError, problem
+from gtp_engine.errors import TimeSettingsError, problem
 from gtp_engine.go.constants import BLACK, WHITE, opponent
+from gtp_engine.go.coords import check_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -23,6 +25,7 @@ HUMAN_NAME: Final = "Human"
 """The person's name where none is given."""
 
 
+@checked
 @dataclass(frozen=True)
 class GameSettings:
     """The settings of one game; colours are BLACK and WHITE.
@@ -53,9 +56,7 @@ class GameSettings:
 
     def __post_init__(self) -> None:
         """Check the colour and the clock."""
-        if self.human not in (BLACK, WHITE):
-            given = f"the person's color {self.human}"
-            raise InvalidColorError(problem(given, expected=f"{BLACK} (black) or {WHITE} (white)"))
+        check_color(self.human)
         time = self.time
         if time.kind is not TimeKind.NONE and time.main_time == 0 and not time.has_overtime:
             advice = "give main time, or none for no clock"
@@ -95,6 +96,7 @@ def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSett
     """
     if human is None:
         human = {record.black_name: WHITE, record.white_name: BLACK}.get(ENGINE_NAME, game.to_play)
+    check_color(human)
     names = {BLACK: record.black_name, WHITE: record.white_name}
     name = names[human]
     return GameSettings(
@@ -110,6 +112,7 @@ def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSett
     )
 
 
+@checked
 @dataclass(frozen=True)
 class SessionExtras:
     """The rest of a game, beside its record; the defaults are those of a record from elsewhere."""

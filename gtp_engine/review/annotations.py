@@ -26,6 +26,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine import __version__
+from gtp_engine.arguments import checked
 from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.review.game_review import BAD, Candidate, Finding, GameReview, PlayedMove, ReviewedVariation, seen_by
@@ -87,6 +88,7 @@ def _is_marked(data: bytes) -> bool | None:
         return None
 
 
+@checked
 def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> bytes:
     """Return the record in `data` with the review in it, in its own encoding.
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
+from gtp_engine.arguments import checked
 from gtp_engine.review.game_review import BLUNDERS, PHASES
 
 PAGE_PARTS: Final = Path(__file__).parent / "page"
@@ -37,6 +38,7 @@ _NARROWEST: Final = 20
 """Columns of the graph at least, however narrow the terminal."""
 
 
+@checked
 def page_of(result: dict[str, Any], *, title: str) -> str:
     """Return the page of a review; its numbers are those of the JSON `result`, which it contains."""
     names = [result["players"][color]["name"] for color in ("B", "W")]

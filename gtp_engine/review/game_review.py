@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gtp_engine import __version__
+from gtp_engine.arguments import checked
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, format_vertex
 from gtp_engine.review.game_line import GameLine, GamePosition, Variation
@@ -293,6 +294,7 @@ class GameReview:
         }
 
 
+@checked
 def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> GameReview:
     """Return the review of a game from what was found in each of its places."""
     game, count = line.positions[0].game, len(line.positions)
