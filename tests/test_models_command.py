@@ -140,6 +140,14 @@ class TestList:
         v7_network(Path("models/net.onnx"))
         assert [line.partition("  ")[0] for line in succeed("list").splitlines()] == ["models/net.onnx"]
 
+    def test_the_default_network_is_marked(self) -> None:
+        (line,) = (line for line in succeed("list").splitlines() if line.endswith("  (default)"))
+        assert "tengen-b10c128 (" in line
+        succeed("default", "alphago-9x9")
+        (line,) = (line for line in succeed("list").splitlines() if line.endswith("  (default)"))
+        assert "alphago-9x9 (" in line
+        succeed("default", "builtin")
+
     def test_a_set_that_ships_is_listed_and_described(self) -> None:
         (line,) = (line for line in succeed("list").splitlines() if "alphago-9x9" in line)
         folder, _, text = line.partition("  ")
@@ -216,6 +224,7 @@ def test_help_says_where_networks_are() -> None:
 def test_what_an_8_bit_copy_would_gain_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": ["avx_vnni"]})
     monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr("gtp_engine.nn.network_files._SMALLEST_TO_QUANTIZE", 0)
     write_network()
     output = succeed("import", "tiny.bin.gz", "--no-int8")
     assert output.endswith(

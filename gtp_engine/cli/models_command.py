@@ -325,13 +325,29 @@ def list_command(folders: tuple[Path, ...]) -> None:
             text = f"{info.name} ({info.kind}, {info.encoder}, {precision}, boards {info.sizes})"
         except ModelError as error:
             text = f"unusable: {error}"
-        click.echo(f"{file}  {text}")
+        click.echo(f"{file}  {text}{_mark_of_default(file)}")
     if not folders:
         for folder in _shipped_sets():
             infos = [info_of(read_properties(file)) for file in sorted(folder.glob("*.onnx"))]
-            click.echo(f"{folder}  {folder.name} ({', '.join(info.kind for info in infos)}, boards {infos[0].sizes})")
+            click.echo(
+                f"{folder}  {folder.name} ({', '.join(info.kind for info in infos)}, boards {infos[0].sizes})"
+                f"{_mark_of_default(folder)}"
+            )
     if not files:
         click.echo("No networks found; see `gtp-engine models --help` for how to get one.")
+
+
+def _mark_of_default(path: Path) -> str:
+    """Return what is printed behind the network with which a plain `gtp-engine` plays, "" for others."""
+    from gtp_engine.errors import ModelError
+    from gtp_engine.nn.named_networks import model_path
+
+    try:
+        default = model_path(None).resolve()
+    except ModelError:  # it is missing
+        return ""
+    found = path.resolve()
+    return "  (default)" if default == found or (found.is_file() and default == found.parent) else ""
 
 
 def _default_folders() -> list[Path]:

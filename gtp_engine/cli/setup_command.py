@@ -81,7 +81,13 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
         return
     replaced = [change for change in changes if change.old is not None]
     if replaced and not settings.yes:
-        click.confirm(f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True)
+        try:
+            click.confirm(
+                f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True
+            )
+        except click.Abort:
+            click.echo("Nothing was changed; --yes changes the files without a question.", err=True)
+            raise
     for backup in apply(changes):
         click.echo(f"Backup: {backup}")
     click.echo(f"{chosen.title} is set up. {chosen.next_steps(command, place)}")

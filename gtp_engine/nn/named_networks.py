@@ -81,11 +81,13 @@ def named_networks() -> dict[str, Path]:
 def model_path(model: str | None) -> Path:
     """Return the path of a network: of the file or folder `model` if it exists, else of the network of that name.
 
-    None stands for the default network.  An unknown name is returned as a path, which does not exist.  Raises
-    ModelError if the default network is missing or its name cannot be read.
+    None stands for the default network, BUILTIN for the one that ships.  An unknown name is returned as a path, which
+    does not exist.  Raises ModelError if the default network is missing or its name cannot be read.
     """
     if model is not None:
         path = expanded(model)
+        if model == BUILTIN and not path.exists():
+            return shipped_folder()
         return path if path.exists() else named_networks().get(model, path)
     name = default_name()
     if name == BUILTIN:

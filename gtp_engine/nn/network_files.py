@@ -54,9 +54,15 @@ def is_katago_file(path: Path) -> bool:
     return path.name.endswith(KATAGO_ENDINGS)
 
 
+_SMALLEST_TO_QUANTIZE: Final = 2**18
+"""Bytes of a network below which an 8-bit copy is not advised: it has fewer than 65,000 weights."""
+
+
 def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[str] | None) -> str:
     """Return a sentence for the user if the network lacks an 8-bit copy that would be faster here, else ""."""
     if QUANTIZED in files.paths or not can_be_quantized(files.info) or not gains_from_int8(provider, simd):
+        return ""
+    if files.paths[FLOAT].stat().st_size < _SMALLEST_TO_QUANTIZE:
         return ""
     command = _quantize_command(files.paths[FLOAT])
     if progress := UnfinishedCopy(quantized_path(files.paths[FLOAT])).progress:

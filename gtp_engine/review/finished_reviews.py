@@ -87,7 +87,7 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
     players = Table("", "accuracy", "95 %", "points lost per move", "best moves", "lost 2, 5, 10 or more")
     for name, side in (("Black", result["players"]["B"]), ("White", result["players"]["W"])):
         if side["accuracy"] is not None:
-            low, high = side["accuracy_interval"]
+            low, high = side["accuracy_interval"] or ("", "")
             blunders = ", ".join(str(count) for count in side["blunders"].values())
             numbers = (side["accuracy"], f"{low}–{high}", side["mean_points_lost"], side["best_moves"], blunders)
             players.add_row(f"{name} {side['name'] or ''}".strip(), *(str(number) for number in numbers))

@@ -364,11 +364,13 @@ def _mean_lost(moves: Sequence[PlayedMove]) -> float | None:
 
 
 def _accuracy(moves: Sequence[PlayedMove]) -> tuple[float | None, tuple[float, float] | None]:
-    """Return accuracy and its interval; without moves there is neither."""
+    """Return accuracy and its interval; without moves there is neither, and one move alone has no interval."""
     if not moves:
         return None, None
     scores = [100.0 * 2.0 ** (-move.points_lost / HALF_POINTS) for move in moves]
     mean = sum(scores) / len(scores)
-    variance = sum((score - mean) ** 2 for score in scores) / max(1, len(scores) - 1)
+    if len(scores) == 1:
+        return round(mean, 1), None
+    variance = sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
     radius = CONFIDENCE * sqrt(variance / len(scores))
     return round(mean, 1), (round(max(0.0, mean - radius), 1), round(min(100.0, mean + radius), 1))

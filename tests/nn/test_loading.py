@@ -158,8 +158,10 @@ def test_a_network_for_two_purposes_is_compared_with_its_copy_once(
     assert hashed == ["katago.onnx"]
 
 
-def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path) -> None:
+def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, openvino = find_networks(networks / "small.onnx")["policy"], PROVIDERS["openvino"]
+    assert quantization_hint(files, openvino, ["avx_vnni"]) == "", "not worth while for so few weights"
+    monkeypatch.setattr("gtp_engine.nn.network_files._SMALLEST_TO_QUANTIZE", 0)
     hint = quantization_hint(files, openvino, ["avx_vnni"])
     assert "`gtp-engine models quantize " in hint and "small.onnx" in hint
     assert (
@@ -169,7 +171,10 @@ def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path) -> Non
     assert quantization_hint(both, openvino, ["avx_vnni"]) == ""
 
 
-def test_commands_in_messages_can_be_entered_as_they_are(tmp_path: Path, networks: Path) -> None:
+def test_commands_in_messages_can_be_entered_as_they_are(
+    tmp_path: Path, networks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gtp_engine.nn.network_files._SMALLEST_TO_QUANTIZE", 0)
     (tmp_path / "my nets").mkdir()
     original = tmp_path / "my nets" / "net.onnx"
     shutil.copy(networks / "katago.onnx", original)
@@ -274,6 +279,10 @@ def test_the_shipped_human_network_imitates_people_of_each_rank() -> None:
     entropies = [-(each[each > 0] * np.log(each[each > 0])).sum() for each in (strong, weak, weakest)]
     assert entropies[0] < entropies[1] < entropies[2] < 4, "of 360 moves the weakest still play few"
     evaluator.close()
+
+
+def test_the_network_that_ships_has_a_name_for_itself() -> None:
+    assert model_path("builtin") == shipped_folder()
 
 
 def test_the_alphago_networks_have_an_origin_and_a_licence() -> None:

@@ -7,6 +7,7 @@ from review.review_support import RECORD, review_of
 
 from gtp_engine import Rules
 from gtp_engine.review import Candidate, Finding, GameReview, new_review, read_game
+from gtp_engine.review.game_review import _accuracy
 
 LINE = read_game(RECORD, rules=Rules())  # B C3, W B4, B D2, W A5, B B3, W E1
 
@@ -59,6 +60,11 @@ def test_accuracy_halves_every_three_points() -> None:
     assert (low, high) == (pytest.approx(66.7 - 1.96 * 28.87 / 3**0.5, abs=0.1), pytest.approx(99.3, abs=0.1))
     assert black.blunders == {"2": 2, "5": 0, "10": 0}
     assert black.by_phase == {"opening": 1.5, "middle game": 3.0, "endgame": None}
+
+
+def test_one_move_has_no_interval() -> None:
+    moves = reviewed([0, -3, -3, -3, -3, -6, -6], ["A1"] * 7).moves
+    assert _accuracy(moves[:1]) == (50.0, None)
 
 
 def test_a_move_of_small_prior_that_loses_nothing_is_interesting_while_the_game_is_open() -> None:

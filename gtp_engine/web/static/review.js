@@ -124,7 +124,7 @@ function playerRow(color, { moves, accuracy, accuracy_interval: interval, mean_p
   const row = document.createElement("tr");
   const name = Object.assign(document.createElement("th"), { scope: "row", textContent: color === "B" ? "Black" : "White" });
   const texts = moves
-    ? [`${accuracy.toFixed(0)} (${interval.map((each) => each.toFixed(0)).join("–")})`, lost.toFixed(1), `${best} of ${moves}`]
+    ? [`${accuracy.toFixed(0)}${interval ? ` (${interval.map((each) => each.toFixed(0)).join("–")})` : ""}`, lost.toFixed(1), `${best} of ${moves}`]
     : ["–", "–", "–"];
   row.append(name, ...texts.map((textContent) => Object.assign(document.createElement("td"), { textContent })));
   return row;
