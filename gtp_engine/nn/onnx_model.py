@@ -43,10 +43,11 @@ MAX_BOARDS: Final = 3
 ANY_BATCH: Final = 0
 """In place of a number of positions: the session takes any number."""
 
-OFTEN: Final = 100
+OFTEN: Final = 300
 """Calls for a number of positions on a board after which, in OpenVINO, it gets a session of its own.
 
-That takes 0.06 to 0.3 s once with tengen-b10c128, and then saves 0.4 to 1 ms a call on 9×9 (4 % of a search).
+That takes 0.06 to 0.3 s once with tengen-b10c128, and then saves 0.4 to 1 ms a call on 9×9 (4 % of a search):
+the time is won back after as many calls again.
 """
 
 _OUTPUTS: Final = ("policy", "value", "misc", "ownership")
