@@ -5,6 +5,7 @@ import base64
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from web.serving import RolloutSource, close, run, serving, until
 
 from gtp_engine.clock import TimeLeft, TimeSettings
-from gtp_engine.engine import DEAD, Engine
+from gtp_engine.engine import Engine
+from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import open_games, saved_games
@@ -251,8 +253,11 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
     SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, None))
     opening = {"do": "open", "id": name} if is_saved else {"do": "load", "file": in_base_64(record)}
 
-    def find(engine: Engine, cancel: CancelToken) -> dict[int, str]:
-        return {parse_vertex("E5", width=9, height=9): DEAD}
+    outcome = Engine.outcome
+
+    def find(engine: Engine, cancel: CancelToken) -> FinalScore:
+        found = outcome(engine, cancel)
+        return replace(found, status=replace(found.status, dead=frozenset({parse_vertex("E5", width=9, height=9)})))
 
     async def test() -> None:
         async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
@@ -263,7 +268,7 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
             assert found["score"] and found["dead"] == ["E5"]
             assert SavedGames(tmp_path).load(found["id"]).dead == ("E5",)
 
-    monkeypatch.setattr(Engine, "final_status", find)
+    monkeypatch.setattr(Engine, "outcome", find)
     run(test)
 
 
@@ -276,11 +281,10 @@ def test_the_choice_of_dead_stones_survives_a_restart(
     SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, dead))
     sought: list[Engine] = []
 
-    def find(engine: Engine, cancel: CancelToken) -> dict[int, str]:
+    def find(engine: Engine, cancel: CancelToken) -> None:
         sought.append(engine)
-        return {}
 
-    monkeypatch.setattr(Engine, "final_status", find)
+    monkeypatch.setattr(Engine, "outcome", find)
 
     async def test() -> None:
         async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
@@ -296,12 +300,11 @@ def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch
     SavedGames(tmp_path).save(name, SavedGame(sgf, "black", None, ("none",), {}, ()))
     was_cancelled: list[bool] = []
 
-    def find(engine: Engine, cancel: CancelToken) -> dict[int, str]:
+    def find(engine: Engine, cancel: CancelToken) -> None:
         ended = threading.Event()
         with cancel.calling(ended.set):
             ended.wait(60)
         was_cancelled.append(cancel.is_cancelled)
-        return {}
 
     async def test() -> None:
         source: Any = RolloutSource()
@@ -309,7 +312,7 @@ def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch
         host.start()
         games = OpenGames(host, SavedGames(tmp_path))
         game = await games.find(name)
-        monkeypatch.setattr(Engine, "final_status", find)
+        monkeypatch.setattr(Engine, "outcome", find)
         passing = asyncio.create_task(game.change(lambda session: session.play("pass")))
         await until(lambda: game.message()["phase"] == "scoring")
         await games.close()
