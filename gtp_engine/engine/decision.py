@@ -388,13 +388,18 @@ class Decision:
         """Return the best move if a pass is clearly worse, else PASS.
 
         Where a few visits may not have found the move that a half point depends on, the search is repeated: if
-        something is undecided, or neutral points are left that count.
+        something is undecided, neutral points are left that count, or counting promises more than the pass is worth.
         """
-        status = estimate_status(self.game, self.report.ownership_black)
-        point = self._if_better_than_pass(self.report, status)
-        counts_neutral = bool(status.neutral) and self.game.rules.scoring is Scoring.AREA
-        is_clear = status.is_decided and not counts_neutral
-        if point != PASS or is_clear or self.report.visits >= self.thresholds.pass_visits:
+        game, report = self.game, self.report
+        status = estimate_status(game, report.ownership_black)
+        point = self._if_better_than_pass(report, status)
+        counts_neutral = bool(status.neutral) and game.rules.scoring is Scoring.AREA
+        passing = next((move for move in report.moves if move.point == PASS), None)
+        counted_value = for_color(float(np.sign(status.margin_black(game))), self.color)
+        expected = counted_value if passing is None else for_color(passing.value_black, self.color)
+        differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
+        is_clear = status.is_decided and not counts_neutral and not differs
+        if point != PASS or is_clear or report.visits >= self.thresholds.pass_visits:
             return point
         again = None if self._loses_nothing(self.report) else self.look_again(self.color)
         if again is None or again.visits <= self.report.visits:

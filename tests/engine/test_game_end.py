@@ -426,12 +426,18 @@ def test_it_does_not_pass_where_the_search_rates_the_pass_well_below_its_best_mo
     assert game.vertex(decision.move()) == chosen
 
 
-@pytest.mark.parametrize(("again", "chosen"), [((0.9, 0.5), "E4"), ((0.52, 0.5), "pass"), (None, "pass")])
+@pytest.mark.parametrize(("rules", "komi", "again", "chosen"), [
+    ("chinese", -2.0, (0.9, 0.5), "E4"),  # a neutral point is left
+    ("chinese", -2.0, (0.52, 0.5), "pass"),
+    ("chinese", -2.0, None, "pass"),
+    ("japanese", -2.0, (0.9, 0.5), "pass"),  # a draw by counting too
+    ("japanese", -1.5, (0.9, 0.5), "E4"),  # lost by Black, by counting
+])  # fmt: skip
 def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
-    again: tuple[float, float] | None, chosen: str
+    rules: str, komi: float, again: tuple[float, float] | None, chosen: str
 ) -> None:
     """Sixteen visits did not find the move on which the game depended."""
-    game = Game(5, 4, PRESETS["chinese"], -2.0)
+    game = Game(5, 4, PRESETS[rules], komi)
     game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
     first = replace(found_at_the_end(game, WHITE, (0.5, 0.5), -1.0), visits=16)
     assert estimate_status(game, first.ownership_black).neutral
