@@ -172,7 +172,7 @@ def test_functions(function: Callable[..., Any]) -> None:
     attack(function, list(inspect.signature(function).parameters.values()), None)
 
 
-@pytest.mark.parametrize("owner", [Game, Engine, Config, TimeSettings, play.GameSettings, review.Effort], ids=str)
+@pytest.mark.parametrize("owner", [Game, Engine, Config, TimeSettings, play.GameSettings, review.Effort])
 def test_new_objects(owner: type) -> None:
     attack(owner, [each for each in inspect.signature(owner).parameters.values()], owner)
 
@@ -188,7 +188,6 @@ def test_new_objects(owner: type) -> None:
         (play.GameSettings, lambda: play.GameSettings(human=BLACK, width=5)),
         (play.GameClock, lambda: play.GameClock(TimeSettings.none())),
     ],
-    ids=str,
 )
 def test_methods(owner: type, make: Callable[[], Any]) -> None:
     for name, parameters in methods(owner):
