@@ -327,10 +327,10 @@ class Clock:
         without settings still means no limit.  Raises TimeSettingsError only for seconds that are not finite, negative
         stones and more than MAX_COUNT stones.
         """
-        if not abs(seconds) <= _LARGEST or not 0 <= stones <= MAX_COUNT:
+        if not abs(seconds) < math.inf or not 0 <= stones <= MAX_COUNT:
             given = f"time left {shown(seconds)} and {shown(stones)} stones"
             raise TimeSettingsError(problem(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones"))
-        seconds = min(seconds, MAX_SECONDS)
+        seconds = max(-MAX_SECONDS, min(seconds, MAX_SECONDS))
         if self._given.kind is TimeKind.NONE and seconds > 0:
             self._settings = _implied_settings(seconds, stones)
         if self._settings.stones > 2 and stones == 1:

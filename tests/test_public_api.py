@@ -28,6 +28,7 @@ EXPECTED = [
     "parse_vertex",
     "format_vertex",
     "TengenError",
+    "ArgumentError",
     "BoardNotEmptyError",
     "CannotUndoError",
     "ConfigError",

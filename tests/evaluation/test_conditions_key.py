@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.config.human import parse_profile
-from gtp_engine.evaluation.evaluator import EvaluationOptions
+from gtp_engine.evaluation.evaluator import AS_TRAINED, EvaluationOptions
 from gtp_engine.evaluation.from_game import key_of_numbers
 from gtp_engine.evaluation.positions import Conditions
 
@@ -30,6 +30,8 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
     "symmetry": st.integers(-1, 8),
     "optimism": st.floats(0, 1),
     "shares_transpositions": st.booleans(),
+    "temperature": st.floats(0.1, 10),
+    "suicide_area": st.sampled_from([AS_TRAINED, 0, 1]),
 }
 
 

@@ -78,7 +78,7 @@ def test_the_8_bit_copy_named_directly_has_the_same_table(tmp_path: Path):
 def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path: Path):
     table = read_table(tmp_path / "x.onnx", "net")
     assert not table.is_calibrated
-    assert "--model tengen-b10c128 has calibrated levels" in table.describe()
+    assert "tengen-b10c128 has calibrated levels" in table.describe()
     shipped = read_table(shipped_folder(), "tengen-b10c128")
     assert table.skills == shipped.skills
     assert shipped.is_calibrated

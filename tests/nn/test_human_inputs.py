@@ -63,5 +63,5 @@ def test_the_encoder_adds_them_to_the_inputs_of_other_networks() -> None:
 
 def test_no_profile_is_an_error() -> None:
     assert conditions_of(Game(9)).human_profile == 0
-    with pytest.raises(ModelError, match="imitates people: expected a profile of the players; set humanSLProfile"):
+    with pytest.raises(ModelError, match=r"imitates people: expected a profile .*; set human\.human_profile"):
         encode(Game(9), encoder=KatagoHumanEncoder(9, 9))

@@ -219,7 +219,7 @@ class Reinforcement:
     def _resume(self) -> None:
         checkpoint = read_checkpoint(self.out)
         checkpoint.check_kind(self.net.KIND)
-        check_same(checkpoint.settings, self._settings(), free=_LIMITS)
+        check_same(checkpoint.settings, self._settings(), free=_LIMITS, needed=("game",))
         self.net.load_state_dict(checkpoint.weights)
         self._first.load_state_dict(checkpoint.state["first"])
         self.iterations, self.seconds = checkpoint.steps, checkpoint.seconds

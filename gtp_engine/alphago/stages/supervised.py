@@ -103,7 +103,7 @@ def train(
     if has_checkpoint(run.out):
         checkpoint = read_checkpoint(run.out)
         checkpoint.check_kind(net.KIND)
-        check_same(checkpoint.settings, settings, free=("learning",))
+        check_same(checkpoint.settings, settings, free=("learning",), needed=("stage",))
         check_same(checkpoint.settings["learning"], settings["learning"], free=LIMITS)
         loop.resume(checkpoint)
     parameters = sum(each.numel() for each in net.parameters())

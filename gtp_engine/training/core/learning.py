@@ -76,16 +76,19 @@ def with_default(name: str, default: Any) -> Any:
     return field(default=default, metadata=declared.metadata)
 
 
-def check_same(before: dict[str, Any], now: dict[str, Any], *, free: tuple[str, ...] = ()) -> None:
+def check_same(
+    before: dict[str, Any], now: dict[str, Any], *, free: tuple[str, ...] = (), needed: tuple[str, ...] = ()
+) -> None:
     """Raise ConfigError if a run is to be resumed with other settings than it began with, those in `free` aside.
 
-    A setting that there was not yet when it began may have any value.
+    A setting that there was not yet when it began may have any value, except for those in `needed`, which every run of
+    this kind has.
     """
     for name, value in now.items():
-        if name not in free and name in before and before[name] != value:
+        if name not in free and (name in before or name in needed) and before.get(name) != value:
             raise ConfigError(
                 problem(
-                    f"the run there has {name} {before[name]}, not {value}",
+                    f"the run there has {name} {before.get(name)}, not {value}",
                     expected="the settings that it began with",
                     advice="give these, or another folder",
                 )
