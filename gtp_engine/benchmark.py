@@ -50,7 +50,6 @@ from gtp_engine.worker_process import split_command
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
-    from gtp_engine.search.puct.puct_search import PuctSearch
 
 
 class BenchmarkError(TengenError):
@@ -246,10 +245,11 @@ def _network_playouts_per_second(evaluator: "NetworkEvaluator", seconds: float, 
 
     A round searches each position for `seconds`: a search's first batches are small, so a short one would be slower.
     """
+    from gtp_engine.engine.searches import positions_of_a_game
     from gtp_engine.search.puct.puct_search import PuctSearch
 
     search = PuctSearch(Config().with_values({"puct.eval_batch": evaluator.info.batch}), evaluator)
-    games = _positions_of_a_game(search, *evaluator.info.boards.usual)
+    games = positions_of_a_game(search, *evaluator.info.boards.usual, STAGES)
     limits = Limits(watcher=lambda progress: progress.seconds >= seconds)
     rates = []
     for _ in range(repeats):
@@ -261,16 +261,6 @@ def _network_playouts_per_second(evaluator: "NetworkEvaluator", seconds: float, 
         rates.append(sum(report.playouts for report in reports) / sum(report.seconds for report in reports))
     search.close()
     return statistics.median(rates)
-
-
-def _positions_of_a_game(search: "PuctSearch", width: int, height: int) -> list[Game]:
-    """Return the positions to search, after as many moves of a game as STAGES say."""
-    game, found = Game(width, height), []
-    for stage in STAGES:
-        while len(game.moves) < stage * width * height and not game.is_over:
-            game.play(search.run(game, Limits(visits=1)).moves[0].point)
-        found.append(game.copy())
-    return found
 
 
 SIZES: Final = (9, 19)

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits, Progress
 from gtp_engine.search.report import FEW_VISITS, SearchReport
 from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, should_stop
+
+if TYPE_CHECKING:
+    from gtp_engine.search.puct.puct_search import PuctSearch
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,9 @@ one.  KataGo spends 8 visits or more on the same questions (`maybeFriendlyPass`)
 """
 
 
-BENCHMARK_POSITIONS: Final = 10
-"""Positions that `Searches.measure` searches, as many as KataGo's benchmark."""
-
-BENCHMARK_STEP: Final = 0.06
-"""Moves, per point of the board, from one of them to the next: the last one is late in the middle game."""
+BENCHMARK_STAGES: Final = tuple(0.06 * number for number in range(10))
+"""Moves, per point of the board, before the positions that `Searches.measure` searches, as many as KataGo's benchmark:
+the last one is late in the middle game."""
 
 
 @dataclass(frozen=True)
@@ -284,16 +285,14 @@ class Searches:
         Raises ConfigError without a network.
         """
         if self.resources.evaluator is None or not self.uses_network:
-            raise ConfigError(problem("no network is loaded", advice="name one with --model FILE"))
+            raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
         from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 
         evaluator = CountingEvaluator(self.resources.evaluator)
         search = PuctSearch(self.resources.impartial_config(self.config), evaluator)
-        game, reports, evaluations, batches = Game(width, height), list[SearchReport](), 0, 0
+        reports, evaluations, batches = list[SearchReport](), 0, 0
         self.clear()
-        for number in range(BENCHMARK_POSITIONS):
-            while len(game.moves) < number * BENCHMARK_STEP * width * height and not game.is_over:
-                game.play(search.run(game, Limits(visits=1)).moves[0].point)
+        for game in positions_of_a_game(search, width, height, BENCHMARK_STAGES):
             search.clear()
             rows, calls = evaluator.rows, evaluator.calls
             reports.append(search.run(game, Limits(visits, cancel=cancel)))
@@ -348,6 +347,16 @@ class Searches:
         self._game_search.close()
         self._separate_search.close()
         self.resources.close()
+
+
+def positions_of_a_game(search: "PuctSearch", width: int, height: int, stages: Iterable[float]) -> list[Game]:
+    """Return positions of a game of first choices, after as many moves per point of the board as `stages` say."""
+    game, found = Game(width, height), []
+    for stage in stages:
+        while len(game.moves) < stage * width * height and not game.is_over:
+            game.play(search.run(game, Limits(visits=1)).moves[0].point)
+        found.append(game.copy())
+    return found
 
 
 def _lowest(*limits: int | None) -> int | None:
