@@ -85,6 +85,16 @@ def long_readings() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Return the browser of `web.browser`."""
+    from web.browser import Chromium
+
+    browser = Chromium()
+    yield browser
+    browser.close()
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Let SIGINT interrupt this process and those it starts, also where the tests run as a background job.

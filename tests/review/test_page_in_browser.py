@@ -1,16 +1,14 @@
 """The page in a real browser: it draws itself, and what it shows are the numbers of the JSON.  Needs Chromium."""
 
-import asyncio
 import html
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from review.review_support import review_of
 from review.test_game_review import reviewed
-from web.browser import PROGRAM, browser
+from web.browser import Chromium, Windows, needs_browser, until
 
 from gtp_engine.review import page_of
 
@@ -18,21 +16,25 @@ LEADS = [0, -1, -1, -1, 6, 6, 6]
 RESULT = reviewed(LEADS, ["C5"] * 7).to_json()
 
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed: apt-get install chromium")
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+def page(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the page of a game after move 4, as the browser has it."""
-    folder = tmp_path_factory.mktemp("browser")
+    file = tmp_path_factory.mktemp("browser") / "page.html"
     for position in RESULT["positions"]:
         position["stones"], position["ownership"] = "." * 25, [0] * 25
-    (folder / "page.html").write_text(page_of(RESULT, title="game"), encoding="utf-8")
-    command = [str(PROGRAM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
-    command += ["--window-size=500,1500", "--virtual-time-budget=2000", "--dump-dom", f"file://{folder}/page.html#4"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, encoding="utf-8")
-    assert "<svg" in done.stdout, done.stderr
-    return done.stdout
+    file.write_text(page_of(RESULT, title="game"), encoding="utf-8")
+    content = []
+
+    async def read(windows: Windows) -> None:
+        page = await windows.page(f"{file.as_uri()}#4", width=500, height=1500)
+        await until(page, "document.querySelector('#lost rect')")
+        content.append(await page.content())
+
+    chromium.run(read)
+    return content[0]
 
 
 def part(page: str, name: str) -> str:
@@ -75,29 +77,27 @@ def test_the_page_needs_nothing_else_and_its_script_is_allowed(page: str) -> Non
     assert json.loads(html.unescape(part(page, "data"))) == json.loads(json.dumps(RESULT))
 
 
-def test_the_board_shows_continuations_and_owners_and_leaves_arrows_to_the_game(tmp_path: Path) -> None:
+def test_the_board_shows_continuations_and_owners_and_leaves_arrows_to_the_game(
+    chromium: Chromium, tmp_path: Path
+) -> None:
     result = review_of().to_json()
     (tmp_path / "page.html").write_text(page_of(result, title="game"), encoding="utf-8")
     line = result["positions"][2]["candidates"][0]["line"]
     x, y = "ABCDE".index(line[0][0]), 5 - int(line[0][1])
 
-    async def look() -> None:
-        async with browser(tmp_path / "profile") as chromium:
-            page = await chromium.page(f"file://{tmp_path}/page.html#2")
-            await page.until("document.querySelectorAll('.candidate').length")
-            await page.click(f"#board [data-x='{x}'][data-y='{y}']")
-            numbers = await page.evaluate(
-                "Array.from(document.querySelectorAll('.number'), (each) => each.textContent)"
-            )
-            assert numbers[0] == "1" and len(numbers) <= len(line)
-            await page.press("ArrowRight")
-            assert (await page.text("#now")).startswith("Move 3: Black D2")
-            assert not await page.evaluate("document.querySelectorAll('.number').length")
-            await page.click("#owner")
-            owned = sum(abs(each) >= 10 for each in result["positions"][3]["ownership"])
-            await page.click("#hints")
-            drawn = await page.evaluate("document.querySelectorAll('.owner-black, .owner-white').length")
-            assert drawn == owned > 0
-            assert chromium.complaints == []
+    async def look(windows: Windows) -> None:
+        page = await windows.page(f"file://{tmp_path}/page.html#2")
+        await until(page, "document.querySelectorAll('.candidate').length")
+        await page.click(f"#board [data-x='{x}'][data-y='{y}']")
+        numbers = await page.evaluate("Array.from(document.querySelectorAll('.number'), (each) => each.textContent)")
+        assert numbers[0] == "1" and len(numbers) <= len(line)
+        await page.keyboard.press("ArrowRight")
+        assert (await page.inner_text("#now")).startswith("Move 3: Black D2")
+        assert not await page.evaluate("document.querySelectorAll('.number').length")
+        await page.click("#owner")
+        owned = sum(abs(each) >= 10 for each in result["positions"][3]["ownership"])
+        await page.click("#hints")
+        drawn = await page.evaluate("document.querySelectorAll('.owner-black, .owner-white').length")
+        assert drawn == owned > 0
 
-    asyncio.run(look())
+    chromium.run(look)

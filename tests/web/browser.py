@@ -1,170 +1,152 @@
-"""A headless Chromium, driven by its own protocol over a WebSocket.
+"""Chromium, driven by Playwright: one browser for all tests of a process, which is the fixture `chromium`.
 
-The methods are described at https://chromedevtools.github.io/devtools-protocol.
+    pytestmark = needs_browser
+
+    def test_the_page(chromium: Chromium, tmp_path: Path) -> None:
+        async def test(windows: Windows) -> None:
+            async with server(tmp_path / "games") as port:
+                page = await windows.page(f"http://127.0.0.1:{port}/", width=390, height=844, touch=True)
+                await page.click("#new")
+                await until(page, "document.querySelector('#setup').open")
+
+        chromium.run(test)
+
+A page is Playwright's: https://playwright.dev/python/docs/api/class-page.  All tests share an event loop, in which
+they can run servers too.
 """
 
 import asyncio
-import base64
 import contextlib
-import itertools
-import json
 import os
 import re
 import shutil
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
+import tempfile
+from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
-from aiohttp import ClientSession, ClientWebSocketResponse
+import pytest
 from busy_machine import bound
 
-PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Page
 
-POLL = 0.02
-"""Seconds between two looks at a page."""
+PROGRAM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-OPTIONS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run",
-    "--disable-extensions", "--disable-background-networking", "--hide-scrollbars", "--force-color-profile=srgb",
+MISSING: Final = (
+    "no Chromium: apt-get install chromium" if PROGRAM is None
+    else "no Playwright: pip install playwright" if find_spec("playwright") is None
+    else None
 )  # fmt: skip
 
+needs_browser: Final = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 
-class Browser:
-    """A connection to the browser; every page has cookies and storage of its own."""
+TEST_SECONDS: Final = 120
+WAIT_SECONDS: Final = 20
+POLL: Final = 0.02
 
-    def __init__(self, socket: ClientWebSocketResponse) -> None:
-        self._socket = socket
-        self._numbers = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+
+class Windows:
+    """The windows of one test; each has cookies and storage of its own."""
+
+    def __init__(self, browser: "Browser") -> None:
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
         self.complaints: list[str] = []
         """What pages wrote to their consoles, and exceptions."""
 
     async def page(
-        self, url: str, *, width: int = 1280, height: int = 860, dark: bool = False, touch: bool = False
+        self,
+        url: str,
+        *,
+        width: int = 1280,
+        height: int = 860,
+        dark: bool = False,
+        touch: bool = False,
+        **options: Any,
     ) -> "Page":
-        """Open a page in a window of this size."""
-        context = (await self.call("Target.createBrowserContext"))["browserContextId"]
-        target = (await self.call("Target.createTarget", url="about:blank", browserContextId=context))["targetId"]
-        session = (await self.call("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
-        page = Page(self, session)
-        for domain in ("Page", "Runtime", "Log"):
-            await page.call(f"{domain}.enable")
-        await page.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if touch else 1,
-            mobile=touch,
+        """Open a page in a window of this size; `options` are Playwright's of a context, such as a locale."""
+        context = await self._browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light",
+            has_touch=touch, is_mobile=touch, device_scale_factor=2 if touch else 1, **options,
         )  # fmt: skip
-        await page.call("Emulation.setTouchEmulationEnabled", enabled=touch)
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        await page.call("Emulation.setEmulatedMedia", features=scheme)
-        await page.call("Page.navigate", url=url)
+        self._contexts.append(context)
+        context.set_default_timeout(1000 * bound(WAIT_SECONDS))
+        context.on("console", lambda message: self.complaints.append(f"{message.text} {message.location}"))
+        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        page = await context.new_page()
+        await page.goto(url)
         return page
 
-    async def call(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
-        """Return the result of a method of the protocol."""
-        number = next(self._numbers)
-        self._answers[number] = asyncio.get_running_loop().create_future()
-        message = {"id": number, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
-        await self._socket.send_json(message)
-        answer = await self._answers[number]
-        del self._answers[number]
-        assert "error" not in answer, f"{method}: {answer['error']}"
-        result: dict[str, Any] = answer["result"]
-        return result
-
-    async def receive(self) -> None:
-        """Pass on answers until the browser ends."""
-        async for message in self._socket:
-            data = json.loads(message.data)
-            if data.get("id") in self._answers:
-                self._answers[data["id"]].set_result(data)
-            elif data.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
-                self.complaints.append(json.dumps(data["params"])[:600])
+    async def close(self) -> None:
+        for context in self._contexts:
+            await context.close()
 
 
-class Page:
-    """One page."""
+class Chromium:
+    """The browser, which starts with the first test, and the event loop of its tests."""
 
-    def __init__(self, browser: Browser, session: str) -> None:
-        self._browser = browser
-        self._session = session
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._home = tempfile.TemporaryDirectory()
+        self._browser: Browser | None = None
+        self._stop: Callable[[], Awaitable[None]] | None = None
 
-    async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        return await self._browser.call(method, self._session, **parameters)
+    def run(self, test: Callable[[Windows], Awaitable[None]], *, expected: str = "(?!)") -> None:
+        """Run a test; its pages may complain of a refused connection (a server that is restarted) and of `expected`."""
+        self._runner.run(self._run(test, re.compile(f"ERR_CONNECTION_REFUSED|{expected}")))
 
-    async def evaluate(self, expression: str) -> Any:
-        """Return the value of a JavaScript expression."""
-        answer = await self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in answer, f"{expression}: {answer['exceptionDetails']}"
-        return answer["result"].get("value")
-
-    async def until(self, expression: str, seconds: float = 20) -> None:
-        """Wait until an expression is true; one that fails, because the page is still loading, is not."""
-        condition = f"(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()"
+    async def _run(self, test: Callable[[Windows], Awaitable[None]], allowed: re.Pattern[str]) -> None:
+        windows = Windows(self._browser or await self._start())
         try:
-            async with asyncio.timeout(bound(seconds)):
-                while not await self.evaluate(condition):
-                    await asyncio.sleep(POLL)
-        except TimeoutError:
-            text = await self.evaluate("document.body.innerText")
-            raise AssertionError(f"{expression} did not come true: {text} {self._browser.complaints}") from None
+            async with asyncio.timeout(bound(TEST_SECONDS)):
+                await test(windows)
+        finally:
+            await windows.close()
+        assert [text for text in windows.complaints if not allowed.search(text)] == []
 
-    async def click(self, selector: str) -> None:
-        """Click in the middle of an element, which has to be visible."""
-        query = f"document.querySelector({json.dumps(selector)})"
-        await self.evaluate(f"{query}.scrollIntoView({{block: 'nearest'}})")
-        box = await self.evaluate(
-            f"(() => {{ const b = {query}.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; }})()"
+    async def _start(self) -> "Browser":
+        from playwright.async_api import async_playwright
+
+        playwright = await async_playwright().start()
+        self._stop = playwright.stop
+        self._browser = await playwright.chromium.launch(
+            executable_path=PROGRAM,
+            chromium_sandbox=hasattr(os, "geteuid") and os.geteuid() != 0,  # root has none
+            env={**os.environ, "HOME": self._home.name},
         )
-        assert box[2] and box[3], f"{selector} is not visible: {await self.evaluate('document.body.innerText')}"
-        where = {"x": box[0] + box[2] / 2, "y": box[1] + box[3] / 2, "button": "left", "clickCount": 1}
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            await self.call("Input.dispatchMouseEvent", type=kind, **where)
+        return self._browser
 
-    async def press(self, key: str) -> None:
-        """Press a key by its name, such as "ArrowLeft"."""
-        codes = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "PageUp": 33}
-        values = {"key": key, "code": key, "windowsVirtualKeyCode": codes[key]} | (
-            {"text": "\r"} if key == "Enter" else {}
-        )
-        await self.call("Input.dispatchKeyEvent", type="keyDown", **values)
-        await self.call("Input.dispatchKeyEvent", type="keyUp", **values)
+    def close(self) -> None:
+        async def close() -> None:
+            if self._browser is not None:
+                await self._browser.close()
+            if self._stop is not None:
+                await self._stop()
 
-    async def open_record(self, record: str) -> None:
-        """Choose a file with this game record, as *Open* lets people do."""
-        await self.evaluate(
-            "(() => { const files = new DataTransfer(), field = document.querySelector('#file');"
-            f"files.items.add(new File([{json.dumps(record)}], 'game.sgf')); field.files = files.files;"
-            "field.dispatchEvent(new Event('change')); })()"
-        )
-
-    async def text(self, selector: str) -> str:
-        """Return the text of an element."""
-        return str(await self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
-
-    async def screenshot(self, path: Path) -> None:
-        """Write a picture of the window."""
-        path.write_bytes(base64.b64decode((await self.call("Page.captureScreenshot", format="png"))["data"]))
+        with self._runner, self._home:
+            self._runner.run(close())
 
 
-@contextlib.asynccontextmanager
-async def browser(folder: Path) -> AsyncIterator[Browser]:
-    """Start a browser that keeps its files in `folder`."""
-    assert PROGRAM is not None
-    process = await asyncio.create_subprocess_exec(
-        PROGRAM, *OPTIONS, f"--user-data-dir={folder}", "about:blank",
-        stderr=asyncio.subprocess.PIPE, env={**os.environ, "HOME": str(folder)},
-    )  # fmt: skip
-    assert process.stderr is not None
+async def until(page: "Page", expression: str, seconds: float = WAIT_SECONDS) -> None:
+    """Wait until a JavaScript expression is true; one that fails, because the page is still loading, is not.
+
+    `page.wait_for_function` evaluates text in the page, which its security policy forbids.
+    """
+    from playwright.async_api import Error
+
     try:
-        while (address := re.search(rb"ws://\S+", await process.stderr.readline())) is None:
-            assert process.returncode is None
-        async with ClientSession() as session, session.ws_connect(address[0].decode(), max_msg_size=1 << 26) as socket:
-            connection = Browser(socket)
-            receiver = asyncio.create_task(connection.receive())
-            yield connection
-            await socket.send_json({"id": 0, "method": "Browser.close"})
-            await receiver
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.communicate()
+        async with asyncio.timeout(bound(seconds)):
+            while True:
+                with contextlib.suppress(Error):
+                    if await page.evaluate(f"Boolean({expression})"):
+                        return
+                await asyncio.sleep(POLL)
+    except TimeoutError:
+        raise AssertionError(f"{expression} did not come true: {await page.inner_text('body')}") from None
+
+
+async def open_record(page: "Page", record: str | bytes) -> None:
+    """Choose a file with this game record, as *Open* lets people do."""
+    content = record.encode() if isinstance(record, str) else record
+    await page.set_input_files("#file", {"name": "game.sgf", "mimeType": "application/x-go-sgf", "buffer": content})

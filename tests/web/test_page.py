@@ -1,18 +1,16 @@
 """The page in a real browser: a whole game by clicks, analysis, two browsers, a reload, a server that is restarted."""
 
-import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp.test_utils import TestServer
-from busy_machine import bound
 from puct_support import AreaEvaluator
 from superko_games import triple_ko
-from web.browser import PROGRAM, Browser, Page, browser
+from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.serving import close
 
 from gtp_engine.config import Config
@@ -23,7 +21,10 @@ from gtp_engine.web.access import Access
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.web_process import new_application
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium: apt-get install chromium")
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+pytestmark = needs_browser
 
 MY_MOVE = "document.querySelector('#status').innerText.includes('Your move')"
 FREE_POINTS = "document.querySelectorAll('.point[aria-label*=empty]').length"
@@ -48,51 +49,39 @@ async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncI
     assert [line for line in log if "rror" in line] == []
 
 
-async def new_game(page: Page, **choices: str) -> None:
+async def new_game(page: "Page", **choices: str) -> None:
     """Start a game with these choices in the dialog."""
-    await page.until("document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
+    await until(page, "document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
     for name, value in choices.items():
         field = f"document.querySelector('#setup [name={name}]')"
         await page.evaluate(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('change', {{bubbles: true}}))")
     await page.click("#setup button[value=start]")
-    await page.until("location.hash.startsWith('#game=') && !document.querySelector('#setup').open")
+    await until(page, "location.hash.startsWith('#game=') && !document.querySelector('#setup').open")
 
 
-async def click_point(page: Page, vertex: str, size: int = 9) -> None:
+async def click_point(page: "Page", vertex: str, size: int = 9) -> None:
     x, y = "ABCDEFGHJ".index(vertex[0]), size - int(vertex[1:])
     await page.click(f".point[data-x='{x}'][data-y='{y}']")
 
 
-async def play(page: Page, vertex: str) -> None:
+async def play(page: "Page", vertex: str) -> None:
     """Play a move by a click, and wait for the engine's."""
-    before = await page.text("#number")
+    before = await page.inner_text("#number")
     await click_point(page, vertex)
-    await page.until(f"document.querySelector('#number').innerText !== '{before}' && {MY_MOVE}")
+    await until(page, f"document.querySelector('#number').innerText !== '{before}' && {MY_MOVE}")
 
 
-async def moves_of(page: Page) -> int:
-    return int((await page.text("#number")).split("/")[1])
+async def moves_of(page: "Page") -> int:
+    return int((await page.inner_text("#number")).split("/")[1])
 
 
-def in_browser(test: Any, folder: Path, *, expected: str = "ERR_CONNECTION_REFUSED") -> None:
-    """Run a test with a browser; the pages may not complain, but of a refused connection (a restart) and `expected`."""
-
-    async def run() -> None:
-        async with asyncio.timeout(bound(120)), browser(folder / "browser") as chromium:
-            await test(chromium)
-            allowed = re.compile(f"ERR_CONNECTION_REFUSED|{expected}")
-            assert [text for text in chromium.complaints if not allowed.search(text)] == []
-
-    asyncio.run(run())
-
-
-def test_a_whole_game(tmp_path: Path) -> None:
+def test_a_whole_game(chromium: Chromium, tmp_path: Path) -> None:
     """A game against passes of the person's, until both pass; dead stones; then two browsers, a reload, a restart."""
     games = tmp_path / "games"
 
-    async def test(chromium: Browser) -> None:
+    async def test(windows: Windows) -> None:
         async with server(games) as port:
-            page = await chromium.page(f"http://127.0.0.1:{port}/")
+            page = await windows.page(f"http://127.0.0.1:{port}/")
             await new_game(page, human="B", komi="5.5")
             await play(page, "E5")
             assert await moves_of(page) == 2
@@ -100,137 +89,138 @@ def test_a_whole_game(tmp_path: Path) -> None:
             await analysis_on_and_off(page)
             await history_back_and_forth(page)
             await page.click("#undo")
-            await page.until("document.querySelector('#number').innerText === '2 / 2'")
-            await page.call("Page.reload")
-            await page.until(f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
-            other = await chromium.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('#number').innerText === '2 / 2'")
+            await page.reload()
+            await until(page, f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
+            other = await windows.page(f"http://127.0.0.1:{port}/")
             await new_game(other, human="W")
-            await other.until(MY_MOVE)
+            await until(other, MY_MOVE)
             assert await moves_of(other) == 1
-            viewer = await chromium.page(await page.evaluate("location.href"))
-            await viewer.until("document.querySelector('#number').innerText === '2 / 2'")
+            viewer = await windows.page(await page.evaluate("location.href"))
+            await until(viewer, "document.querySelector('#number').innerText === '2 / 2'")
             await play(page, await free_vertex(page))
-            await viewer.until("document.querySelector('#number').innerText === '4 / 4'")
+            await until(viewer, "document.querySelector('#number').innerText === '4 / 4'")
             assert await moves_of(other) == 1, "games do not mix"
             await viewer.evaluate(f"location.hash = '{await other.evaluate('location.hash')}'")
-            await viewer.until("document.querySelector('#number').innerText === '1 / 1'")
-        await page.until("document.querySelector('#status').innerText.includes('connection')")
+            await until(viewer, "document.querySelector('#number').innerText === '1 / 1'")
+        await until(page, "document.querySelector('#status').innerText.includes('connection')")
         async with server(games, port):
-            await page.until(f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}", 30)
+            await until(page, f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}", 30)
             await to_the_end(page)
             assert sorted(path.suffix for path in games.iterdir()) == [".json", ".json"]
-            assert {path.name for path in tmp_path.iterdir()} == {"games", "browser"}
+            assert {path.name for path in tmp_path.iterdir()} == {"games"}
 
-    in_browser(test, tmp_path)
+    chromium.run(test)
 
 
-async def keyboard_move(page: Page) -> None:
+async def keyboard_move(page: "Page") -> None:
     """Play a move by arrow keys and Enter; a screen reader hears where the focus is and what was played."""
     await page.evaluate("document.querySelector('.point[tabindex=\"0\"]').focus()")
     label = "document.activeElement.getAttribute('aria-label')"
     assert str(await page.evaluate(label)).startswith("E5, black stone")
     for key in ("ArrowLeft", "ArrowUp", "ArrowUp"):
-        await page.press(key)
+        await page.keyboard.press(key)
     assert str(await page.evaluate(label)).startswith("D7, ")
     number = await moves_of(page)
     while "empty" not in str(await page.evaluate(label)):
-        await page.press("ArrowLeft")
-    await page.press("Enter")
-    await page.until(f"document.querySelector('#number').innerText === '{number + 2} / {number + 2}' && {MY_MOVE}")
-    assert (await page.text("#status")).startswith("White ")
+        await page.keyboard.press("ArrowLeft")
+    await page.keyboard.press("Enter")
+    await until(page, f"document.querySelector('#number').innerText === '{number + 2} / {number + 2}' && {MY_MOVE}")
+    assert (await page.inner_text("#status")).startswith("White ")
     assert await page.evaluate("document.querySelector('#status').getAttribute('aria-live')") == "polite"
 
 
-async def analysis_on_and_off(page: Page) -> None:
+async def analysis_on_and_off(page: "Page") -> None:
     await page.click("#analyse")
-    await page.until("document.querySelectorAll('.candidate').length > 1 && document.querySelector('.candidate.best')")
-    await page.until("document.querySelectorAll('.owner-black, .owner-white').length > 5")
-    await page.until("document.querySelector('.graph-winrate').getAttribute('points').split(' ').length === 5")
-    assert "visits" in await page.text("#verdict")
+    await until(page, "document.querySelectorAll('.candidate').length > 1 && document.querySelector('.candidate.best')")
+    await until(page, "document.querySelectorAll('.owner-black, .owner-white').length > 5")
+    await until(page, "document.querySelector('.graph-winrate').getAttribute('points').split(' ').length === 5")
+    assert "visits" in await page.inner_text("#verdict")
     await page.click("#ownership")
-    await page.until("!document.querySelector('.owner-black, .owner-white')")
+    await until(page, "!document.querySelector('.owner-black, .owner-white')")
     await page.click("#graph svg")
-    await page.until("document.querySelector('#number').innerText === '2 / 4'")
-    assert re.fullmatch(r"Black's winrate\nlead \(±\d+ points\)", str(await page.text("#graph .graph-key")))
+    await until(page, "document.querySelector('#number').innerText === '2 / 4'")
+    assert re.fullmatch(r"Black's winrate\nlead \(±\d+ points\)", str(await page.inner_text("#graph .graph-key")))
     await page.click("#analyse")
-    await page.until("!document.querySelector('.candidate')")
-    await page.press("PageUp")
-    await page.until("document.querySelector('#number').innerText === '1 / 4'")
+    await until(page, "!document.querySelector('.candidate')")
+    await page.keyboard.press("PageUp")
+    await until(page, "document.querySelector('#number').innerText === '1 / 4'")
 
 
-async def history_back_and_forth(page: Page) -> None:
+async def history_back_and_forth(page: "Page") -> None:
     await page.click("#first")
-    await page.until(f"document.querySelector('#number').innerText === '0 / 4' && {FREE_POINTS} === 81")
+    await until(page, f"document.querySelector('#number').innerText === '0 / 4' && {FREE_POINTS} === 81")
     await page.click("#last")
-    await page.until(f"document.querySelector('#number').innerText === '4 / 4' && {FREE_POINTS} === 77")
+    await until(page, f"document.querySelector('#number').innerText === '4 / 4' && {FREE_POINTS} === 77")
 
 
-async def free_vertex(page: Page) -> str:
+async def free_vertex(page: "Page") -> str:
     label = await page.evaluate("document.querySelector('.point[aria-label*=empty]').getAttribute('aria-label')")
     return str(label).partition(",")[0]
 
 
-async def to_the_end(page: Page) -> None:
+async def to_the_end(page: "Page") -> None:
     """Pass until the engine passes too, dispute a stone, accept the score."""
     while not await page.evaluate("document.querySelector('#accept').offsetParent !== null"):
-        before = await page.text("#number")
+        before = await page.inner_text("#number")
         await page.click("#pass")
-        await page.until(
+        await until(
+            page,
             f"document.querySelector('#number').innerText !== '{before}' && "
-            f"({MY_MOVE} || /Click stones/.test(document.querySelector('#status').innerText))"
+            f"({MY_MOVE} || /Click stones/.test(document.querySelector('#status').innerText))",
         )
-    await page.until("/wins by .* Click stones/.test(document.querySelector('#status').innerText)")
-    before = await page.text("#status")
+    await until(page, "/wins by .* Click stones/.test(document.querySelector('#status').innerText)")
+    before = await page.inner_text("#status")
     crosses = await page.evaluate("document.querySelectorAll('.cross').length")
     await page.click(".point[aria-label*='white stone']")
-    await page.until(f"document.querySelectorAll('.cross').length !== {crosses}")
-    assert await page.text("#status") != before
+    await until(page, f"document.querySelectorAll('.cross').length !== {crosses}")
+    assert await page.inner_text("#status") != before
     await page.click("#accept")
-    await page.until("/ wins by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
+    await until(page, "/ wins by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
 
 
-def test_a_page_whose_connection_comes_back(tmp_path: Path) -> None:
+def test_a_page_whose_connection_comes_back(chromium: Chromium, tmp_path: Path) -> None:
     """What was typed in the dialog stays; and a file that is too long for a message does not end the connection."""
 
-    async def test(chromium: Browser) -> None:
+    async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:
-            page = await chromium.page(f"http://127.0.0.1:{port}/")
-            await page.until("document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
             await page.evaluate("document.querySelector('[name=komi]').value = '3.5'")
-        await page.until("document.querySelector('#status').innerText.includes('connection')")
+        await until(page, "document.querySelector('#status').innerText.includes('connection')")
         async with server(tmp_path / "games", port):
-            await page.until("document.querySelector('#status').innerText.startsWith('Start a new game')", 30)
+            await until(page, "document.querySelector('#status').innerText.startsWith('Start a new game')", 30)
             assert await page.evaluate("document.querySelector('[name=komi]').value") == "3.5"
             await new_game(page)
-            await page.until(MY_MOVE)
-            await page.open_record(f"(;SZ[9]C[{'x' * 900_000}];B[ee])")
-            await page.until("!document.querySelector('#error').hidden")
-            text = await page.text("#error")
+            await until(page, MY_MOVE)
+            await open_record(page, f"(;SZ[9]C[{'x' * 900_000}];B[ee])")
+            await until(page, "!document.querySelector('#error').hidden")
+            text = await page.inner_text("#error")
             assert text == "game.sgf has 901 kB; a game record may have 780 kB at most."
-            assert "connection" not in await page.text("#status")
+            assert "connection" not in await page.inner_text("#status")
 
-    in_browser(test, tmp_path)
+    chromium.run(test)
 
 
-def test_a_page_whose_token_is_no_longer_valid(tmp_path: Path) -> None:
+def test_a_page_whose_token_is_no_longer_valid(chromium: Chromium, tmp_path: Path) -> None:
     """It said forever that it was trying again, and went on checking a clock that had run out."""
 
-    async def test(chromium: Browser) -> None:
+    async def test(windows: Windows) -> None:
         async with server(tmp_path / "games", token="first") as port:
-            page = await chromium.page(f"http://127.0.0.1:{port}/?token=first")
+            page = await windows.page(f"http://127.0.0.1:{port}/?token=first")
             await new_game(page, size="9", clock="absolute")
-            await page.until(MY_MOVE)
-        await page.until("document.querySelector('#status').innerText.includes('trying again')")
+            await until(page, MY_MOVE)
+        await until(page, "document.querySelector('#status').innerText.includes('trying again')")
         await page.evaluate("performance.now = () => 1e9")
         async with server(tmp_path / "games", port, token="second"):
-            await page.until("document.querySelector('#status').innerText.includes('another token')", 30)
+            await until(page, "document.querySelector('#status').innerText.includes('another token')", 30)
             assert await page.evaluate("document.querySelector('#black .clock').innerText") == "0:00"
             assert await page.evaluate("document.querySelector('#error').hidden")
 
-    in_browser(test, tmp_path, expected="401|WebSocket connection")
+    chromium.run(test, expected="401|WebSocket connection")
 
 
-def test_an_analysis_follows_handicap_stones_that_are_placed(tmp_path: Path) -> None:
+def test_an_analysis_follows_handicap_stones_that_are_placed(chromium: Chromium, tmp_path: Path) -> None:
     """Values of the empty board stayed in the graph."""
     script = """import('/analysis.js').then(({ Analysis }) => {
       const analysis = new Analysis(() => {});
@@ -244,34 +234,34 @@ def test_an_analysis_follows_handicap_stones_that_are_placed(tmp_path: Path) -> 
       return [asked.map((query) => query.initialStones.length), analysis.values];
     })"""
 
-    async def test(chromium: Browser) -> None:
+    async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:
-            page = await chromium.page(f"http://127.0.0.1:{port}/")
-            await page.until("document.querySelector('#setup').open")
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('#setup').open")
             assert await page.evaluate(script) == [[0, 2], []]
 
-    in_browser(test, tmp_path)
+    chromium.run(test)
 
 
-def test_a_record_with_names_that_goes_round_three_kos(tmp_path: Path) -> None:
+def test_a_record_with_names_that_goes_round_three_kos(chromium: Chromium, tmp_path: Path) -> None:
     record = format_sgf(triple_ko("chinese", 11), black_name="Lee", white_name="Cho") + "(;SZ[9])"
 
-    async def test(chromium: Browser) -> None:
+    async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:
-            page = await chromium.page(f"http://127.0.0.1:{port}/")
-            await page.until("document.querySelector('#setup').open")
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('#setup').open")
             await page.evaluate("document.querySelector('#setup').close()")
-            await page.open_record(record)
-            await page.until("location.hash.startsWith('#game=')")
-            assert [await page.text(f"#{color} .name") for color in ("black", "white")] == ["Lee", "Cho (you)"]
-            assert "The record: the file has several games: the first was taken" in await page.text("#notes")
+            await open_record(page, record)
+            await until(page, "location.hash.startsWith('#game=')")
+            assert [await page.inner_text(f"#{color} .name") for color in ("black", "white")] == ["Lee", "Cho (you)"]
+            assert "The record: the file has several games: the first was taken" in await page.inner_text("#notes")
             await click_point(page, "B2")
-            await page.until("document.querySelector('#status').innerText.includes('no result')")
+            await until(page, "document.querySelector('#status').innerText.includes('no result')")
 
-    in_browser(test, tmp_path)
+    chromium.run(test)
 
 
-def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phone(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen.
 
     Then handicap stones are placed, and a game is reviewed.
@@ -280,84 +270,84 @@ def test_a_phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_analysis, "LEAST_POINTS", game_analysis.DEFAULT_POINTS)  # on small boards too
     monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
 
-    async def test(chromium: Browser) -> None:
+    async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:
-            page = await chromium.page(f"http://127.0.0.1:{port}/", width=360, height=740, touch=True)
+            page = await windows.page(f"http://127.0.0.1:{port}/", width=360, height=740, touch=True)
             await new_game(page, size="19", handicap="2", human="B", clock="byoyomi")
-            await page.until("document.querySelectorAll('.point').length === 361")
+            await until(page, "document.querySelectorAll('.point').length === 361")
             assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            clock = await page.text("#black .clock")
+            clock = await page.inner_text("#black .clock")
             assert re.match(r"10:00|9:[345]\d", clock), "it runs as soon as the engine has moved"
-            await page.until(MY_MOVE)
+            await until(page, MY_MOVE)
             before = await moves_of(page)
             await tap(page)
             assert await moves_of(page) == before
             await page.click("#first")
-            await page.until("document.querySelector('#confirm').hidden")
+            await until(page, "document.querySelector('#confirm').hidden")
             await page.click("#last")
             assert await page.evaluate("document.querySelector('#confirm').hidden")
             await tap(page)
             await page.click("#confirm")
-            await page.until(f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
+            await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
             await place_handicap(page)
             await review_a_record(page)
 
-    in_browser(test, tmp_path)
+    chromium.run(test)
 
 
-async def tap(page: Page) -> None:
+async def tap(page: "Page") -> None:
     """Tap C17 with a finger, which makes it wait for a confirmation."""
     await page.evaluate(
         'document.querySelector(\'.point[data-x="2"][data-y="2"]\')'
         ".dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))"
     )
-    await page.until("document.querySelector('#confirm').innerText === 'Play C17'")
+    await until(page, "document.querySelector('#confirm').innerText === 'Play C17'")
 
 
-async def place_handicap(page: Page) -> None:
+async def place_handicap(page: "Page") -> None:
     """Place two handicap stones, the first one twice."""
     await page.click("#new")
     assert not await page.evaluate("document.querySelector('#placement-row').hidden")
     await new_game(page, size="9", handicap="2", placement="free", clock="none")
     status = "document.querySelector('#status').innerText"
-    await page.until(f"{status}.startsWith('Place 2 handicap stones.')")
+    await until(page, f"{status}.startsWith('Place 2 handicap stones.')")
     for vertex in ("A1", "C3"):
         await click_point(page, vertex)
-        await page.until(f"{status}.startsWith('Place 1 handicap stone.')")
+        await until(page, f"{status}.startsWith('Place 1 handicap stone.')")
         if vertex == "A1":
             await page.click("#undo")
-            await page.until("document.querySelector('#undo').disabled")
+            await until(page, "document.querySelector('#undo').disabled")
     await click_point(page, "G7")
-    await page.until(f"document.querySelector('#number').innerText === '1 / 1' && {MY_MOVE}")
+    await until(page, f"document.querySelector('#number').innerText === '1 / 1' && {MY_MOVE}")
 
 
-async def review_a_record(page: Page) -> None:
+async def review_a_record(page: "Page") -> None:
     """Review a game with the keyboard; a mistake leads to its position, where live analysis goes on."""
     for result, text in (("?", "Your move."), ("B+", "Black C3. Black wins."), ("B+F", "Black wins by forfeit.")):
-        await page.open_record(f"(;SZ[5]RE[{result}];B[cc])")
-        await page.until(f"document.querySelector('#status').innerText.includes('{text}')")
-    await page.open_record("(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])")
-    await page.until("document.querySelector('#number').innerText === '6 / 6'")
+        await open_record(page, f"(;SZ[5]RE[{result}];B[cc])")
+        await until(page, f"document.querySelector('#status').innerText.includes('{text}')")
+    await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])")
+    await until(page, "document.querySelector('#number').innerText === '6 / 6'")
     await page.evaluate("document.querySelector('#review-start').focus()")
-    await page.press("Enter")
-    await page.until("document.querySelector('#review-news').innerText.startsWith('The review is finished')")
+    await page.keyboard.press("Enter")
+    await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
     assert await page.evaluate("document.activeElement.id") == "review-html"
     assert await page.evaluate("document.querySelectorAll('#accuracy tbody tr').length") == 2
     assert await page.evaluate("document.querySelectorAll('.graph-lost').length") >= 1
     await page.click("#mistakes button")
-    number = str(await page.text("#mistakes strong")).partition(".")[0]
-    await page.until(f"document.querySelector('#number').innerText === '{int(number) - 1} / 6'")
+    number = str(await page.inner_text("#mistakes strong")).partition(".")[0]
+    await until(page, f"document.querySelector('#number').innerText === '{int(number) - 1} / 6'")
     assert await page.evaluate("document.querySelector('#mistakes button').ariaCurrent") == "true"
     assert await page.evaluate("document.querySelectorAll('.candidate').length") == 2
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await page.click("#analyse")
-    await page.until("document.querySelector('#verdict').innerText.includes('visits')")
+    await until(page, "document.querySelector('#verdict').innerText.includes('visits')")
     assert await page.evaluate(
         "[...document.querySelectorAll('#moves th')].every((th) => th.scrollWidth <= th.clientWidth)"
     )
     await page.click("#analyse")
-    await page.open_record("(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[bb];W[cc])")
-    await page.until("document.querySelector('#number').innerText === '2 / 2'")
+    await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[bb];W[cc])")
+    await until(page, "document.querySelector('#number').innerText === '2 / 2'")
     assert await page.evaluate("document.querySelector('.graph-winrate').getAttribute('points')") == "", (
         "another game's"
     )
