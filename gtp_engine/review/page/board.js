@@ -5,6 +5,20 @@ import { LETTERS, pointOf, vertexOf } from "./position.js";
 const SVG = "http://www.w3.org/2000/svg";
 const NAMES = { ".": "empty", X: "black stone", O: "white stone" };
 const MARGIN = 1.05;
+const LOSSES = [0.5, 1, 2, 5]; // points lost with which the next colour of the scale begins
+const SMALL = 24; // pixels between two points of a board on which labels are short
+const LIKELY = 0.5; // ownership from which a stone is expected to be captured
+
+/** Return the class of points lost, from "loss-0", good, to "loss-4", bad: its colours are those of everything that shows them. */
+export function lossClass(points) {
+  return `loss-${LOSSES.filter((least) => points >= least).length}`;
+}
+
+/** Return points lost as a short text. */
+export function lossText(points, digits = points < 10 ? 1 : 0) {
+  const rounded = points.toFixed(digits);
+  return Number(rounded) ? `−${rounded}` : "0";
+}
 
 /** Return a new SVG element. */
 export function svg(name, attributes = {}, ...children) {
@@ -27,6 +41,9 @@ export class Board {
     this.focus = [0, 0];
     this.ghostColor = null; // of the stone that a move would place; null where none can be placed
     this.pending = null; // on touch screens: the vertex that waits for its confirmation
+    this.drawn = {}; // the analysis that is shown
+    this.isSmall = false;
+    new ResizeObserver(() => this.resized()).observe(parent);
   }
 
   /** Show a position: {width, height, rows, last}, perhaps with dead stones, the forbidden point of a ko, the numbers of
@@ -44,10 +61,13 @@ export class Board {
         const vertex = vertexOf(x, y, this.height);
         const isDead = dead.has(vertex);
         const isLast = position.last && position.last[0] === x && position.last[1] === y;
-        this.cells[y][x].setAttribute("aria-label", `${vertex}, ${NAMES[stone]}${isDead ? ", dead" : ""}${isLast ? ", last move" : ""}`);
+        this.labels[y][x] = `${vertex}, ${NAMES[stone]}${isDead ? ", dead" : ""}${isLast ? ", last move" : ""}`;
+        this.cells[y][x].setAttribute("aria-label", this.labels[y][x]);
+        this.stones[y][x] = null;
         if (stone === ".") continue;
         const isNew = before.length && before[y]?.[x] === ".";
-        stones.push(this.stone(x, y, stone, isDead ? "dead" : isNew ? "new-stone" : ""));
+        this.stones[y][x] = this.stone(x, y, stone, isDead ? "dead" : isNew ? "new-stone" : "");
+        stones.push(this.stones[y][x]);
         if (isDead) stones.push(svg("path", { class: "cross", d: `M${x - 0.2} ${y - 0.2}l.4 .4m0 -.4l-.4 .4` }));
       }
     }
@@ -66,26 +86,45 @@ export class Board {
     this.hoverPending();
   }
 
-  /** Draw an analysis: {candidates: [{x, y, text, small, share, isBest}], ownership: numbers by row, Black's positive}. */
+  /** Draw an analysis over the position: `candidates` are marks on empty points, {x, y, text, loss}, and as far as given
+   * `brief`, the text on a small board, `small`, a second line, `share` of the visits, `kind` ("best" or "played") and
+   * `label`, what a screen reader says; `ownership` has numbers by row, Black's positive, drawn on empty points. Stones
+   * that are expected to be captured fade. */
   overlay({ candidates = [], ownership = null } = {}) {
+    this.drawn = { candidates, ownership };
     const owned = [];
-    for (let index = 0; ownership && index < ownership.length; index++) {
-      const size = 0.42 * Math.sqrt(Math.abs(ownership[index]));
-      if (Math.abs(ownership[index]) < 0.1) continue;
-      const [x, y] = [index % this.width, Math.floor(index / this.width)];
-      if (candidates.some((each) => each.x === x && each.y === y)) continue;
-      owned.push(svg("rect", {
-        class: ownership[index] > 0 ? "owner-black" : "owner-white", opacity: 0.65,
-        x: x - size / 2, y: y - size / 2, width: size, height: size,
-      }));
+    for (let y = 0; y < this.height; y++) {
+      for (let x = 0; x < this.width; x++) {
+        const owner = ownership?.[y * this.width + x] ?? 0;
+        const stone = this.rows[y]?.[x];
+        this.cells[y][x].setAttribute("aria-label", this.labels[y][x]);
+        this.stones[y][x]?.classList.toggle("doomed", (stone === "X" ? -owner : owner) >= LIKELY);
+        if (stone !== "." || Math.abs(owner) < 0.1 || candidates.some((each) => each.x === x && each.y === y)) continue;
+        const size = 0.42 * Math.sqrt(Math.abs(owner));
+        owned.push(svg("rect", {
+          class: owner > 0 ? "owner-black" : "owner-white", opacity: 0.65, x: x - size / 2, y: y - size / 2, width: size, height: size,
+        }));
+      }
     }
     this.layers.ownership.replaceChildren(...owned);
-    this.layers.candidates.replaceChildren(...candidates.map(({ x, y, text, small, share, isBest }) => svg(
-      "g", {},
-      svg("circle", { class: isBest ? "candidate best" : "candidate", "fill-opacity": 0.75 + 0.25 * share, cx: x, cy: y, r: 0.46 }),
-      text_("candidate-text", x, y + (small ? 0.01 : 0.11), text),
-      text_("candidate-text small", x, y + 0.27, small),
-    )));
+    this.layers.candidates.replaceChildren(...candidates.map((each) => this.candidate(each)));
+    for (const { x, y, label } of candidates) if (label) this.cells[y][x].setAttribute("aria-label", `${this.labels[y][x]}, ${label}`);
+  }
+
+  candidate({ x, y, text, brief = text, small = "", loss, share = 1, kind = "" }) {
+    const content = this.isSmall ? [text_("candidate-text brief", x, y + 0.02, brief)]
+      : [text_("candidate-text", x, y - (small ? 0.1 : 0), text), ...(small ? [text_("candidate-text small", x, y + 0.22, small)] : [])];
+    const circle = svg("circle", { class: "disc", "fill-opacity": 0.75 + 0.25 * share, cx: x, cy: y, r: 0.46 });
+    return svg("g", { class: `candidate ${lossClass(loss)} ${kind}`.trim() }, circle, ...content);
+  }
+
+  /** Draw long or short labels as the size of the board asks for. */
+  resized() {
+    const grid = this.parent.firstElementChild;
+    const isSmall = Boolean(grid?.clientWidth) && grid.clientWidth / (this.width - 1 + 2 * MARGIN) < SMALL;
+    if (isSmall === this.isSmall) return;
+    this.isSmall = isSmall;
+    this.overlay(this.drawn);
   }
 
   /** Let the next stone be placed by this colour, "black" or "white"; null if none can be placed. */
@@ -104,6 +143,8 @@ export class Board {
   build(width, height) {
     [this.width, this.height] = [width, height];
     this.rows = [];
+    this.drawn = {};
+    [this.labels, this.stones] = [0, 1].map(() => Array.from({ length: height }, () => Array(width).fill(null)));
     this.focus = [Math.floor(width / 2), Math.floor(height / 2)];
     this.wait(null);
     const grid = svg("svg", {
@@ -130,6 +171,7 @@ export class Board {
     this.setFocus(...this.focus);
     this.parent.replaceChildren(grid);
     grid.style.setProperty("--ratio", (width - 1 + 2 * MARGIN) / (height - 1 + 2 * MARGIN));
+    this.resized();
   }
 
   clicked(event) {

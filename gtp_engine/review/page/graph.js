@@ -20,8 +20,9 @@ export class Graph {
   }
 
   /** Draw the positions 0 to `moves`, of which `now` is shown. Each of `series` has `values`, with holes, from `low` to
-   * `high`, and a `kind`, the class of its line; or of its bars, by move, if `kind` is a function of the move. Besides,
-   * as far as given: `marks` across the graph with their `text`, `area` for a filled line, and `dots`, [number, kind]. */
+   * `high`, and a `kind`, the class of its line, which ends before a hole; or of its bars, by move, if `kind` is a function
+   * of the move. Besides, as far as given: `marks` across the graph with their `text`, `area` for a filled line, and
+   * `dots`, [number, kind]. */
   show(moves, now, series) {
     Object.assign(this, { moves, now, series });
     this.draw();
@@ -46,13 +47,17 @@ export class Graph {
         const step = x(1) - x(0);
         values.forEach((value, move) => value && this.svg.append(svg("rect", {
           class: kind(move), x: x(move + 0.5) - Math.max(1, 0.4 * step), width: Math.max(2, 0.8 * step),
-          y: y(value), height: floor - y(value),
+          y: Math.min(y(0), y(value)), height: Math.abs(y(0) - y(value)),
         })));
         continue;
       }
-      const points = values.map((value, number) => value !== undefined && `${x(number).toFixed(1)},${y(value).toFixed(1)}`).filter(Boolean);
-      if (area) this.svg.append(svg("path", { class: area, d: `M${x(0)},${floor} L${points.join(" L")} L${x(values.length - 1)},${floor} Z` }));
-      this.svg.append(svg("polyline", { points: points.join(" "), class: kind }));
+      for (const [start, end] of runsOf(values)) {
+        const points = [];
+        for (let number = start; number < end; number++) points.push(`${x(number).toFixed(1)},${y(values[number]).toFixed(1)}`);
+        if (area) this.svg.append(svg("path", { class: area, d: `M${x(start)},${floor} L${points.join(" L")} L${x(end - 1)},${floor} Z` }));
+        // A position alone is a line of no length, whose ends are round.
+        this.svg.append(svg("polyline", { points: (points.length > 1 ? points : [points[0], points[0]]).join(" "), class: kind, "stroke-linecap": "round" }));
+      }
       for (const [number, dot] of dots) this.svg.append(svg("circle", { class: dot, cx: x(number), cy: y(values[number]), r: 3.2 }));
     }
     const step = this.moves >= 120 ? 50 : this.moves >= 40 ? 20 : 10;
@@ -61,4 +66,15 @@ export class Graph {
     }
     this.svg.append(svg("line", { class: "graph-now", x1: x(this.now), x2: x(this.now), y1: top, y2: floor }));
   }
+}
+
+/** Return the stretches of values without a hole, each [start, end]. */
+function runsOf(values) {
+  const runs = [];
+  for (let number = 0; number < values.length; number++) {
+    if (values[number] === undefined || values[number] === null) continue;
+    if (runs.at(-1)?.[1] === number) runs.at(-1)[1] = number + 1;
+    else runs.push([number, number + 1]);
+  }
+  return runs;
 }

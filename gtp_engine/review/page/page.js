@@ -1,6 +1,6 @@
 // The page of a review: the game to step through, its graphs, the biggest mistakes and both players in numbers.
 
-import { Board } from "./board.js";
+import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
 import { pointOf, positionsOf, vertexOf } from "./position.js";
 
@@ -44,11 +44,24 @@ function drawBoard() {
     numbers: Object.fromEntries((line ?? []).flatMap((vertex, index) => vertex === "pass" ? [] : [[vertex, index + 1]])),
     next: areHintsShown && moves[now] ? pointOf(moves[now].vertex, height) : null,
   });
-  const hints = candidates().map(({ vertex }, rank) => ({ point: pointOf(vertex, height), text: "ABC"[rank], small: "", share: rank ? 0.5 : 1, isBest: !rank }));
+  const marks = areHintsShown ? candidates().map(markOf) : [];
   board.overlay({
-    candidates: areHintsShown ? hints.filter(({ point }) => point).map(({ point: [x, y], ...hint }) => ({ x, y, ...hint })) : [],
+    candidates: marks.filter(({ point }) => point).map(({ point: [x, y], ...mark }) => ({ x, y, ...mark })),
     ownership: showOwner && !line ? ownership.map((percents) => percents / 100) : null,
   });
+}
+
+/** Return a candidate as the board draws it. */
+function markOf(candidate, rank) {
+  const loss = lossOf(candidate);
+  const label = rank ? `loses ${loss.toFixed(1)} points` : "best move";
+  return { point: pointOf(candidate.vertex, height), loss, text: lossText(loss), brief: lossText(loss, 0), kind: rank ? "" : "best", label };
+}
+
+/** Return what a candidate of the position that is shown loses against the best one, in points. */
+function lossOf({ lead }) {
+  const { candidates: [best], to_play: color } = positions[now];
+  return Math.max(0, color === "B" ? best.lead - lead : lead - best.lead);
 }
 
 /** Show the continuation of the candidate on a point of the board. */
@@ -81,7 +94,7 @@ function describe() {
 
 /** Return the graphs by their elements, each with what it draws. */
 function newGraphs() {
-  const marked = moves.filter(({ mark }) => mark === "BM" || mark === "DO").map(({ number, mark }) => [number, `dot ${mark}`]);
+  const marked = moves.filter(({ mark }) => mark === "BM" || mark === "DO").map(({ number }) => [number, `dot ${lossClass(moves[number - 1].points_lost)}`]);
   const far = Math.max(2, ...positions.map(({ lead }) => Math.abs(lead)));
   const most = Math.max(2, ...moves.map((move) => move.points_lost));
   const series = {
@@ -89,7 +102,7 @@ function newGraphs() {
       text: (value) => `${Math.round(100 * value)} %`, area: "graph-area", dots: marked },
     lead: { kind: "graph-line", values: positions.map((each) => each.lead), low: -far, high: far, marks: [-far, 0, far],
       text: leadText, dots: marked },
-    lost: { kind: (move) => `graph-bar ${moves[move].color}`, values: moves.map((move) => move.points_lost), low: 0, high: most,
+    lost: { kind: (move) => `graph-bar ${lossClass(moves[move].points_lost)}`, values: moves.map((move) => move.points_lost), low: 0, high: most,
       marks: [0, most / 2, most], text: (value) => String(+value.toFixed(1)) },
   };
   return Object.entries(series).map(([id, drawn]) => [new Graph($(id), (number) => show(number), [64, 8, 8, 18]), drawn]);
@@ -101,7 +114,7 @@ function drawMistakes() {
     const [candidate] = positions[number - 1].candidates;
     const button = element("button", {}, element("span", {}, stoneOf(move.color), `${number}`),
       element("span", {}, `${NAMES[move.color]} ${move.vertex}, better ${move.best}`),
-      element("span", { class: "lost" }, `−${move.points_lost.toFixed(1)}`),
+      element("span", { class: `loss ${lossClass(move.points_lost)}` }, lossText(move.points_lost)),
       element("span", { class: "more" }, candidate.line.join(" ")));
     button.addEventListener("click", () => {
       show(number - 1, candidate.line);

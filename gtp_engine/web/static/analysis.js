@@ -2,6 +2,7 @@
 // analysis protocol; numbers are Black's (the server's setting is overridden).
 
 import { Connection } from "./connection.js";
+import { lossText } from "./board.js";
 import { pointOf } from "./position.js";
 
 const ENDLESS = 1000000; // visits of the position that is shown
@@ -93,21 +94,33 @@ export class Analysis {
     this.onChange();
   }
 
-  /** Return the candidates as the board draws them, the best ones first. */
-  candidates(count) {
+  /** Return the candidates as the board draws them, the best ones first, with these `labels`. */
+  candidates(count, labels) {
     const moves = this.live?.moveInfos ?? [];
-    const most = Math.max(1, ...moves.map((move) => move.visits));
     const isBlack = this.live?.rootInfo.currentPlayer === "B";
-    return moves.filter((move) => move.visits > 0).slice(0, count).map((move) => {
+    return marked(moves.filter((move) => move.visits > 0).slice(0, count).map((move) => {
       const point = pointOf(move.move, this.game.height);
-      const winrate = isBlack ? move.winrate : 1 - move.winrate;
       return {
-        vertex: move.move, winrate, lead: isBlack ? move.scoreLead : -move.scoreLead, visits: move.visits, pv: move.pv,
-        x: point?.[0], y: point?.[1], isBest: move.order === 0, share: move.visits / most,
-        text: (100 * winrate).toFixed(0), small: short(move.visits),
+        vertex: move.move, winrate: isBlack ? move.winrate : 1 - move.winrate, lead: isBlack ? move.scoreLead : -move.scoreLead,
+        visits: move.visits, pv: move.pv, x: point?.[0], y: point?.[1],
       };
-    });
+    }), labels);
   }
+}
+
+/** Return moves, the best first, with what the board shows of them; winrate and lead are those of the side to move. The
+ * labels are "points" (lost against the best move), "winrate" or "visits". */
+export function marked(moves, labels) {
+  const most = Math.max(1, ...moves.map((move) => move.visits));
+  return moves.map((move, rank) => {
+    const loss = Math.max(0, moves[0].lead - move.lead);
+    const percent = (100 * move.winrate).toFixed(0);
+    const texts = { points: [lossText(loss), lossText(loss, 0)], winrate: [percent, percent], visits: [short(move.visits), short(move.visits)] };
+    const [text, brief] = texts[labels];
+    const small = labels === "points" ? percent : lossText(loss);
+    const label = rank ? `loses ${loss.toFixed(1)} points` : "best move";
+    return { ...move, loss, text, brief, small, label, share: move.visits / most, kind: rank ? "" : "best" };
+  });
 }
 
 function sameStart(one, other) {

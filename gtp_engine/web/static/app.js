@@ -1,6 +1,6 @@
 // The page: one game, its board, clocks and analysis. The game itself lives in the server; this shows it and asks.
 
-import { Analysis } from "./analysis.js";
+import { Analysis, marked } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
@@ -189,6 +189,11 @@ element("forward").onclick = () => showMove(shown + 1);
 element("last").onclick = () => showMove(Infinity);
 element("analyse").onchange = ({ target }) => turnAnalysis(target.checked);
 element("ownership").onchange = drawAnalysis;
+element("labels").value = localStorage.getItem("labels") ?? "points";
+element("labels").onchange = ({ target }) => {
+  localStorage.setItem("labels", target.value);
+  drawAnalysis();
+};
 element("confirm").onclick = () => board.pending && board.choose(board.pending);
 element("board").addEventListener("pending", ({ detail }) => {
   element("confirm").hidden = !detail;
@@ -277,7 +282,7 @@ function resultText(result) {
 }
 
 function drawAnalysis() {
-  const moves = analysis.live ? analysis.candidates(CANDIDATES) : [];
+  const moves = analysis.live ? analysis.candidates(CANDIDATES, element("labels").value) : [];
   board.layers && board.overlay({
     candidates: (analysis.isOn ? moves : stillMoves()).filter(({ x }) => x !== undefined),
     ownership: element("ownership").checked ? analysis.live?.ownership : null,
@@ -306,12 +311,8 @@ function stillMoves() {
     const point = pointOf(vertex, game.height);
     return { x: point?.[0], y: point?.[1] };
   };
-  if (hints) {
-    return hints.map(({ vertex, winrate, visits }, index) => ({
-      ...at(vertex), text: (100 * winrate).toFixed(0), small: String(visits), share: 1 - index / 8, isBest: index === 0,
-    }));
-  }
-  return game ? review.marks(shown).map(([vertex, text, isBest]) => ({ ...at(vertex), text, small: "", share: 1, isBest })) : [];
+  if (hints) return marked(hints, element("labels").value).map((hint) => ({ ...hint, ...at(hint.vertex) }));
+  return game ? review.marks(shown).map((mark) => ({ ...mark, ...at(mark.vertex) })) : [];
 }
 
 function signed(number) {

@@ -1,5 +1,6 @@
 // The course of a game in one graph: Black's winrate and lead by number of moves, and what each move lost.
 
+import { lossClass } from "./board.js";
 import { Graph } from "./graph.js";
 
 const BARS = 0.45; // of the height, at most
@@ -20,7 +21,7 @@ export class Course {
     const widest = Math.max(10, ...values.filter(Boolean).map(({ lead }) => Math.abs(lead)));
     const most = Math.max(10, ...lost);
     this.graph.show(moves, now, [
-      { kind: () => "graph-lost", values: lost, low: 0, high: most / BARS },
+      { kind: (move) => `graph-lost ${lossClass(lost[move])}`, values: lost, low: 0, high: most / BARS },
       { kind: "graph-lead", values: values.map((value) => value?.lead), low: -widest, high: widest, marks: [0] },
       { kind: "graph-winrate", values: values.map((value) => value?.winrate), low: 0, high: 1 },
     ]);
@@ -28,6 +29,6 @@ export class Course {
     if (lost.length) texts.lost = `points lost (up to ${most.toFixed(0)})`;
     this.key.replaceChildren(...Object.entries(texts).map(([kind, textContent]) => Object.assign(document.createElement("span"), { className: `key-${kind}`, textContent })));
     const known = values[now];
-    this.graph.svg.setAttribute("aria-label", `Winrate (green) and lead (orange, up to ${widest.toFixed(0)} points) of Black over ${moves} moves.${lost.length ? ` Points lost by each move (red, up to ${most.toFixed(0)}).` : ""}${known ? ` Here ${(100 * known.winrate).toFixed(0)} %.` : ""}`);
+    this.graph.svg.setAttribute("aria-label", `Winrate (green) and lead (orange, up to ${widest.toFixed(0)} points) of Black over ${moves} moves.${lost.length ? ` Points lost by each move (bars, up to ${most.toFixed(0)}).` : ""}${known ? ` Here ${(100 * known.winrate).toFixed(0)} %.` : ""}`);
   }
 }

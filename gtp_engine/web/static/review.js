@@ -1,6 +1,8 @@
 // The review of the game: its progress, both players' accuracy, the biggest mistakes, and its files. The server searches
 // and counts; this shows what it has found so far.
 
+import { lossText } from "./board.js";
+
 const COLORS = { B: "black", W: "white" };
 const TYPES = { html: "text/html", sgf: "application/x-go-sgf" };
 const SHORT_LINE = 6; // moves of a continuation in the list
@@ -59,11 +61,12 @@ export class Review {
     return this.fits ? this.found.moves.map(([points]) => points) : [];
   }
 
-  /** Return what was better than the next move and what that lost: [vertex, text, is best], none for a good move. */
+  /** Return what was better than the next move, and that move, as the board draws them; none for a good move. */
   marks(number) {
     const [points, best] = (this.fits && this.found.moves[number]) || [0, null];
     if (!points || !best) return [];
-    return [[best, "best", true], [this.found.line[number][1], `−${points.toFixed(points < 10 ? 1 : 0)}`, false]];
+    const played = { loss: points, text: lossText(points), brief: lossText(points, 0), kind: "played", label: `was played, lost ${points.toFixed(1)} points` };
+    return [{ vertex: best, text: "0", loss: 0, kind: "best", label: "best move" }, { vertex: this.found.line[number][1], ...played }];
   }
 
   draw(game, shown) {
