@@ -3,7 +3,7 @@
 #   docker build -t tengen .
 #   docker run -i -v tengen-cache:/cache tengen                 GTP on stdin and stdout
 #   docker run -it -v tengen-cache:/cache tengen play           a game in the terminal
-#   docker run -p 8080:8080 -v tengen-cache:/cache -v tengen-data:/data tengen serve --host 0.0.0.0 --port 8080
+#   docker run -p 8080:8080 -v tengen-cache:/cache -v tengen-data:/data -e TENGEN_TOKEN tengen serve --host 0.0.0.0 --port 8080
 #
 # The first start compiles the engine for the processor, about a minute; the volume /cache keeps that for later ones,
 # and /data networks and the games of `serve`.

@@ -1,21 +1,22 @@
 """The commands about the engine on a network: `gtp-engine serve`, and `gtp-engine connect` to use it from elsewhere."""
 
+import os
 import sys
 from typing import Any, Final
 
 import click
 
 from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
-from gtp_engine.web.server_settings import ServerSettings, check_aiohttp
+from gtp_engine.web.server_settings import TOKEN_VARIABLE, ServerSettings, check_aiohttp
 
 _SERVE_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
 
 \b
 gtp-engine serve                             for this machine
-gtp-engine serve --host 0.0.0.0              for others too, who need the token that is printed
+gtp-engine serve --host 0.0.0.0              for others too
 
-KaTrain can use it as its remote engine, every other Go program through `gtp-engine connect`. Needs aiohttp:
-pip install "gtp-engine[web]".
+Open the address that is printed: its token lets you in. KaTrain can use it as its remote engine, every other Go program
+through `gtp-engine connect`. Needs aiohttp: pip install "gtp-engine[web]".
 """
 
 
@@ -24,7 +25,8 @@ pip install "gtp-engine[web]".
 @config_options()
 def serve_command(config_file: str | None, **flags: Any) -> None:
     """Run the server."""
-    settings = settings_of(ServerSettings, flags)
+    token = flags.pop("serve__token") or os.environ.get(TOKEN_VARIABLE) or None
+    settings = settings_of(ServerSettings, flags | {"serve__token": token})
     config = build_config(config_file, flags)
     check_aiohttp()
     from gtp_engine.streams import write_log
@@ -52,7 +54,9 @@ Needs aiohttp: pip install "gtp-engine[web]".
 
 @click.command("connect", help=_CONNECT_HELP)
 @click.argument("server", metavar="SERVER")
-@click.option("--token", envvar="TENGEN_TOKEN", help="The token of the server. [default: TENGEN_TOKEN, if that is set]")
+@click.option(
+    "--token", envvar=TOKEN_VARIABLE, help=f"The token of the server. [default: {TOKEN_VARIABLE}, if that is set]"
+)
 @click.option(
     "--certificate",
     metavar="FILE",

@@ -2,7 +2,8 @@
 
 A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
 
-    hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file
+    hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file; what the page
+              may do: `role`, "watch", "play" or "compute" (see `access`)
     game      a game: `play.GameState`, whether the engine thinks or is being compiled, the age of the clocks in seconds
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
@@ -26,6 +27,7 @@ from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
+from gtp_engine.web.access import ROLE, Role
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
 from gtp_engine.web.game_reviews import GameReviews
 from gtp_engine.web.open_games import Message, OpenGame, OpenGames
@@ -48,7 +50,7 @@ class PageError(TengenError):
 async def serve_page(request: web.Request, games: OpenGames, reviews: GameReviews, seats: Seats) -> web.StreamResponse:
     """Follow the requests of a page until it goes."""
     async with accepted(request, seats) as client:
-        page = _Page(client, games, reviews)
+        page = _Page(client, games, reviews, request[ROLE])
         try:
             await page.run()
         finally:
@@ -59,7 +61,8 @@ async def serve_page(request: web.Request, games: OpenGames, reviews: GameReview
 class _Page:
     """A page: it shows one game at a time."""
 
-    def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews) -> None:
+    def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews, role: Role) -> None:
+        self._role: Final = role
         self._client: Final = client
         self._games: Final = games
         self._reviews: Final = reviews
@@ -81,7 +84,8 @@ class _Page:
         """Follow messages one after the other."""
         levels = self._games.has_levels
         rules = [{"name": name, "komi": rules.default_komi()} for name, rules in PRESETS.items()]
-        self._send({"type": "hello", "version": __version__, "levels": levels, "rules": rules, "max_file": MAX_FILE})
+        hello = {"version": __version__, "levels": levels, "rules": rules, "max_file": MAX_FILE}
+        self._send({"type": "hello", **hello, "role": self._role.name.lower()})
         async for message in self._client.messages():
             try:
                 await self._follow(message)
@@ -105,6 +109,10 @@ class _Page:
         if command is None:
             given = f"message {shown(message.decode(errors='replace'))}"
             raise PageError(problem(given, expected=f"a JSON object with do = {', '.join(self._commands)}"))
+        needed = _NEEDED.get(str(name), Role.PLAY)
+        if self._role < needed:
+            given = f"{name} with a token for {self._role.name.lower()}"
+            raise PageError(problem(given, expected=f"one for {needed.name.lower()}"))
         await command(Fields(data))
 
     async def _start(self, fields: Fields) -> None:
@@ -180,6 +188,15 @@ _PLAIN: Final[dict[str, Callable[[GameSession], object]]] = {
     "check_time": GameSession.check_time,
 }
 """Requests without arguments."""
+
+
+_NEEDED: Final[dict[str, Role]] = {
+    "open": Role.WATCH,
+    "review_file": Role.WATCH,
+    "review": Role.COMPUTE,
+    "stop_review": Role.COMPUTE,
+}
+"""Roles that requests need, if not `PLAY`."""
 
 
 def _text(fields: Fields, name: str) -> str:

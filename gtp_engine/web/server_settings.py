@@ -8,13 +8,19 @@ from importlib.util import find_spec
 from typing import Final
 
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem
+from gtp_engine.errors import ConfigError, problem, shown
 
 DEFAULT_PORT: Final = 8361
 """A port that is registered for nothing; 361 are the points of the board."""
 
 LEAST_TOKEN: Final = 16
 """Characters of a token that cannot be guessed over a network, if it is random."""
+
+TOKEN_VARIABLE: Final = "TENGEN_TOKEN"
+"""The environment variable for the token, of the server and of `gtp-engine connect`."""
+
+NO_TOKEN: Final = "off"
+"""Given as the token, it says that none is needed."""
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{{LEAST_TOKEN},}}")
 _TOKEN_BYTES: Final = 24
@@ -26,15 +32,15 @@ class ServerSettings(Section, name="serve"):
 
     host: str = option(
         "127.0.0.1",
-        "Address to listen on. With 0.0.0.0 (or one address of this machine) other machines can connect; they need a "
-        "token.",
+        "Address to listen on. With 0.0.0.0 (or one address of this machine) other machines can connect.",
         unit="address",
     )
     port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", low=0, high=65535)
     token: str | None = option(
         None,
-        f"Only let in clients that give this token, of {LEAST_TOKEN} characters or more. Not set: one is made up and "
-        "printed where other machines can connect, and none is needed from this machine.",
+        f"Only let in clients that give this token, of {LEAST_TOKEN} characters or more. Other users of this machine "
+        f"see it here, but not in the environment variable {TOKEN_VARIABLE}. Not set: one is made up and printed. "
+        f"{NO_TOKEN}: every user of this machine is let in without one.",
         unit="text",
     )
     allowed_host: str | None = option(
@@ -42,6 +48,12 @@ class ServerSettings(Section, name="serve"):
         "Names by which others reach the server, separated by commas, besides localhost, the name of this machine and "
         "every address.",
         unit="names",
+    )
+    proxy: str | None = option(
+        None,
+        "Addresses of reverse proxies in front of the server, separated by commas. What they say about the addresses "
+        "of their clients (X-Forwarded-For) and about encryption (X-Forwarded-Proto) is believed.",
+        unit="addresses",
     )
     certificate: str | None = option(
         None, "Encrypt (https, wss) with this certificate, a PEM file; its key may be in the same file.", unit="path"
@@ -51,7 +63,16 @@ class ServerSettings(Section, name="serve"):
     def __post_init__(self) -> None:
         """Check values that depend on each other."""
         super().__post_init__()
-        check_token(self.token)
+        if self.token != NO_TOKEN:
+            check_token(self.token)
+        elif not self.is_local:
+            given = f"token {NO_TOKEN} where other machines can connect"
+            raise ConfigError(problem(given, expected=f"a token of {LEAST_TOKEN} characters or more"))
+        for address in self.proxies:
+            try:
+                ipaddress.ip_address(address)
+            except ValueError:
+                raise ConfigError(problem(f"proxy {shown(address)}", expected="an IP address")) from None
         if self.key is not None and self.certificate is None:
             raise ConfigError(problem("a key without a certificate", advice="name that with --certificate"))
 
@@ -68,7 +89,17 @@ class ServerSettings(Section, name="serve"):
     @property
     def names(self) -> frozenset[str]:
         """The names in `allowed_host`, in lower case."""
-        return frozenset(filter(None, (name.strip().lower() for name in (self.allowed_host or "").split(","))))
+        return _listed(self.allowed_host)
+
+    @property
+    def proxies(self) -> frozenset[str]:
+        """The addresses in `proxy`."""
+        return _listed(self.proxy)
+
+
+def _listed(text: str | None) -> frozenset[str]:
+    """Return what stands between commas, in lower case."""
+    return frozenset(filter(None, (each.strip().lower() for each in (text or "").split(","))))
 
 
 def check_token(token: str | None) -> None:

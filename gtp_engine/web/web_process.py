@@ -34,7 +34,7 @@ from gtp_engine.web.gtp_socket import serve_gtp
 from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.play_socket import serve_page
 from gtp_engine.web.saved_games import SavedGames
-from gtp_engine.web.server_settings import ServerSettings, new_token
+from gtp_engine.web.server_settings import NO_TOKEN, ServerSettings, new_token
 
 MOST_THREADS: Final = 64
 """Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""
@@ -85,8 +85,14 @@ async def serve(
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MOST_THREADS, "web"))
     host = EngineHost(config, load, log)
     encryption = encryption_of(settings.certificate, settings.key)
-    token = settings.token or (None if settings.is_local else new_token())
-    access = Access(token, settings.names | {settings.host.lower()}, is_encrypted=encryption is not None)
+    token = None if settings.token == NO_TOKEN else settings.token or new_token()
+    access = Access(
+        token,
+        settings.names | {settings.host.lower()},
+        is_encrypted=encryption is not None,
+        proxies=settings.proxies,
+        log=log,
+    )
     runner = new_runner(new_application(host, access, data_folder() / "games"))
     await runner.setup()
     assert runner.server is not None
@@ -171,6 +177,7 @@ def new_application(host: EngineHost, access: Access, games: Path) -> web.Applic
     application.on_response_prepare.append(access.on_prepare)
     sockets, engines = Seats(MAX_SOCKETS, "connection"), Seats(MAX_ENGINES, "engine")
     application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
+    application.router.add_get("/invitation", access.invite)
     application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
     open_games = OpenGames(host, SavedGames(games))
     reviews = GameReviews(host, open_games, SavedReviews(games / "reviews"))
@@ -203,7 +210,8 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
 def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def answer(request: web.Request) -> web.StreamResponse:
         if "token" in request.query:  # now in a cookie, and out of the browser's history
-            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": request.path})
+            here = request.path.rpartition("/")[2] or "./"  # a proxy may have taken a prefix off
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": here})
         return web.Response(body=body, content_type=kind, charset="utf-8", headers={"Cache-Control": _CACHING})
 
     return answer

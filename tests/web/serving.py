@@ -5,7 +5,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -23,6 +23,9 @@ from gtp_engine.web.web_process import new_application
 TOKEN = "a-token-of-the-tests"
 
 Client = TestClient[Any, Any]
+
+
+told: Final[list[str]] = []
 
 
 class FakeSource(FakeBackend):
@@ -58,15 +61,18 @@ async def serving(
     *,
     token: str | None = None,
     names: tuple[str, ...] = (),
+    proxies: tuple[str, ...] = (),
     games: Path = Path("no-such-folder"),
 ) -> AsyncIterator[Client]:
-    """Run a server in this process and yield a client of it."""
+    """Run a server in this process and yield a client of it; `told` is what it says about those whom it refuses."""
     log: list[str] = []
+    told.clear()
     source = source or FakeSource()
     load: Any = source.load
     host = EngineHost(source.config, load, log.append)
     host.start()
-    server = TestServer(new_application(host, Access(token, frozenset(names), is_encrypted=False), games))
+    access = Access(token, frozenset(names), is_encrypted=False, proxies=frozenset(proxies), log=told.append)
+    server = TestServer(new_application(host, access, games))
     async with TestClient(server) as client:
         yield client
     await close(host)

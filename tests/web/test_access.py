@@ -3,9 +3,10 @@
 import asyncio
 
 import pytest
-from web.serving import TOKEN, Client, run, serving
+from web.serving import TOKEN, Client, run, serving, told
 
 from gtp_engine.errors import ConfigError
+from gtp_engine.web.access import GUESS_SECONDS, MOST_GUESSES, Guesses, Role, Tokens
 from gtp_engine.web.server_settings import ServerSettings, new_token
 
 
@@ -86,6 +87,124 @@ def test_the_token() -> None:
     run(test)
 
 
+def test_the_token_is_kept_as_a_hash() -> None:
+    """It stood in the memory of the server as it was given."""
+    tokens = Tokens(TOKEN)
+    assert TOKEN not in repr(vars(tokens))
+    assert tokens.role_of(TOKEN) is Role.COMPUTE
+    for role in (Role.WATCH, Role.PLAY):
+        assert tokens.role_of(tokens.for_role(role)) is role
+        assert ServerSettings(token=tokens.for_role(role)), "it is part of addresses too"
+    assert tokens.role_of("x" * 16) is None
+    assert tokens.for_role(Role.PLAY) == Tokens(TOKEN).for_role(Role.PLAY) != tokens.for_role(Role.WATCH)
+
+
+def test_what_each_role_may_do() -> None:
+    async def test() -> None:
+        async with serving(token=TOKEN) as client:
+
+            async def token_for(role: str, **headers: str) -> object:
+                response = await client.get(f"/invitation?role={role}", headers=headers)
+                return (await response.json())["token"] if response.status == 200 else response.status
+
+            everything = {"Authorization": f"Bearer {TOKEN}"}
+            tokens = {role: await token_for(role, **everything) for role in ("watch", "play")} | {"compute": TOKEN}
+            assert await token_for("compute", **everything) == 400
+            expected = {"watch": (200, 403, 403, 400), "play": (200, 403, 403, 400), "compute": (200, 400, 400, 400)}
+            for role, token in tokens.items():
+                bearer = {"Authorization": f"Bearer {token}"}
+                paths = ("/", "/analysis", "/gtp", "/play")
+                assert tuple([await status(client, path, **bearer) for path in paths]) == expected[role]
+                assert await token_for("watch", **bearer) == tokens["watch"]
+                assert await token_for("play", **bearer) == (403 if role == "watch" else tokens["play"])
+                socket = await client.ws_connect("/play", headers=bearer)
+                assert (await socket.receive_json())["role"] == role
+                refused = []
+                for name in ("open", "new", "play", "review"):
+                    await socket.send_json({"do": name})
+                    if "with a token for" in (await socket.receive_json())["message"]:
+                        refused.append(name)
+                assert refused == {"watch": ["new", "play", "review"], "play": ["review"], "compute": []}[role]
+                await socket.close()
+
+    run(test)
+
+
+def test_a_link_for_less_takes_nothing_away_from_a_browser() -> None:
+    async def test() -> None:
+        async with serving(token=TOKEN) as client:
+            watch = Tokens(TOKEN).for_role(Role.WATCH)
+            await client.get(f"/?token={TOKEN}")
+            assert await status(client, f"/gtp?token={watch}") == LET_THROUGH
+            await client.get(f"/?token={watch}")
+            assert await status(client) == LET_THROUGH, "the cookie stays"
+
+    run(test)
+
+
+def test_a_redirect_stays_below_the_prefix_of_a_proxy() -> None:
+    async def test() -> None:
+        async with serving(token=TOKEN) as client:
+            for path, expected in (("/", "./"), ("/index.html", "index.html")):
+                response = await client.get(f"{path}?token={TOKEN}", allow_redirects=False)
+                assert response.headers["Location"] == expected
+
+    run(test)
+
+
+def test_tokens_cannot_be_found_by_trying() -> None:
+    """Any number was looked at, and nothing was said about it."""
+
+    async def test() -> None:
+        async with serving(token=TOKEN, proxies=("127.0.0.1",)) as client:
+
+            def sent(token: str, address: str = "192.0.2.1") -> dict[str, str]:
+                return {"Authorization": f"Bearer {token}", "X_Forwarded_For": f"203.0.113.9, {address}"}
+
+            assert await status(client, **sent(TOKEN, "192.0.2.2")) == LET_THROUGH
+            for address in ("192.0.2.1", "192.0.2.2"):
+                for _ in range(MOST_GUESSES + 5):
+                    assert await status(client, **sent("that of an old server", address)) == 401, "this is one guess"
+                for number in range(1, MOST_GUESSES):
+                    assert await status(client, **sent(f"wrong {number}", address)) == 401
+                assert await status(client, **sent("one more", address)) == 429
+            assert await status(client, **sent(TOKEN, "192.0.2.1")) == 429, "it is not looked at"
+            assert await status(client, **sent(TOKEN, "192.0.2.2")) == LET_THROUGH, "it was right here before"
+            assert await status(client, **sent(TOKEN, "192.0.2.3")) == LET_THROUGH
+            assert await status(client, X_Forwarded_For="192.0.2.1") == 401, "without a token nothing is tried"
+            assert len(told) == 2 * MOST_GUESSES
+            assert told[0] == "wrong token from 192.0.2.1"
+            assert TOKEN not in "".join(told)
+
+    run(test)
+
+
+def test_guesses_are_forgiven_with_time_and_counted_by_network() -> None:
+    now, lines = [0.0], list[str]()
+    guesses = Guesses(lines.append, lambda: now[0])
+    for number in range(MOST_GUESSES):
+        assert guesses.may_try("2001:db8::1", "another")
+        guesses.was_wrong(f"2001:db8::{number}", f"wrong {number}")
+    assert not guesses.may_try("2001:db8::ffff", "another")
+    assert guesses.may_try("2001:db8:0:1::1", "another")
+    now[0] += GUESS_SECONDS
+    assert guesses.may_try("2001:db8::1", "another")
+    assert guesses.count == len(lines) == MOST_GUESSES
+
+
+def test_only_proxies_of_ours_are_believed() -> None:
+    async def test() -> None:
+        for proxies, expected in (((), "127.0.0.1"), (("127.0.0.1",), "192.0.2.1")):
+            async with serving(token=TOKEN, proxies=proxies) as client:
+                forwarded = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
+                await client.get("/?token=wrong", headers=forwarded)
+                assert told == [f"wrong token from {expected}"]
+                response = await client.get(f"/?token={TOKEN}", headers=forwarded, allow_redirects=False)
+                assert ("Secure" in response.headers["Set-Cookie"]) == bool(proxies)
+
+    run(test)
+
+
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
@@ -151,6 +270,14 @@ def test_new_tokens_are_allowed_and_differ() -> None:
 )  # fmt: skip
 def test_which_addresses_only_this_machine_reaches(host: str, is_local: bool) -> None:
     assert ServerSettings(host=host).is_local is is_local
+
+
+def test_no_token_is_needed_only_where_other_machines_cannot_connect() -> None:
+    assert ServerSettings(token="off").token == "off"
+    with pytest.raises(ConfigError, match="token off where other machines can connect"):
+        ServerSettings(token="off", host="0.0.0.0")
+    with pytest.raises(ConfigError, match="proxy 'nginx': expected an IP address"):
+        ServerSettings(proxy="127.0.0.1, nginx")
 
 
 def test_a_key_needs_a_certificate() -> None:

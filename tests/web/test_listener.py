@@ -178,8 +178,9 @@ def test_a_certificate_that_is_none(tmp_path: Path) -> None:
 def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -> None:
     """Encrypted where openssl can make a certificate."""
     command = [sys.executable, "-m", "gtp_engine"]
-    options = ["--port", "0", "--token", TOKEN, "--search", "rave", "--visits", "20", *certificate_in(tmp_path)]
-    with subprocess.Popen([*command, "serve", *options], stderr=subprocess.PIPE, text=True) as server:
+    options = ["--port", "0", "--search", "rave", "--visits", "20", *certificate_in(tmp_path)]
+    environment = {**os.environ, "TENGEN_TOKEN": TOKEN}
+    with subprocess.Popen([*command, "serve", *options], stderr=subprocess.PIPE, text=True, env=environment) as server:
         try:
             assert server.stderr is not None
             greeting = "".join(server.stderr.readline() for _ in range(3))
@@ -189,7 +190,7 @@ def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -
             client = subprocess.run(
                 [*command, "connect", address[0].partition("?")[0], *trust],
                 input="1 boardsize 9\n2 genmove b\n3 quit\n",
-                env={**os.environ, "TENGEN_TOKEN": TOKEN},
+                env=environment,
                 capture_output=True,
                 text=True,
                 timeout=bound(120),
@@ -215,9 +216,9 @@ def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: 
         log: list[str] = []
         serving = asyncio.create_task(serve(Config(), ServerSettings(port=0), load, log.append))
         await until(lambda: log)
-        address = re.search(r"127.0.0.1:\d+", log[0])
-        assert address is not None
-        async with ClientSession() as client, client.ws_connect(f"http://{address[0]}/play") as socket:
+        address = re.search(r"(http://127.0.0.1:\d+/)(\?token=[\w-]{32})", log[0])
+        assert address is not None, "this machine has other users too"
+        async with ClientSession() as client, client.ws_connect(f"{address[1]}play{address[2]}") as socket:
             await socket.send_json(NEW)
             await asyncio.sleep(0.1)
             os.kill(os.getpid(), number)
