@@ -30,7 +30,7 @@ LAYERS = (
     ("search", "nn", "sgf", "time_manager"),
     ("evaluation", "clock"),
     ("go",),
-    ("config", "_jit", "files", "elo", "machine", "progress", "worker_process", "streams"),
+    ("config", "_jit", "files", "elo", "languages", "machine", "progress", "worker_process", "streams"),
     ("_jit_linking", "arguments"),
     ("errors", "kernel_cache"),
 )

@@ -36,11 +36,12 @@ from gtp_engine import __version__
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import INTERRUPTED
 from gtp_engine.errors import TengenError
+from gtp_engine.languages import _
 
 _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
 
-_COMMANDS: Final[dict[str, dict[str, str]]] = {
+COMMANDS: Final[dict[str, dict[str, str]]] = {
     "Play": {
         "play": "play_command.play_command",
         "serve": "serve_commands.serve_command",
@@ -81,7 +82,7 @@ _COMMANDS: Final[dict[str, dict[str, str]]] = {
 }
 """The commands as `gtp-engine --help` lists them, each with the module and the name of its function; `gtp` is here."""
 
-_SENTENCE: Final = 200
+SENTENCE: Final = 200
 """Longest first sentence of a command's help, in characters."""
 
 
@@ -111,20 +112,20 @@ class TengenGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by subject, each with the first sentence of its help."""
         width = max(map(len, self.list_commands(ctx)))
-        for title, names in _COMMANDS.items():
+        for title, names in COMMANDS.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
-            with formatter.section(title):
+            with formatter.section(_(title)):
                 formatter.write_dl(
-                    [(f"{name:<{width}}", known.get_short_help_str(_SENTENCE)) for name, known in commands if known]
+                    [(f"{name:<{width}}", _(known.get_short_help_str(SENTENCE))) for name, known in commands if known]
                 )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
-        return sorted(chain.from_iterable(_COMMANDS.values()))
+        return sorted(chain.from_iterable(COMMANDS.values()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name, imported now; None if there is none."""
-        places = {name: place for names in _COMMANDS.values() for name, place in names.items()}
+        places = {name: place for names in COMMANDS.values() for name, place in names.items()}
         module, _, function = places.get(cmd_name, "").partition(".")
         if not module:
             return super().get_command(ctx, cmd_name)

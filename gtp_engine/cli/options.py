@@ -24,6 +24,7 @@ import click
 
 from gtp_engine.config import Config, Option
 from gtp_engine.config.option import Section, section_options
+from gtp_engine.languages import LANGUAGES, use
 
 F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S", bound=Section)
@@ -41,6 +42,16 @@ int8_option: Final = click.option(
     default=None,
     help="Make an 8-bit copy if this processor is faster with one, and wait for it, one to five minutes; or make none. "
     "[default: make it in the background]",
+)
+
+
+language_option: Final = click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    expose_value=False,
+    is_eager=True,
+    callback=lambda _context, _option, language: use(language) if language else None,
+    help="Language of what people read; not of JSON, GTP and error messages. [default: the system's, or the browser's]",
 )
 
 

@@ -8,7 +8,14 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
+from gtp_engine.cli.options import (
+    ConfigCommand,
+    build_config,
+    config_options,
+    language_option,
+    settings_of,
+    settings_options,
+)
 from gtp_engine.cli.record_commands import ChosenPosition
 from gtp_engine.config.option import Section, option
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
@@ -50,6 +57,7 @@ class NewGame(Section, name="new_game"):
     help="Continue a game from an SGF file; --rules and --komi apply if it names none.",
 )
 @settings_options(ChosenPosition, only=("game",), is_own=True)
+@language_option
 @config_options()
 def play_command(color: str | None, record: str | None, config_file: str | None, **flags: Any) -> None:
     """Play against the engine in this terminal.

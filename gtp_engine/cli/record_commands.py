@@ -19,6 +19,7 @@ from gtp_engine.cli.options import (
     ConfigCommand,
     build_config,
     config_options,
+    language_option,
     settings_of,
     settings_options,
 )
@@ -128,6 +129,7 @@ class ReviewCommand(RecordCommand):
 @settings_options(ReviewSettings, is_own=True)
 @settings_options(ChosenPosition, only=("game",), is_own=True)
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write a table of all games.")
+@language_option
 @config_options()
 def review_command(
     files: tuple[Path, ...], out: Path | None, table: Path | None, config_file: str | None, **flags: Any
@@ -234,6 +236,7 @@ class ScoreCommand(RecordCommand):
     metavar="FILE",
     help="Also write the record with territory and dead stones marked in that position.",
 )
+@language_option
 @config_options()
 def score_command(record: Path, as_json: bool, target: Path | None, config_file: str | None, **flags: Any) -> None:
     """Score a finished or nearly finished game.
@@ -274,6 +277,7 @@ class RankCommand(RecordCommand):
     "--moves", default=60, show_default=True, type=click.IntRange(1), help="Moves of a player looked at in a game."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@language_option
 @config_options()
 def rank_command(
     files: tuple[Path, ...], player: str | None, moves: int, as_json: bool, config_file: str | None, **flags: Any
@@ -322,6 +326,7 @@ class SolveCommand(RecordCommand):
 @click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")
 @click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
 @click.option("--sgf", "target", type=FILE, metavar="FILE", help="Write the answer tree.")
+@language_option
 @config_options()
 def solve_command(
     record: Path, region: str, first: str | None, target: Path | None, config_file: str | None, **flags: Any

@@ -6,7 +6,14 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.cli.options import ConfigCommand, build_config, config_options, settings_of, settings_options
+from gtp_engine.cli.options import (
+    ConfigCommand,
+    build_config,
+    config_options,
+    language_option,
+    settings_of,
+    settings_options,
+)
 from gtp_engine.web.server_settings import TOKEN_VARIABLE, ServerSettings, check_aiohttp
 
 _SERVE_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
@@ -22,6 +29,7 @@ through `gtp-engine connect`. Needs aiohttp: pip install "gtp-engine[web]".
 
 @click.command("serve", cls=ConfigCommand, help=_SERVE_HELP)
 @settings_options(ServerSettings)
+@language_option
 @config_options()
 def serve_command(config_file: str | None, **flags: Any) -> None:
     """Run the server."""

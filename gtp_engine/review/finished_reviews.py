@@ -19,6 +19,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from gtp_engine.arguments import checked
+from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.game_review import BLUNDERS, PHASES
 
 PAGE_PARTS: Final = Path(__file__).parent / "page"
@@ -26,7 +27,7 @@ PAGE_PARTS: Final = Path(__file__).parent / "page"
 serve`, which lies above this package."""
 
 _STYLES: Final = ("page", "board")
-_MODULES: Final = ("position", "board", "graph", "page")
+_MODULES: Final = ("language", "position", "board", "graph", "page")
 """The order is that in which modules import each other."""
 
 _POLICY: Final = "default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'"
@@ -46,11 +47,29 @@ def page_of(result: dict[str, Any], *, title: str) -> str:
         title = " – ".join(names)
     style = "\n".join(["", *(_part(f"{name}.css") for name in _STYLES)])
     script = "\n".join(['\n"use strict";', *(_enclosed(name) for name in _MODULES), ""])
-    # Inside a script element, "</" would end it and "<!--" would start a comment, also within a string.
-    data = json.dumps(result, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    policy = _POLICY.format(style=_hash(style), script=_hash(script))
-    values = {"@TITLE@": html.escape(title), "@DATA@": data, "@POLICY@": policy, "@STYLE@": style, "@SCRIPT@": script}
-    return re.sub("|".join(values), lambda mark: values[mark[0]], _part("page.html"))
+    page = in_language(_part("page.html"))
+    values = {
+        "@TITLE@": html.escape(title),
+        "@DATA@": _embedded(result),
+        "@TEXTS@": _embedded(_texts(page + script)),
+        "@POLICY@": _POLICY.format(style=_hash(style), script=_hash(script)),
+        "@STYLE@": style,
+        "@SCRIPT@": script,
+    }
+    return re.sub("|".join(values), lambda mark: values[mark[0]], page)
+
+
+def _embedded(value: Any) -> str:
+    """Return JSON for a script element, where "</" would end it and "<!--" start a comment, also within a string."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _texts(page: str) -> dict[str, dict[str, str]]:
+    """Return the texts of a page in all languages, of those that it has in common with other pages only its own."""
+    page = " ".join(page.split())
+    return {
+        language: {key: text for key, text in page_texts(language).items() if key in page} for language in LANGUAGES
+    }
 
 
 def _part(name: str) -> str:

@@ -6,6 +6,7 @@ any of their bytes is read.
 """
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -23,6 +24,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.files import data_folder
+from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.finished_reviews import PAGE_PARTS
 from gtp_engine.streams import write_log
 from gtp_engine.web.access import Access
@@ -54,7 +56,7 @@ MAX_ENGINES: Final = 8
 FOLDER: Final = Path(__file__).parent / "static"
 PAGE: Final = "index.html"
 
-SHARED: Final = tuple(PAGE_PARTS / name for name in ("position.js", "board.js", "board.css", "graph.js"))
+SHARED: Final = tuple(PAGE_PARTS / name for name in ("position.js", "board.js", "board.css", "graph.js", "language.js"))
 """What the page has in common with that of a review."""
 
 _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -201,10 +203,13 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
     """Yield paths, with what answers them."""
     for file in (*sorted(FOLDER.iterdir()), *SHARED):
         if file.suffix in _TYPES:
-            handler = _handler(file.read_bytes(), _TYPES[file.suffix])
+            body = file.read_bytes()
+            handler = _handler(in_language(body.decode()).encode() if file.name == PAGE else body, _TYPES[file.suffix])
             yield f"/{file.name}", handler
             if file.name == PAGE:
                 yield "/", handler
+    for language in LANGUAGES:
+        yield f"/texts-{language}.json", _handler(json.dumps(page_texts(language)).encode(), "application/json")
 
 
 def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:

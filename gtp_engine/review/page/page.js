@@ -2,11 +2,16 @@
 
 import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
+import { bestLanguage, speak } from "./language.js";
 import { pointOf, positionsOf, vertexOf } from "./position.js";
 
 const review = JSON.parse(document.getElementById("data").textContent);
 const { width, height } = review.game;
 const { positions, moves } = review;
+const language = document.documentElement.dataset.language;
+const texts = JSON.parse(document.getElementById("texts").textContent);
+const best = bestLanguage(language ? [language] : navigator.languages, Object.keys(texts));
+speak(best, texts[best]);
 const NAMES = { B: "Black", W: "White" };
 const COLORS = { B: "black", W: "white", X: "black", O: "white" };
 const MARKS = { BM: "bad move", DO: "doubtful", IT: "interesting", TE: "fine move" };

@@ -1,5 +1,6 @@
 // The page: one game, its board, clocks and analysis. The game itself lives in the server; this shows it and asks.
 
+import "./choose_language.js"; // first: what follows speaks it
 import { Analysis, marked } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";

@@ -1,0 +1,50 @@
+// The texts of a page in its reader's language: English is the key of each text in the catalogue.
+
+const labels = ["title", "aria-label", "placeholder", "alt"];
+let texts = {};
+
+/** Return the first language of `wanted`, tags as of `navigator.languages`, that is one of `known`; "en" if none is. */
+export function bestLanguage(wanted, known) {
+  for (const tag of wanted) {
+    const [language, ...rest] = tag.toLowerCase().split("-");
+    const isTraditional = rest.some((part) => ["hant", "tw", "hk", "mo"].includes(part)) && !rest.includes("hans");
+    const name = language === "zh" ? (isTraditional ? "zh-Hant" : "zh-Hans") : language;
+    if (name === "en" || known.includes(name)) return name;
+  }
+  return "en";
+}
+
+/** Take the texts of a language, by their English, and put the page's own into it. */
+export function speak(language, translated) {
+  texts = translated;
+  document.documentElement.lang = language;
+  if (Object.keys(texts).length) translate(document.documentElement);
+}
+
+/** Return a text in the reader's language, with `values` in the place of their names in braces. */
+export function _(text, values = {}) {
+  return (texts[text] ?? text).replace(/\{(\w+)\}/g, (name, key) => values[key] ?? name);
+}
+
+/** Return the text for a number, which stands for `{count}`. */
+export function ngettext(one, many, count, values = {}) {
+  return _(texts[one] === undefined && count !== 1 ? many : one, { count, ...values });
+}
+
+/** Translate the texts and labels of an element and of what is in it, except where it says translate="no". */
+function translate(element) {
+  if (element.translate === false || element.localName === "script" || element.localName === "style") return;
+  for (const name of labels) {
+    const known = texts[plain(element.getAttribute(name))];
+    if (known) element.setAttribute(name, known);
+  }
+  for (const child of element.childNodes) {
+    if (child.nodeType === Node.ELEMENT_NODE) translate(child);
+    const known = child.nodeType === Node.TEXT_NODE && texts[plain(child.data)];
+    if (known) child.data = child.data.replace(/\S[^]*\S|\S/, () => known);
+  }
+}
+
+function plain(text) {
+  return (text ?? "").trim().replace(/\s+/g, " ");
+}

@@ -1,0 +1,19 @@
+"""Compile the catalogues of the interface's languages as the package is built or installed (a build hook of Hatch)."""
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg]
+    """Writes a `.mo` file beside each `.po` file; the wheel takes these alone (pyproject.toml)."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile all of them, before the wheel, or the link of an editable installation, is made."""
+        from babel.messages.mofile import write_mo
+        from babel.messages.pofile import read_po
+
+        for path in sorted(Path(self.root, "gtp_engine", "locale").glob("*/LC_MESSAGES/*.po")):
+            with path.open("rb") as source, path.with_suffix(".mo").open("wb") as target:
+                write_mo(target, read_po(source, locale=path.parent.parent.name))

@@ -1,0 +1,123 @@
+"""The languages of the interface: which one is taken, and what the catalogues make of a text."""
+
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from click.testing import CliRunner
+
+from gtp_engine import languages
+from gtp_engine.cli import cli
+from gtp_engine.errors import TengenError
+from gtp_engine.languages import LANGUAGES, LOCALE, best_language
+
+CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/*.po"))
+
+
+@pytest.fixture(autouse=True)
+def _english_afterwards(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(languages, "_catalogue", None)
+    monkeypatch.setattr(languages, "_chosen", "")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "language"),
+    [
+        (["ja_JP.UTF-8"], "ja"),
+        (["ko"], "ko"),
+        (["zh"], "zh-Hans"),
+        (["zh_CN.GB18030"], "zh-Hans"),
+        (["zh-TW"], "zh-Hant"),
+        (["zh_HK.UTF-8"], "zh-Hant"),
+        (["zh-Hant-CN"], "zh-Hant"),
+        (["zh-Hans-TW"], "zh-Hans"),
+        (["de", "ko-KR"], "ko"),
+        (["en-GB", "ja"], "en"),
+        (["C"], "en"),
+        (["C.UTF-8", "ja"], "en"),
+        (["POSIX"], "en"),
+        ([""], "en"),
+        ([], "en"),
+    ],
+)
+def test_the_first_language_that_we_speak_is_taken(wanted: list[str], language: str) -> None:
+    assert best_language(wanted) == language
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({"LANG": "ja_JP.UTF-8"}, "ja"),
+        ({"LANG": "ja_JP.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LANGUAGE": "de:ko:en"}, "ko"),
+        ({"LANG": "zh_TW.UTF-8", "LC_MESSAGES": ""}, "zh-Hant"),
+        ({}, "en"),
+    ],
+)
+def test_the_environment_names_the_language(
+    variables: dict[str, str], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert best_language(languages._system_languages()) == language
+
+
+def test_there_is_a_catalogue_of_both_domains_for_every_language_but_english() -> None:
+    found = {(path.parent.parent.name.replace("_", "-"), path.stem) for path in CATALOGUES}
+    assert found == {(tag, domain) for tag in LANGUAGES if tag != "en" for domain in ("pages", "program")}
+
+
+def test_values_and_counts_stand_where_the_text_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "ja" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    source = tmp_path / "program.po"
+    source.write_text(
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\nPlural-Forms: nplurals=1; plural=0;\\n"\n\n'
+        'msgid "{player} plays {vertex}."\nmsgstr "{player}は{vertex}"\n\n'
+        'msgid "{count} stone"\nmsgid_plural "{count} stones"\nmsgstr[0] "{count}子"\n',
+        encoding="utf-8",
+    )
+    with source.open("rb") as text, (folder / "program.mo").open("wb") as target:
+        write_mo(target, read_po(text, locale="ja"))
+    monkeypatch.setattr(languages, "LOCALE", tmp_path)
+    languages.use("ja")
+    assert languages._("{player} plays {vertex}.", player="黒", vertex="D4") == "黒はD4"
+    assert languages._("Not {known}.", known="yet") == "Not yet."
+    assert languages.ngettext("{count} stone", "{count} stones", 3) == "3子"
+    languages.use("en")
+    assert [languages.ngettext("{count} stone", "{count} stones", count) for count in (0, 1, 2, 1.5)] == [
+        "0 stones",
+        "1 stone",
+        "2 stones",
+        "1.5 stones",
+    ]
+    with pytest.raises(TengenError, match="한국어 are not compiled; install the package"):
+        languages.use("ko")
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
+def test_a_translation_names_the_values_of_its_text(path: Path) -> None:
+    names = re.compile(r"\{(\w+)[^}]*\}")
+    with path.open("rb") as source:
+        for message in read_po(source, locale=path.parent.parent.name):
+            keys = [message.id] if isinstance(message.id, str) else list(message.id)
+            texts = [message.string] if isinstance(message.string, str) else list(message.string)
+            for text in texts if message.id and any(texts) else ():
+                assert set(names.findall(text)) == set(names.findall(keys[-1])), message.id
+
+
+def test_the_command_line_refuses_a_language_that_it_does_not_speak() -> None:
+    result = CliRunner().invoke(cli, ["play", "--language", "de"])
+    assert result.exit_code == 2
+    assert "zh-Hans" in result.output
+
+
+def test_a_page_says_which_languages_it_speaks() -> None:
+    languages.use("ja")
+    page = languages.in_language('<html data-language="@LANGUAGE@" data-languages="@LANGUAGES@">')
+    assert 'data-language="ja"' in page
+    assert "&quot;ko&quot;: &quot;한국어&quot;" in page
