@@ -235,6 +235,7 @@ class Engine:
         play: bool = True,
         play_if_cancelled: bool = True,
         cleanup: bool = False,
+        resign: bool = True,
         ponder: bool = True,
         cancel: CancelToken | None = None,
         limits: Limits | None = None,
@@ -242,7 +243,8 @@ class Engine:
         """Return the engine's move for `color`; with `play` it is also played and its time taken off the clock.
 
         Without `play_if_cancelled` nothing is played once `cancel` is cancelled; `play_choice` plays the choice later.
-        `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  With time.ponder the
+        `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  Without `resign` the
+        engine does not resign, whatever play.resign says.  With time.ponder the
         engine ponders after a move that it has played, until `cancel` or the next search; without `ponder` the caller
         passes the move on first and then calls `ponder_after`.  `limits` are given instead of `cancel` for a search
         that is limited further, or reports: moves that are left out, fewer visits than configured.
@@ -250,7 +252,7 @@ class Engine:
         start, color = time.perf_counter(), to_color(color)
         self._background.end()
         task = self._chooser.prepare(self.game, color, _limits(limits, cancel), self._clocks[color], start)
-        choice = self._chooser.choose(task, may_resign=play and not cleanup, cleanup=cleanup)
+        choice = self._chooser.choose(task, may_resign=play and resign and not cleanup, cleanup=cleanup)
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
             if ponder:

@@ -31,7 +31,7 @@ from gtp_engine.go.constants import (
 from gtp_engine.go.coords import board_points, check_size, format_vertex, is_on_board, to_color, to_point, to_stone
 from gtp_engine.go.diagram import format_board
 from gtp_engine.go.rules import Ko, Rules, Scoring
-from gtp_engine.go.scoring import Score, captured_by, score_position
+from gtp_engine.go.scoring import Score, SideCount, captured_by, tally_position
 
 _REASONS: Final = {
     "occupied": "{vertex} is occupied",
@@ -342,12 +342,17 @@ class Game:
 
     def score(self, dead: Collection[int | str] = ()) -> Score:
         """Return the score after removing the stones on the points `dead`; raises InvalidVertexError."""
+        tally = self.tally(dead)
+        return Score(float(tally[BLACK].total), tally[WHITE].total)
+
+    def tally(self, dead: Collection[int | str] = ()) -> dict[int, SideCount]:
+        """Return what the points of each colour are made of without the stones on `dead`; raises InvalidVertexError."""
         points = [self._on_board(point) for point in dead]
         button = self.button_black
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
         komi = self._komi + self._rules.handicap_points(self.handicap)
-        return score_position(self._board, self._rules, komi=komi, button=button, dead=points)
+        return tally_position(self._board, self._rules, komi=komi, button=button, dead=points)
 
     def diagram(self) -> str:
         """Return the board as text with coordinates, the last move, captures, komi and rules."""

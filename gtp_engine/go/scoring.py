@@ -52,6 +52,27 @@ class Score:
 
 
 @dataclass(frozen=True)
+class SideCount:
+    """What the points of one side are made of."""
+
+    territory: int
+    """Surrounded points."""
+    stones: int
+    """Living stones, where the rules count them."""
+    prisoners: int
+    """Captured and dead stones of the opponent, where the rules count them."""
+    tax: int
+    """Points that are subtracted: eyes in seki, or two for each group."""
+    komi: float
+    """White's komi with its points for handicap stones, and less the button that Black has taken."""
+
+    @property
+    def total(self) -> float:
+        """All points."""
+        return self.territory + self.stones + self.prisoners - self.tax + self.komi
+
+
+@dataclass(frozen=True)
 class TaxedGroup:
     """Stones of one colour and the territory that connects them, as the taxes on eyes and groups count them."""
 
@@ -96,46 +117,42 @@ def pass_alive_owners(board: Board, *, suicide: bool) -> IntArray:
 def score_area(colors: IntArray, stride: int, rules: Rules) -> dict[int, int]:
     """Return the points of each colour by area rules: stones and surrounded points, less the tax."""
     owners = territory_owners(colors, stride)
-    points = {}
-    for color in (BLACK, WHITE):
-        points[color] = int(np.count_nonzero((colors == color) | (owners == color)))
-    _subtract_tax(points, colors, owners, stride, rules.tax)
-    return points
+    tax = _tax(colors, owners, stride, rules.tax)
+    return {
+        color: int(np.count_nonzero((colors == color) | (owners == color))) - tax[color] for color in (BLACK, WHITE)
+    }
 
 
-def score_territory(colors: IntArray, stride: int, rules: Rules, *, prisoners: dict[int, int]) -> dict[int, int]:
-    """Return the points of each colour by territory rules; `prisoners[c]` counts c's captures and dead enemy stones."""
-    owners = territory_owners(colors, stride)
-    points = {color: int(np.count_nonzero(owners == color)) + prisoners[color] for color in (BLACK, WHITE)}
-    _subtract_tax(points, colors, owners, stride, rules.tax)
-    return points
-
-
-def score_position(
+def tally_position(
     board: Board,
     rules: Rules,
     *,
     komi: float,
     button: float = 0.0,
     dead: Collection[int] = (),
-) -> Score:
-    """Return the score of a position in which the stones on `dead` are dead and all other stones alive.
+) -> dict[int, SideCount]:
+    """Return what both sides have in a position in which the stones on `dead` are dead and all other stones alive.
 
     `komi` includes the handicap bonus; `button` is Black's points from the button under area rules (0.5, −0.5 or 0).
     Points in `dead` must hold stones, which is not checked.
     """
     colors = remove_dead(board, dead)
     stride = int(board.info[STRIDE])
-    if rules.scoring is Scoring.AREA:
-        points = score_area(colors, stride, rules)
-        komi -= button
-    else:
-        prisoners = {
-            color: captured_by(board, color) + sum(1 for p in dead if board.color[p] == opponent(color))
-            for color in (BLACK, WHITE)
-        }
-        points = score_territory(colors, stride, rules, prisoners=prisoners)
-    return Score(black=float(points[BLACK]), white=points[WHITE] + komi)
+    owners = territory_owners(colors, stride)
+    tax = _tax(colors, owners, stride, rules.tax)
+    is_area = rules.scoring is Scoring.AREA
+    tallies = {}
+    for color in (BLACK, WHITE):
+        stones, prisoners = int(np.count_nonzero(colors == color)), captured_by(board, color)
+        prisoners += sum(1 for point in dead if board.color[point] == opponent(color))
+        tallies[color] = SideCount(
+            territory=int(np.count_nonzero(owners == color)),
+            stones=stones if is_area else 0,
+            prisoners=0 if is_area else prisoners,
+            tax=tax[color],
+            komi=0.0 if color == BLACK else komi - button if is_area else komi,
+        )
+    return tallies
 
 
 def captured_by(board: Board, color: int) -> int:
@@ -143,18 +160,20 @@ def captured_by(board: Board, color: int) -> int:
     return int(board.info[CAPTURED + opponent(color)])
 
 
-def _subtract_tax(points: dict[int, int], colors: IntArray, owners: IntArray, stride: int, tax: Tax) -> None:
-    """Subtract the eyes in seki from `points` (taxes SEKI and ALL), and up to two points per living group (ALL)."""
+def _tax(colors: IntArray, owners: IntArray, stride: int, tax: Tax) -> dict[int, int]:
+    """Return what the tax takes from each colour: eyes in seki (SEKI and ALL), two points per living group (ALL)."""
+    points = {BLACK: 0, WHITE: 0}
     if tax is Tax.NONE:
-        return
+        return points
     groups = find_groups(colors, owners, stride)
     in_seki = groups_in_seki(groups)
     for group in groups:
         eye_points = sum(map(len, group.eyes))
         if group in in_seki:
-            points[group.color] -= eye_points
+            points[group.color] += eye_points
         elif tax is Tax.ALL:
-            points[group.color] -= min(2, eye_points)
+            points[group.color] += min(2, eye_points)
+    return points
 
 
 def groups_in_seki(groups: Collection[TaxedGroup]) -> list[TaxedGroup]:

@@ -78,6 +78,7 @@ class GameSession:
         self._result = ""
         self._found: Choice | None = None
         self._resumed_at = extras.resumed_at
+        self._may_resign = extras.may_resign
         self._is_scoring = self._has_two_passes(since=self._resumed_at)
         self._clocks_after = dict(extras.clocks)
         if self._clocks_after:
@@ -290,6 +291,7 @@ class GameSession:
             color,
             play_if_cancelled=False,
             cleanup=self._resumed_at > 0,
+            resign=self._may_resign,
             limits=_limits(cancel, report, interval),
         )
         if cancel.is_cancelled and len(self.game.moves) == played:
@@ -356,6 +358,15 @@ class GameSession:
             return found.score
         return self.game.score(self.dead)
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the score, or the result, is what counting gives with the stones in `dead` taken off the board.
+
+        In a position that is not settled it is the lead that searches expect.
+        """
+        result = str(self.score()) if self.phase is Phase.SCORING else self._result
+        return bool(result) and self._has_two_passes(since=0) and result == str(self.game.score(self.dead))
+
     def accept_score(self) -> str:
         """End the game with the score as it stands now; return the result."""
         self._require(Phase.SCORING)
@@ -363,7 +374,7 @@ class GameSession:
         return self._result
 
     def resume(self) -> None:
-        """Play on, from the scoring or after the end.
+        """Play on, from the scoring or after the end.  The engine, if it has resigned, does not do so again.
 
         After two passes, the engine does not pass again while there are dead stones of the person's on the board.
         """
@@ -412,6 +423,7 @@ class GameSession:
         return SessionExtras(
             clocks=clocks if self.clock.is_limited else {},
             resumed_at=self._resumed_at,
+            may_resign=self._may_resign,
             dead=self._dead,
             free_handicap=self.settings.stones if self.stones_to_place else 0,
             notes=self.notes,
@@ -480,7 +492,9 @@ class GameSession:
         return min(self.game.consecutive_passes, len(self.game.moves) - since) >= 2
 
     def _reopen(self, *, resumed_at: int) -> None:
-        """Go back to playing."""
+        """Go back to playing; an engine that has resigned plays to the end then."""
+        if self._result == f"{_LETTERS[self.settings.human]}+R":
+            self._may_resign = False
         self._result, self._is_scoring, self._found = "", False, None
         self._dead, self._resumed_at = None, resumed_at
 

@@ -125,5 +125,7 @@ class SessionExtras:
     """The stones that count as dead while the game is scored; None before any have been proposed or marked."""
     free_handicap: int = 0
     """The handicap stones that the person places as Black, of which the record has the first; 0 once they stand."""
+    may_resign: bool = True
+    """Whether the engine may resign; not once it has and the person went on."""
     notes: tuple[str, ...] = ()
     """What of the file that the game was loaded from first was left out or guessed."""

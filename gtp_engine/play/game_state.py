@@ -1,12 +1,14 @@
 """The state of a session, and the best moves of a search, as plain values that JSON can hold (`dataclasses.asdict`)."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from gtp_engine.arguments import checked
+from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.go.game import Game
+from gtp_engine.go.scoring import area_owners, remove_dead
 from gtp_engine.play.game_session import GameSession, Phase
 from gtp_engine.search.report import MoveReport, SearchReport, completed
 
@@ -22,6 +24,18 @@ class ClockState:
     periods: int
     period: float
     stones: int
+
+
+@dataclass(frozen=True)
+class SideTally:
+    """The points of a side; see `SideCount`."""
+
+    territory: int
+    stones: int
+    prisoners: int
+    tax: int
+    komi: float
+    total: float
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,10 @@ class GameState:
     """Stones that count as dead, while dead stones are marked and when the game has been scored."""
     score: str
     """The score with these dead stones, while they are marked, as "B+3.5"; else ""."""
+    owners: tuple[str, ...]
+    """Whose each point is where the score is counted, from the top: "X", "O" or "."; else empty."""
+    tally: dict[str, SideTally]
+    """By colour what the score is made of, where it is counted; else empty."""
     result: str
     """As SGF writes it; "" before the end."""
     clocks: dict[str, ClockState] | None
@@ -72,6 +90,7 @@ def state_of(session: GameSession) -> GameState:
     """Return the state of a session, to be called between its methods, not while one of them runs."""
     game = session.game
     is_scoring = session.phase is Phase.SCORING
+    is_counted = session.is_counted
     return GameState(
         phase=session.phase.value,
         width=game.width,
@@ -91,6 +110,8 @@ def state_of(session: GameSession) -> GameState:
         stones_to_place=session.stones_to_place,
         dead=tuple(map(game.vertex, sorted(session.dead))),
         score=str(session.score()) if is_scoring else "",
+        owners=_owners(session) if is_counted else (),
+        tally=_tally(session) if is_counted else {},
         result=session.result,
         clocks=_clocks(session),
         running=format_color(session.clock.running) if session.clock.running else None,
@@ -107,6 +128,19 @@ def _rows(session: GameSession) -> tuple[str, ...]:
         return _STONES[BLACK if point in session.placed else int(game.board.color[point])]
 
     return tuple("".join(stone(x, y) for x in range(game.width)) for y in range(game.height))
+
+
+def _owners(session: GameSession) -> tuple[str, ...]:
+    """Return whose each point is in a counted score, living stones included."""
+    game = session.game
+    owners = area_owners(remove_dead(game.board, session.dead), int(game.board.info[STRIDE]))
+    points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
+    return tuple("".join(_STONES[int(owners[point])] for point in row) for row in points)
+
+
+def _tally(session: GameSession) -> dict[str, SideTally]:
+    tally = session.game.tally(session.dead)
+    return {format_color(color): SideTally(**asdict(each), total=each.total) for color, each in tally.items()}
 
 
 def _clocks(session: GameSession) -> dict[str, ClockState] | None:

@@ -111,6 +111,7 @@ class SavedGame:
     """Vertices."""
     resumed_at: int = 0
     free_handicap: int = 0
+    may_resign: bool = True
     opened: bytes | None = None
     """The file that the game was loaded from, if any."""
     notes: tuple[str, ...] = ()
@@ -131,6 +132,7 @@ class SavedGame:
             dead=None if rest.dead is None else tuple(map(session.game.vertex, sorted(rest.dead))),
             resumed_at=rest.resumed_at,
             free_handicap=rest.free_handicap,
+            may_resign=rest.may_resign,
             opened=opened,
             notes=rest.notes,
         )
@@ -158,6 +160,8 @@ class SavedGame:
             raise TypeError("a value that should be text is not")
         if not all(type(number) is int for number in (game.resumed_at, game.free_handicap)):
             raise TypeError("a value that should be an integer is not")
+        if type(game.may_resign) is not bool:
+            raise TypeError("a value that should be true or false is not")
         return game
 
     def session(self, engine: Engine) -> GameSession:
@@ -172,6 +176,7 @@ class SavedGame:
             resumed_at=self.resumed_at,
             dead=None if self.dead is None else frozenset(dead),
             free_handicap=self.free_handicap,
+            may_resign=self.may_resign,
             notes=self.notes,
         )
         time = TimeSettings.parse(list(self.time))

@@ -13,7 +13,7 @@ from superko_games import game_with_superko, triple_ko
 
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine.engine import Engine, decision
 from gtp_engine.errors import (
     CannotUndoError,
     GameStateError,
@@ -37,6 +37,7 @@ from gtp_engine.play import (
     hints_of,
     state_of,
 )
+from gtp_engine.play.game_state import SideTally
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf
 
@@ -277,6 +278,42 @@ class TestEnd:
             session.play("d4")
         session.resume()
         session.play("d4")
+
+    @pytest.mark.parametrize("going_on", ["resume", "undo"])
+    def test_the_engine_does_not_resign_again_when_the_person_wants_to_go_on(
+        self, engine: Engine, going_on: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It did so with its next move, 4 times of 4."""
+        monkeypatch.setattr(decision, "is_on_schedule", lambda *_: False)  # a diagram looks like a handicap game
+        engine.configure({"play.resign_winrate": 0.5, "play.resign_turns": 1, "play.resign_min_moves": 0.0})
+        session = settled(engine, komi=0.5)
+        session.play("pass")
+        session.engine_move()
+        assert session.result == "B+R"
+        getattr(session, going_on)()
+        loaded = GameSession.load(engine, session.to_sgf(), human=BLACK, extras=session.extras())
+        if not loaded.is_engine_turn:
+            loaded.play("pass")
+        loaded.engine_move()
+        assert (loaded.result, loaded.game.moves[-1].color) == ("", WHITE)
+        again = settled(engine, komi=0.5)
+        again.play("pass")
+        again.engine_move()
+        assert again.result == "B+R", "another game"
+
+    def test_a_score_is_the_sum_of_what_each_side_has(self, engine: Engine) -> None:
+        session = scoring(engine, rules="japanese", komi=1.5)
+        session.propose_dead()
+        state = state_of(session)
+        assert state.score == "B+0.5"
+        assert state.tally["black"] == SideTally(territory=5, stones=0, prisoners=1, tax=0, komi=0.0, total=6.0)
+        assert state.tally["white"] == SideTally(territory=4, stones=0, prisoners=0, tax=0, komi=1.5, total=5.5)
+        assert state.owners[0] == "XXXXOOO", "A7 is dead"
+        session.toggle_dead("a7")
+        assert state_of(session).owners[0] == "O.XXOOO"
+        session.toggle_dead("a7")
+        session.accept_score()
+        assert state_of(session).owners == state.owners
 
     def test_time_runs_out(self, engine: Engine) -> None:
         now = Time()
