@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gtp_engine.go.scoring import Score
     from gtp_engine.nn import load_evaluator
     from gtp_engine.search.cancellation import CancelToken
+    from gtp_engine.sgf.game_tree import GameNode, GameTree
 
 __all__ = [
     "__version__",
@@ -66,6 +67,9 @@ __all__ = [
     "PASS",
     "parse_vertex",
     "format_vertex",
+    # game records
+    "GameTree",
+    "GameNode",
     # errors
     "TengenError",
     "ArgumentError",
@@ -103,6 +107,8 @@ _MODULES: Final = {
     "Score": "go.scoring",
     "load_evaluator": "nn",
     "CancelToken": "search.cancellation",
+    "GameNode": "sgf.game_tree",
+    "GameTree": "sgf.game_tree",
 }
 """Where each public name is defined, below this package; the other names are in `errors`."""
 

@@ -27,6 +27,8 @@ EXPECTED = [
     "PASS",
     "parse_vertex",
     "format_vertex",
+    "GameTree",
+    "GameNode",
     "TengenError",
     "ArgumentError",
     "BoardNotEmptyError",

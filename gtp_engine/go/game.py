@@ -10,7 +10,8 @@ from these by playing the moves in order, and `undo` replays the remaining moves
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ _REASONS: Final = {
     "suicide": "{vertex} is suicide",
 }
 _BUTTON_POINTS: Final = 0.5
+_RECORDS: Final = "gtp_engine.sgf"
 
 
 @checked
@@ -73,6 +75,24 @@ class Game:
         self._keys = _empty_history()
         self._keys_since_pass: list[int] = []
         self._record_position()
+
+    @staticmethod
+    def from_sgf(data: bytes | str, move_number: int | None = None) -> "Game":
+        """Return the game of a record in SGF, GIB or NGF, along its main line; text is taken for SGF.
+
+        With `move_number` N (from 1) it is the position before move N.  A record is played as far as it can be read and
+        played; `GameTree` says what was left out.  Raises SgfError for what is no record of Go.
+        """
+        game: Game = _records().game_of(data, move_number)
+        return game
+
+    def to_sgf(self, *, black_name: str = "", white_name: str = "", result: str = "", date: str = "") -> str:
+        """Return the game as SGF; names, `result` ("B+3.5", "W+R", "0") and `date` (ISO) are left out if empty.
+
+        `from_sgf` turns it into an equal game.
+        """
+        text: str = _records().format_sgf(self, black_name=black_name, white_name=white_name, result=result, date=date)
+        return text
 
     # --- state ---
 
@@ -470,6 +490,11 @@ class Game:
             if move.point != PASS:
                 break
         return count
+
+
+def _records() -> Any:
+    """Return the package for records, which stands above this one and is imported on demand."""
+    return import_module(_RECORDS)
 
 
 def key_of(position_hash: int, ko: Ko, to_play: int) -> int:

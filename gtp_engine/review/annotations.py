@@ -28,9 +28,9 @@ import numpy as np
 from gtp_engine import __version__
 from gtp_engine.arguments import checked
 from gtp_engine.errors import SgfError, counted
-from gtp_engine.go.coords import board_points, parse_vertex
+from gtp_engine.go.coords import board_points
 from gtp_engine.review.game_review import BAD, Candidate, Finding, GameReview, PlayedMove, ReviewedVariation, seen_by
-from gtp_engine.sgf.tree_text import Node, TreeText, escaped
+from gtp_engine.sgf.game_tree import GameNode, GameTree
 from gtp_engine.sgf.values import format_point
 
 KATRAIN_VERSION: Final = "1.0"
@@ -76,14 +76,14 @@ def is_own_output(data: bytes) -> bool:
 
 
 def can_be_annotated(data: bytes) -> bool:
-    """Return whether a record can be kept byte for byte in a review of it, and is not a review already."""
+    """Return whether a record can be kept in a review of it, and is not a review already."""
     return _is_marked(data) is False
 
 
 def _is_marked(data: bytes) -> bool | None:
     """Return whether a record is marked as a review, None if it cannot be read or kept."""
     try:
-        return MARK in TreeText(data).nodes[0].values
+        return MARK in GameTree(data).root.names
     except SgfError:
         return None
 
@@ -92,33 +92,34 @@ def _is_marked(data: bytes) -> bool | None:
 def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> bytes:
     """Return the record in `data` with the review in it, in its own encoding.
 
-    With `territory` the last position has the expected owner of each point as marks (TB, TW).  Raises SgfError if the
-    record's bytes cannot be kept as they are.
+    With `territory` the last position has the expected owner of each point as marks (TB, TW).  Raises SgfError for a
+    record that cannot be read.
     """
-    text = TreeText(data)
-    text.add_property(text.nodes[0], MARK, f"review {__version__}, {review.network}")
-    text.add_property(text.nodes[0], "KTV", KATRAIN_VERSION)
-    last_nodes = text.nodes_by_moves()
+    tree = GameTree(data)
+    _add(tree.root, MARK, f"review {__version__}, {review.network}")
+    _add(tree.root, "KTV", KATRAIN_VERSION)
+    last_nodes, nodes, main_line = tree.nodes_by_moves(), list(tree.nodes()), tree.main_line()
     for finding in review.findings:
-        number = last_nodes.get(finding.number)
-        if number is not None:
-            _add_result(text, text.nodes[number], finding, review)
+        if finding.number in last_nodes:
+            _add_result(last_nodes[finding.number], finding, review)
     for move in review.moves:
-        node = _node_of_move(text.nodes, move.number)
+        node = _node_of_move(main_line, move.number)
         if node is not None:
-            _add_opinion(text, node, move, review.findings[move.number - 1], review.findings[move.number])
+            _add_opinion(node, move, review.findings[move.number - 1], review.findings[move.number])
     for variation in review.variations:
-        _annotate_variation(text, variation, review)
+        _annotate_variation(nodes, variation, review)
     if territory:
-        _add_territory(text, review)
-    text.add_variations(
-        {
-            last_nodes[move.number - 1]: _variations(move, review)
-            for move in review.moves
-            if move.is_mistake and move.number - 1 in last_nodes
-        }
-    )
-    return text.to_bytes()
+        _add_territory(main_line[-1], review)
+    for move in review.moves:
+        if move.is_mistake and move.number - 1 in last_nodes:
+            _add_variations(last_nodes[move.number - 1], move, review)
+    return tree.to_bytes()
+
+
+def _add(node: GameNode, name: str, *values: str) -> None:
+    """Add a property with these values unless the node has it."""
+    if name not in node.names:
+        node.set(name, *values)
 
 
 def comment_on(move: PlayedMove, before: Finding, after: Finding) -> str:
@@ -146,26 +147,25 @@ def lead_text(lead: float) -> str:
     return f"{'Black' if lead > 0 else 'White'} leads by {abs(lead):.1f}"
 
 
-def _add_opinion(text: TreeText, node: Node, move: PlayedMove, before: Finding, after: Finding) -> None:
+def _add_opinion(node: GameNode, move: PlayedMove, before: Finding, after: Finding) -> None:
     """Add the mark and the comment of a move to its node."""
-    if move.mark is not None and not _MARK_VALUES.keys() & node.values.keys():
-        text.add_property(node, move.mark, _MARK_VALUES[move.mark])
+    if move.mark is not None and _MARK_VALUES.keys().isdisjoint(node.names):
+        node.set(move.mark, _MARK_VALUES[move.mark])
     if sentence := comment_on(move, before, after):
-        text.add_comment(node, sentence)
+        node.add_comment(sentence)
 
 
-def _annotate_variation(text: TreeText, variation: ReviewedVariation, review: GameReview) -> None:
+def _annotate_variation(nodes: list[GameNode], variation: ReviewedVariation, review: GameReview) -> None:
     """Add to the nodes of a variation what its positions and moves are worth."""
     before = variation.start
     for number, move, finding in zip(variation.line.nodes, variation.moves, variation.findings, strict=True):
         if number is not None:
-            node = text.all_nodes[number]
-            _add_result(text, node, finding, review)
-            _add_opinion(text, node, move, before, finding)
+            _add_result(nodes[number], finding, review)
+            _add_opinion(nodes[number], move, before, finding)
         before = finding
 
 
-def _node_of_move(nodes: list[Node], number: int) -> Node | None:
+def _node_of_move(nodes: list[GameNode], number: int) -> GameNode | None:
     """Return the node of a move, which counts from 1; None if it holds several moves."""
     moves = 0
     for node in nodes:
@@ -175,11 +175,11 @@ def _node_of_move(nodes: list[Node], number: int) -> Node | None:
     return None
 
 
-def _add_result(text: TreeText, node: Node, finding: Finding, review: GameReview) -> None:
-    text.add_property(node, "SBKV", f"{100 * finding.winrate:.2f}")
-    text.add_property(node, "SBKS", f"{finding.lead:.2f}")
-    text.add_property(node, "LZ", _lizzie(finding, review))
-    text.add_values(node, "KT", katrain_values(finding))
+def _add_result(node: GameNode, finding: Finding, review: GameReview) -> None:
+    _add(node, "SBKV", f"{100 * finding.winrate:.2f}")
+    _add(node, "SBKS", f"{finding.lead:.2f}")
+    _add(node, "LZ", _lizzie(finding, review))
+    _add(node, "KT", *katrain_values(finding))
 
 
 def _lizzie(finding: Finding, review: GameReview) -> str:
@@ -197,35 +197,33 @@ def _lizzie(finding: Finding, review: GameReview) -> str:
     return head + "\n" + " info ".join(moves)
 
 
-def _variations(move: PlayedMove, review: GameReview) -> list[str]:
-    """Return the variations at a mistake, as the text of their nodes: the best move and perhaps the next candidate."""
+def _add_variations(node: GameNode, move: PlayedMove, review: GameReview) -> None:
+    """Add variations to the node before a mistake: the best move and perhaps the next candidate."""
     before = review.findings[move.number - 1]
     shown = [
         each
         for place, each in enumerate(before.candidates[:_VARIATIONS])
         if each.vertex != move.vertex and (place == 0 or each.visits >= _LEAST_VISITS)
     ]
-    return [_variation(each, move.color, review) for each in shown]
+    for each in shown:
+        _add_variation(node, each, move.color)
 
 
-def _variation(candidate: Candidate, color: str, review: GameReview) -> str:
-    """Return a candidate's continuation as SGF nodes, the first one with a name and a comment."""
+def _add_variation(node: GameNode, candidate: Candidate, color: str) -> None:
+    """Add a candidate's continuation, its first node with a name and a comment."""
     winrate, _ = seen_by(color, candidate)
     label = f"{candidate.vertex}: {_COLOR_NAMES[color]} {winrate:.0%}, {lead_text(candidate.lead)}"
-    note = escaped(f"{label} ({counted(candidate.visits, 'visit')})")
-    nodes, game = [], review.line.positions[0].game
-    for vertex in candidate.line:
-        point = parse_vertex(vertex, width=game.width, height=game.height)
-        nodes.append(f";{color}[{format_point(point, width=game.width)}]")
-        color = "W" if color == "B" else "B"
-    nodes[0] += f"N[{escaped(label)}]C[{note}]SBKV[{100 * candidate.winrate:.2f}]SBKS[{candidate.lead:.2f}]"
-    return "".join(nodes)
+    first = node.add_variation(candidate.line, color)
+    first.set("N", label)
+    first.set("C", f"{label} ({counted(candidate.visits, 'visit')})")
+    first.set("SBKV", f"{100 * candidate.winrate:.2f}")
+    first.set("SBKS", f"{candidate.lead:.2f}")
 
 
-def _add_territory(text: TreeText, review: GameReview) -> None:
-    """Mark the points of the last position that one side owns with more than 50 %."""
+def _add_territory(node: GameNode, review: GameReview) -> None:
+    """Mark the points of the last position that one side owns with more than 50 %, unless it has such marks."""
     finding, game = review.findings[-1], review.line.positions[-1].game
     points = board_points(game.width, game.height)
     for name, sign in (("TB", 1), ("TW", -1)):
         owned = [point for point, owner in zip(points, finding.ownership, strict=True) if sign * owner > 50]
-        text.add_values(text.nodes[-1], name, [format_point(point, width=game.width) for point in owned])
+        _add(node, name, *(format_point(point, width=game.width) for point in owned))

@@ -17,7 +17,8 @@ from gtp_engine.go.constants import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import SgfRecord, parse_sgf, play_record, record_to_game
-from gtp_engine.sgf.tree_text import TreeText
+from gtp_engine.sgf.game_tree import GameNode, GameTree
+from gtp_engine.sgf.reader import record_of
 
 MOST_VARIATIONS: Final = 1000
 """Lines that are read beside the main line; a commented game has dozens, a dictionary of openings tens of thousands."""
@@ -53,7 +54,7 @@ class Variation(NamedTuple):
     """A line of moves beside those before it: `positions[k]` is the one after `moves[k]`.
 
     `before` is the place of the position in which it begins, see `GameLine.places`; `nodes[k]` is the number (in
-    `TreeText.all_nodes`) of the last node with `positions[k]`, None if its node goes on with another move.
+    `GameTree.nodes`) of the last node with `positions[k]`, None if its node goes on with another move.
     """
 
     before: int
@@ -173,25 +174,25 @@ class _Seen(NamedTuple):
 def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | None) -> GameLine:
     """Return the line with the variations of its record; `rules` and `komi` are for records that name none.
 
-    What cannot be read is left out, with a note.  Raises SgfError for a record that cannot be kept as it is.
+    What cannot be read is left out, with a note.  Raises SgfError for a record that cannot be read.
     """
-    text = TreeText(data)
+    tree = GameTree(data)
     seen: dict[int, _Seen] = {}
     variations: list[Variation] = []
     notes = list(line.notes)
     games = [position.game for position in line.positions]
-    for count, path in enumerate(text.paths()):
+    for count, path in enumerate(node.path() for node in tree.nodes() if not node.children):
         if count == 0:
-            _add_nodes(seen, text, path, _Seen(0, 0), first_place=1)
+            _add_nodes(seen, path, _Seen(0, 0), first_place=1)
             continue
         if count > MOST_VARIATIONS:
             notes.append(f"the record has more than {counted(MOST_VARIATIONS, 'variation')}; the others were left out")
             break
-        start = next(number for number, node in enumerate(path) if node not in seen)
-        branch = seen[path[start - 1]]
+        start = next(number for number, node in enumerate(path) if node.id not in seen)
+        branch = seen[path[start - 1].id]
         try:
-            record = parse_sgf(text.line(path))
-            if len(record.moves) < sum(text.all_nodes[node].moves for node in path):
+            record = record_of(path)
+            if len(record.moves) < sum(node.moves for node in path):
                 raise SgfError(record.notes[-1])
             whole = _line_of(record, rules, komi)
         except SgfError as error:
@@ -202,7 +203,7 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
             notes.append(f"the variation after move {branch.moves} was left out: it sets up another position")
             continue
         positions = whole.positions[branch.moves + 1 :]
-        nodes = _add_nodes(seen, text, path[start:], branch, first_place=len(games))
+        nodes = _add_nodes(seen, path[start:], branch, first_place=len(games))
         if positions:
             moves = whole.moves[branch.moves :]
             numbers = tuple(nodes.get(position.number) for position in positions)
@@ -212,14 +213,12 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
     return GameLine(line.record, line.positions, tuple(variations), tuple(notes))
 
 
-def _add_nodes(
-    seen: dict[int, _Seen], text: TreeText, nodes: list[int], branch: _Seen, *, first_place: int
-) -> dict[int, int]:
+def _add_nodes(seen: dict[int, _Seen], nodes: list[GameNode], branch: _Seen, *, first_place: int) -> dict[int, int]:
     """Add the nodes of a line after `branch`; return for each number of moves the last node after that many moves."""
     moves, last = branch.moves, {}
     for node in nodes:
-        moves += text.all_nodes[node].moves
+        moves += node.moves
         new = moves - branch.moves
-        seen[node] = _Seen(first_place + new - 1 if new else branch.place, moves)
-        last[moves] = node
+        seen[node.id] = _Seen(first_place + new - 1 if new else branch.place, moves)
+        last[moves] = node.id
     return last

@@ -33,13 +33,10 @@ from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, poin
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.review.game_analysis import scoring_evaluator, seeded
-from gtp_engine.review.game_review import color_letter
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
-from gtp_engine.sgf import format_sgf
-from gtp_engine.sgf.tree_text import escaped
-from gtp_engine.sgf.values import format_point
+from gtp_engine.sgf.game_tree import GameTree
 
 DEFAULT_VISITS: Final = 500
 
@@ -127,24 +124,20 @@ class Solution:
 
     def to_sgf(self) -> str:
         """Return the position as a record: the best line first, then the other first moves with their refutations."""
-        root = format_sgf(self.game).rstrip().removesuffix(")")
-        return "\n".join([root, *(self._sgf_line(move) for move in self.moves)]) + ")"
+        tree = GameTree(self.game)
+        end = tree.main_line()[-1]
+        for move in self.moves:
+            verdict = self._verdict(move)
+            node = end.add_variation(move.line, self.color)
+            node.set("BM" if verdict == "worse" else "TE", "1")
+            node.comment = f"{self._described(move)}: {verdict}"
+        return tree.to_sgf()
 
     def _verdict(self, move: SolutionMove) -> str:
         """Return how a move compares with the others."""
         if move is self.moves[0]:
             return "best"
         return "as good" if move.winrate >= _least_good(self.moves) else "worse"
-
-    def _sgf_line(self, move: SolutionMove) -> str:
-        color, nodes = self.color, []
-        for point in move.line:
-            nodes.append(f";{color_letter(color)}[{format_point(point, width=self.game.width)}]")
-            color = opponent(color)
-        verdict = self._verdict(move)
-        mark = "BM[1]" if verdict == "worse" else "TE[1]"
-        nodes[0] += f"{mark}C[{escaped(f'{self._described(move)}: {verdict}')}]"
-        return f"({''.join(nodes)})"
 
     def _described(self, move: SolutionMove) -> str:
         line = " ".join(self._vertex(point) for point in move.line)

@@ -25,7 +25,7 @@ from gtp_engine.review.game_analysis import GameAnalysis, OnProgress, SavedWork
 from gtp_engine.review.game_line import read_game, read_variations
 from gtp_engine.review.game_review import Finding, GameReview, new_review
 from gtp_engine.sgf import read_sgf_file
-from gtp_engine.sgf.tree_text import TreeText, game_in
+from gtp_engine.sgf.tree_text import game_in
 
 SUFFIX: Final = ".review"
 STDIN_NAME: Final = "stdin"
@@ -153,7 +153,6 @@ class FileReviewer:
         if is_own_output(data):
             return ReviewOutcome(source)
         line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
-        TreeText(data)  # raises SgfError now rather than after the search
         if self._terms.variations:
             line = read_variations(data, line, rules=self._terms.rules, komi=self._terms.komi)
         key = self._analysis.key(data, line)
@@ -208,10 +207,7 @@ def write_files(target: Path, data: bytes, review: GameReview, result: dict[str,
 def files_of(
     data: bytes, review: GameReview, result: dict[str, Any], *, title: str, territory: bool = False
 ) -> dict[str, bytes]:
-    """Return the content of a review's files by their endings: "sgf", "html" and, last, "json".
-
-    Raises SgfError if the record's bytes cannot be kept as they are.
-    """
+    """Return the content of a review's files by their endings: "sgf", "html" and, last, "json"."""
     return {
         "sgf": annotated(data, review, territory=territory),
         "html": page_of(result, title=title).encode("utf-8"),

@@ -11,7 +11,7 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
-from gtp_engine.sgf.tree_text import TreeText
+from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.values import format_point, format_rules
 
 FORMAT: Final = "tengen-score-1"
@@ -73,20 +73,20 @@ class ScoreReport:
         """Return the record with marks in the position that was scored: territory (TB, TW), dead stones crossed (MA).
 
         Dead stones lie in the territory of the other side.  They replace marks of these kinds in the record.  Raises
-        SgfError if the record's bytes cannot be kept, and if the next move shares its node with the one before.
+        SgfError if the next move shares its node with the one before.
         """
-        text = TreeText(data)
-        number = text.nodes_by_moves().get(self.moves)
-        if number is None:
+        tree = GameTree(data)
+        node = tree.nodes_by_moves().get(self.moves)
+        if node is None:
             raise SgfError(f"move {self.moves + 1} shares its node with the move before, so there is no node to mark")
-        node = text.nodes[number]
-        text.remove_properties(node, ("TB", "TW", "MA"))
+        for name in ("TB", "TW", "MA"):
+            node.set(name)
         dead = self._points(DEAD)
         for name, status, color in (("TB", BLACK_TERRITORY, BLACK), ("TW", WHITE_TERRITORY, WHITE)):
             owned = [*self._points(status), *(point for point in dead if self.game.color_at(point) != color)]
-            text.add_values(node, name, self._letters(owned))
-        text.add_values(node, "MA", self._letters(dead))
-        return text.to_bytes()
+            node.set(name, *self._letters(owned))
+        node.set("MA", *self._letters(dead))
+        return tree.to_bytes()
 
     def _points(self, status: str) -> list[int]:
         return [point for point, found in self.statuses.items() if found == status]

@@ -1,6 +1,7 @@
-"""Game records: SGF text to a `Game` and back.
+"""Game records: SGF text to a `Game` and back, or to a tree with everything that a record has.
 
     bytes --parse_sgf--> SgfRecord --record_to_game--> Game --format_sgf--> text
+    bytes --GameTree--> nodes, each with its Game --to_bytes--> bytes
 
 This package reads the grammar of SGF (FF[4], https://www.red-bean.com/sgf/) and the properties of a game of Go: board
 sizes, points, komi, rules, handicap, set-up, and the common mistakes of other programs.  Files are untrusted input, so
@@ -8,12 +9,14 @@ reading is bounded in size, time and memory, and raises nothing but `SgfError`.
 
     reader         bytes to `SgfRecord`
     text_encoding  which encoding a record has
-    tree_text      the nodes in the text of a record; to insert properties and variations there
+    tree_text      the nodes in the text of a record
+    game_tree      the tree of a record: to walk, to edit and to write
     values         single values as text: parse and format
     record         the plain value of a record, `SgfRecord` to `Game`, `Game` to text
 """
 
-from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, parse_sgf, read_sgf_file
+from gtp_engine.sgf.game_tree import GameNode, GameTree
+from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, game_of, parse_sgf, read_sgf_file
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, format_sgf, play_record, record_to_game
 
 __all__ = [
@@ -22,6 +25,9 @@ __all__ = [
     "play_record",
     "format_sgf",
     "read_sgf_file",
+    "game_of",
+    "GameTree",
+    "GameNode",
     "SgfRecord",
     "LaterSetup",
     "MAX_BYTES",

@@ -1,7 +1,7 @@
-"""Reads SGF: bytes to `SgfRecord`.
+"""Reads a line of a game record, mostly the main one: bytes, or the nodes of a tree, to `SgfRecord`.
 
-Only the first game of a collection is read, always along its first variation, with the properties in `SgfRecord`.
-Everything else (comments, clocks, marks, other variations) is skipped.  As much is read as can be read: what is not, or
+Of a collection it is the first game, with the properties in `SgfRecord`.  Everything else (comments, clocks, marks,
+other variations) is skipped; `game_tree` has all of it.  As much is read as can be read: what is not, or
 is guessed, becomes a note of the record.
 
 Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_LATER_SETUPS`.  A file within them takes a
@@ -11,7 +11,7 @@ few seconds and a few hundred megabytes at most.  Nesting needs no limit, becaus
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Final
 
@@ -21,9 +21,9 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import values
-from gtp_engine.sgf.record import LaterSetup, SgfRecord, usual_first_player
+from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
 from gtp_engine.sgf.text_encoding import encoding_of
-from gtp_engine.sgf.tree_text import GameTree, Node, has_game
+from gtp_engine.sgf.tree_text import GameText, N, TextNode, has_game
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -82,24 +82,48 @@ def parse_sgf(data: bytes) -> SgfRecord:
     _check_length(data)
     # Bytes that are invalid in the encoding become U+FFFD.
     text = data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
+    game = first_game(text, TextNode)
+    return record_of(game.main_line(), game)
+
+
+def game_of(data: bytes | str, move_number: int | None = None) -> Game:
+    """Return the game of a record as far as it can be played, or the position before a move; raises SgfError."""
+    raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    return play_record(parse_sgf(raw), move_number=move_number)[0]
+
+
+def text_of_record(data: bytes) -> tuple[str, str]:
+    """Return a record as text that `tree_text.encoded` turns back, and its encoding; raises SgfError if it is long."""
+    _check_length(data)
+    encoding = encoding_of(data)
+    try:
+        return data.decode(encoding, "surrogateescape"), encoding
+    except UnicodeDecodeError:  # of UTF-16
+        return data.decode(encoding, "replace"), encoding
+
+
+def first_game(text: str, make: Callable[[N | None], N]) -> GameText[N]:
+    """Return the first game in a text; raises SgfError that names another format, or for a record that is too large."""
     if sum(text.count(mark) for mark in "(;[") > MAX_TOKENS:
         raise SgfError(f"the SGF record is too large: expected at most {MAX_TOKENS} nodes and values")
-    tree = _first_game(text)
-    nodes = tree.main_line()
-    info = _GameInfo(tree, nodes)
-    line = _MainLine(tree, info)
-    for node in nodes:
-        line.add(node)
-    return _record(info, line)
-
-
-def _first_game(text: str) -> GameTree:
-    """Return the first game in a text; raises SgfError that names another format."""
     if not has_game(text):
         for beginning, name in _OTHER_FORMATS.items():
             if re.match(rf"\s*(?:{beginning})", text):
                 raise SgfError(problem(name, expected="SGF", advice="convert it first"))
-    return GameTree(text)
+    return GameText(text, make)
+
+
+def record_of(nodes: Sequence[TextNode], game: GameText[N] | None = None) -> SgfRecord:
+    """Return the line of these nodes, from the root on; raises SgfError for what is no game of Go.
+
+    With the text of the `game`, in which this is the main line, its notes are those of the record too.
+    """
+    info = _GameInfo(nodes, game)
+    cut = game.nodes[-1] if game is not None and game.is_cut else None
+    line = _MainLine(info, cut)
+    for node in nodes:
+        line.add(node)
+    return _record(info, line)
 
 
 def _check_length(data: bytes) -> None:
@@ -113,20 +137,21 @@ class _GameInfo:
     They belong into the root, but SGF allows them elsewhere.  `notes` collects messages about what was not used.
     """
 
-    def __init__(self, tree: GameTree, nodes: Sequence[Node]) -> None:
-        self.notes: Final[list[str]] = list(tree.notes)
-        if has_game(tree.text, tree.end):
+    def __init__(self, nodes: Sequence[TextNode], whole: GameText[N] | None) -> None:
+        self.notes: Final[list[str]] = [] if whole is None else list(whole.notes)
+        if whole is not None and has_game(whole.text, whole.end):
             self.note("the file has several games: the first was taken; to take another, split the file")
         self._texts: Final[dict[str, str]] = {}
         has_begun = False
         for node in nodes:
-            for name in node.values.keys() & _GAME_INFO:
+            names = node.names
+            for name in _GAME_INFO.intersection(names):
                 # Terminals and front ends show names and results, so control characters in them become blanks.
-                texts = tree.texts(node, name)
+                texts = node.texts(name)
                 text = values.one_line(" ".join(texts) if name == "AP" else texts[0]).strip()
                 if text and not (has_begun and name == "SZ"):
                     self._texts.setdefault(name, text)
-            has_begun = has_begun or not node.values.keys().isdisjoint((*_STONES, "B", "W"))
+            has_begun = has_begun or not {*_STONES, "B", "W"}.isdisjoint(names)
         game = self.text("GM")
         if game is not None and game.lower() not in _GAME_NAMES:
             raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
@@ -188,27 +213,28 @@ class _MainLine:
     `stones` are the colours by point of the position before the first move.
     """
 
-    def __init__(self, tree: GameTree, info: _GameInfo) -> None:
+    def __init__(self, info: _GameInfo, cut: TextNode | None) -> None:
         self.width, self.height = info.size()
         self.stones: Final[dict[int, int]] = {}
         self.first_player: int | None = None
         self.moves: Final[list[Move]] = []
         self.later_setups: Final[list[LaterSetup]] = []
         self.is_cut = False
-        self._tree: Final = tree
+        self._cut: Final = cut
         self._info: Final = info
 
-    def add(self, node: Node) -> None:
+    def add(self, node: TextNode) -> None:
         """Add a node: first its set-up, then its moves (SGF forbids both in one node, programs do it)."""
         if self.is_cut:
             return
-        if not node.values.keys().isdisjoint((*_STONES, "PL")):
+        names = node.names
+        if not {*_STONES, "PL"}.isdisjoint(names):
             self._add_setup(node)
         # In the order of the node, for the rare one that has moves of both colours.
-        for name in node.values:
+        for name in names:
             if name in ("B", "W"):
-                self._add_moves(BLACK if name == "B" else WHITE, self._tree.texts(node, name))
-        self.is_cut |= self._tree.is_cut and node is self._tree.nodes[-1]
+                self._add_moves(BLACK if name == "B" else WHITE, node.texts(name))
+        self.is_cut |= node is self._cut
 
     def _add_moves(self, color: int, points: list[str]) -> None:
         for number, text in enumerate(points):
@@ -227,14 +253,14 @@ class _MainLine:
                 return
             self.moves.append(Move(color, point))
 
-    def _add_setup(self, node: Node) -> None:
-        black, white, emptied = (self._points(self._tree.texts(node, name), name) for name in _STONES)
+    def _add_setup(self, node: TextNode) -> None:
+        black, white, emptied = (self._points(node.texts(name), name) for name in _STONES)
         named = [*black, *white, *emptied]
         if len(set(named)) < len(named):
             self._info.note("a point is in two of AB, AW and AE: the last of them counts")
             white = tuple(point for point in white if point not in emptied)
             black = tuple(point for point in black if point not in (*white, *emptied))
-        player = _parse_player(self._tree.texts(node, "PL"))
+        player = _parse_player(node.texts("PL"))
         if not self.moves:
             self.stones.update(dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE))
             self.stones.update(dict.fromkeys(emptied, EMPTY))

@@ -153,6 +153,24 @@ def play_record(
     return game, replace(record, notes=(*record.notes, *left_out, *note)) if left_out or note else record
 
 
+def record_at(part: SgfRecord, line: SgfRecord, moves: int, *, rules: Rules | None, komi: float | None) -> Game:
+    """Return the game at the end of `part`, a record of the nodes up to there, which have this many `moves`.
+
+    `line` goes on from there; it tells whose move is next, and where handicap stones stand that the record omits.
+    Raises SgfError if the end of the part cannot be reached.
+    """
+    if len(part.moves) < moves:
+        raise SgfError(part.notes[-1])
+    if line.handicap and not part.setup_stones and len(line.moves) >= len(part.moves):
+        part = replace(part, handicap=line.handicap, setup_stones=line.setup_stones)
+    if not part.moves:
+        part = replace(part, first_player=line.first_player)
+    game = record_to_game(part, rules=rules, komi=komi)
+    if len(line.moves) > moves and line.moves[moves].color != game.to_play:
+        game.to_play = line.moves[moves].color
+    return game
+
+
 def _play(game: Game, move: Move, number: int) -> None:
     try:
         game.play(move, allow_superko=True)

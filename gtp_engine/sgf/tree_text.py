@@ -1,19 +1,16 @@
-r"""The grammar of SGF (FF[4], https://www.red-bean.com/sgf/): where the nodes of a game lie in its text.
+r"""The grammar of SGF (FF[4], https://www.red-bean.com/sgf/): the nodes of a game in the text of a record.
 
-Programs write much that the grammar does not allow.  `GameTree` reads as much as can be read and notes what it passed
+Programs write much that the grammar does not allow.  `GameText` reads as much as can be read and notes what it passed
 over: a missing `;` before the first node, brackets in texts without a backslash, a missing end, a value that is cut
 off, text between properties, names without values and values without names.
 
-`TreeText` inserts properties and variations without changing the rest.  Readers turn a record into values and lose how
-it was written; here everything else stays byte for byte as it was: unknown properties, line breaks, other variations,
-other games.  Inserted text is ASCII, and therefore the same in every encoding.  A variation needs parentheses around
-what follows in the main line: `;a;b` becomes `;a(;b)(;c)`.
+Every node keeps the text in which it was written, with the parentheses around it, so that a tree can be written as it
+was read, character for character, and a change touches nothing else.
 """
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from gtp_engine.errors import SgfError, counted, problem
 from gtp_engine.sgf.text_encoding import encoding_of, sections_of
@@ -49,6 +46,7 @@ _MOST_FAILURES: Final = 100
 _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 """Old records write names such as AddBlack; the capitals count."""
 
+_CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
 
 
@@ -60,48 +58,121 @@ def has_game(text: str, place: int = 0) -> bool:
     return _FIRST_PROPERTY.search(text, place) is not None
 
 
-class Span(NamedTuple):
-    """Where a value lies in a text: from `start` to `end` without brackets; `begin` is the end of what comes before."""
+class Chunk(NamedTuple):
+    """A value in the text of a node: its property, the text from the end of what comes before, and the value in it.
 
-    begin: int
-    start: int
-    end: int
-
-
-@dataclass(slots=True)
-class Node:
-    """A node: where it begins and ends in the text, its properties, and the number of moves in it."""
-
-    start: int
-    end: int
-    tree: int
-    """The number of the game tree that holds the node, in `GameTree.closings`."""
-    parent: int | None
-    """The number of the node before it in `GameTree.nodes`, None for the root."""
-    values: dict[str, list[Span]] = field(default_factory=dict)
-    moves: int = 0
-
-
-class GameTree:
-    """The first game in `text` from a place on; raises SgfError if there is none, or nothing is left of it.
-
-    `nodes` are those of the whole tree in the order of the text, `closings` the places of the parentheses that close
-    its trees; trees that lack one end with the game.  `notes` are messages about what was passed over; `is_cut` is
-    whether the text ends within a value.
+    The name is in the text of a property's first value; the value still has its escapes.
     """
 
-    def __init__(self, text: str, place: int = 0) -> None:
+    name: str
+    text: str
+    value: str
+
+
+class TextNode:
+    """A node as it is written: `opening`, which ends with its semicolon, its values, what follows it, and `closing`.
+
+    `opening` and `closing` have the parentheses of the trees that begin with the node.
+    """
+
+    __slots__ = ("children", "chunks", "closing", "end", "opening", "parent")
+
+    def __init__(self, parent: Self | None) -> None:
+        self.parent: Self | None = parent
+        self.children: list[Self] = []
+        self.chunks: list[Chunk] = []
+        self.opening = ";"
+        self.closing = ""
+        self.end = 0
+        """Where its last value ends in the text that it was read from."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its properties, each once, in their order."""
+        return list(dict.fromkeys(chunk.name for chunk in self.chunks))
+
+    @property
+    def moves(self) -> int:
+        """The number of moves in it; programs write more than one."""
+        return sum(chunk.name in ("B", "W") for chunk in self.chunks)
+
+    def texts(self, name: str) -> list[str]:
+        """Return the values of a property without escapes, each on one line; empty if the node has none."""
+        return [_ESCAPE.sub(_on_one_line, chunk.value) for chunk in self.chunks if chunk.name == name]
+
+    def long_texts(self, name: str) -> list[str]:
+        """Return the values of a property without escapes, with their line breaks; empty if the node has none."""
+        return [_ESCAPE.sub(_on_its_lines, chunk.value) for chunk in self.chunks if chunk.name == name]
+
+    def path(self) -> list[Self]:
+        """Return the nodes from the root to this one."""
+        line, node = [self], self.parent
+        while node is not None:
+            line.append(node)
+            node = node.parent
+        return line[::-1]
+
+
+N = TypeVar("N", bound=TextNode)
+
+
+def main_line_from(node: N) -> list[N]:
+    """Return a node and what follows it along the first variations."""
+    line = [node]
+    while line[-1].children:
+        line.append(line[-1].children[0])
+    return line
+
+
+def text_of_nodes(roots: Iterable[TextNode]) -> str:
+    """Return trees as their text."""
+    pieces: list[str] = []
+    waiting: list[TextNode | str] = []  # texts are closings
+    waiting += reversed([*roots])
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            pieces.append(node)
+            continue
+        pieces.append(node.opening)
+        pieces += [chunk.text for chunk in node.chunks]
+        if node.closing:
+            waiting.append(node.closing)
+        waiting += reversed(node.children)
+    return "".join(pieces)
+
+
+class _OpenTree(Generic[N]):
+    """A tree that is not closed yet: the node before it, and its first one."""
+
+    def __init__(self, before: N | None) -> None:
+        self.before: Final = before
+        self.first: N | None = None
+
+
+class GameText(Generic[N]):
+    """The first game in `text` from a place on; raises SgfError if there is none, or nothing is left of it.
+
+    `nodes` are those of the whole tree in the order of the text, made by `make` from their parents.  Trees that lack a
+    parenthesis end with the game.  `notes` are messages about what was passed over; `is_cut` is whether the text ends
+    within a value.
+    """
+
+    def __init__(self, text: str, make: Callable[[N | None], N], place: int = 0) -> None:
         start = _START.search(text, place)
         if start is None:
             raise SgfError("not a readable SGF record: no SGF data found")
         self.text: Final = text
         self.start: Final = start.start()
-        self.nodes: Final[list[Node]] = []
-        self.closings: Final[list[int]] = []
+        self.nodes: Final[list[N]] = []
+        self.roots: Final[list[N]] = []
+        """Nodes without one before them: the first one, and others where the record breaks the grammar."""
         self.notes: Final[list[str]] = []
         self.is_cut = False
-        self._open: Final[list[tuple[int, int | None]]] = []  # the trees that are open, with the nodes before them
-        self._last: int | None = None  # the node before the next one
+        self._make: Final = make
+        self._open: Final[list[_OpenTree[N]]] = []
+        self._written = self.start  # what lies before belongs to nodes
+        self._last: N | None = None  # the node before the next one
         self._has_begun = False  # the innermost tree
         self._takes_properties = False
         self._name = ""
@@ -111,26 +182,16 @@ class GameTree:
         self._failures = 0
         self.end: Final = self._read()
         self.has_end: Final = not self._open
-        if self._open and not any(node.values for node in self.nodes):
+        if self._open and not any(node.chunks for node in self.nodes):
             raise SgfError("not a readable SGF record: unexpected end of SGF data")
+        if self.text[self.start] == ";":
+            self.nodes[0].opening = f"({self.nodes[0].opening}"
+        for tree in reversed(self._open):
+            self._close(tree, f"{self._taken(self.end)})")
 
-    def main_line(self) -> list[Node]:
+    def main_line(self) -> list[N]:
         """Return the nodes of the main line, the root first."""
-        line = [0]
-        for number, node in enumerate(self.nodes):
-            if node.parent == line[-1]:
-                line.append(number)
-        return [self.nodes[number] for number in line]
-
-    def texts(self, node: Node, name: str) -> list[str]:
-        """Return the values of a property without escapes, each on one line; empty if the node has none."""
-        return [_ESCAPE.sub(_unescaped, self.text[span.start : span.end]) for span in node.values.get(name, ())]
-
-    def closed_text(self) -> str:
-        """Return the text with the parentheses that the game lacks."""
-        opening = "" if self.text[self.start] == "(" else "("
-        game = self.text[self.start : self.end]
-        return f"{self.text[: self.start]}{opening}{game}{')' * len(self._open)}{self.text[self.end :]}"
+        return main_line_from(self.nodes[0])
 
     def _read(self) -> int:
         """Find all nodes; return where the game ends."""
@@ -155,7 +216,7 @@ class GameTree:
                     place = self._name_begin if self._name and not self._has_value else place
                     self._name = ""
                     break
-                self._add_value(Span(place, token.end(), end))
+                self._add_value(token.end(), end)
                 place = end + 1
             else:
                 self._end_property()
@@ -165,8 +226,6 @@ class GameTree:
                     return place
         self._end_property()
         self._note("the record has no end")
-        for tree, _ in self._open:
-            self.closings[tree] = place
         return place
 
     def _follow(self, mark: str, place: int) -> None:
@@ -176,18 +235,42 @@ class GameTree:
         if mark == "(":
             self._open_tree()
         elif mark == ";":
-            self._add_node(place)
+            self._add_node(place + 1)
         else:
-            tree, self._last = self._open.pop()
-            self.closings[tree] = place
+            tree = self._open.pop()
+            self._last = tree.before
+            if tree.first is not None:
+                self._close(tree, self._taken(place + 1))
 
     def _open_tree(self) -> None:
-        self._open.append((len(self.closings), self._last))
-        self.closings.append(len(self.text))
+        self._open.append(_OpenTree(self._last))
 
-    def _add_node(self, place: int) -> None:
-        self.nodes.append(Node(place, place + 1, self._open[-1][0], self._last))
-        self._last = len(self.nodes) - 1
+    def _close(self, tree: "_OpenTree[N]", text: str) -> None:
+        """Let the parenthesis that closes a tree follow what is below its first node, or below the last root."""
+        first = tree.first
+        owner = first if first is not None and first.parent is not None else self.roots[-1]
+        owner.closing += text
+
+    def _taken(self, end: int) -> str:
+        """Return the text up to there that belongs to nothing yet."""
+        begin, self._written = self._written, max(end, self._written)
+        return self.text[begin:end]
+
+    def _add_node(self, end: int) -> None:
+        """Add a node whose semicolon ends there."""
+        node = self._make(self._last)
+        node.opening = self._taken(end)
+        node.end = end
+        if self._last is None:
+            self.roots.append(node)
+        else:
+            self._last.children.append(node)
+        for tree in reversed(self._open):
+            if tree.first is not None:
+                break
+            tree.first = node
+        self.nodes.append(node)
+        self._last = node
 
     def _property_name(self, written: str) -> str:
         """Return the name of a property; small letters count only if the first name of the record has no others."""
@@ -202,8 +285,8 @@ class GameTree:
             self._note("a property without a value was left out")
         self._name, self._has_value = "", False
 
-    def _add_value(self, span: Span) -> None:
-        """Add a value to the property that was named last."""
+    def _add_value(self, start: int, end: int) -> None:
+        """Add the value between two places to the property that was named last."""
         if not self._name or (self._has_begun and not self._takes_properties):
             self._note("a value that belongs to no property was left out")
             return
@@ -212,10 +295,8 @@ class GameTree:
             self._add_node(self._name_begin)
             self._has_begun = self._takes_properties = True
         node = self.nodes[-1]
-        begin = span.begin if self._has_value else self._name_begin
-        node.values.setdefault(self._name, []).append(span._replace(begin=begin))
-        node.end = span.end + 1
-        node.moves += self._name in ("B", "W")
+        node.chunks.append(Chunk(self._name, self._taken(end + 1), self.text[start:end]))
+        node.end = end + 1
         self._has_value = True
 
     def _value_end(self, start: int) -> int | None:
@@ -249,107 +330,6 @@ class GameTree:
             self.notes.append(text)
 
 
-class TreeText:
-    """The first game of a record, as text; `nodes` are those of its main line, `all_nodes` have the variations too.
-
-    Parentheses that the game lacks are added.  Raises SgfError if there is no game, or its bytes would not survive
-    being decoded and encoded.
-    """
-
-    def __init__(self, data: bytes) -> None:
-        text, self._encoding = _decoded(data)
-        tree = GameTree(text)
-        if (closed := tree.closed_text()) != text:
-            tree = GameTree(closed)
-        self._text: Final = tree.text
-        self._closings: Final = tree.closings
-        self.nodes: Final = tree.main_line()
-        self.all_nodes: Final = tree.nodes
-        self._insertions: Final[dict[int, list[str]]] = {}
-        self._removed: Final[dict[int, int]] = {}
-
-    def nodes_by_moves(self) -> dict[int, int]:
-        """Return for each number of moves the number (in `nodes`) of the last node after that many moves.
-
-        A number of moves that is reached only within a node has no entry.
-        """
-        found, moves = {}, 0
-        for number, node in enumerate(self.nodes):
-            moves += node.moves
-            found[moves] = number
-        return found
-
-    def paths(self) -> Iterator[list[int]]:
-        """Yield the numbers (in `all_nodes`) of the nodes from the root to each end of the tree, main line first."""
-        parents = {node.parent for node in self.all_nodes}
-        for number in range(len(self.all_nodes)):
-            if number not in parents:
-                path: list[int] = []
-                node: int | None = number
-                while node is not None:
-                    path.append(node)
-                    node = self.all_nodes[node].parent
-                yield path[::-1]
-
-    def line(self, path: list[int]) -> bytes:
-        """Return a record of these nodes alone, as they are in the original."""
-        byte_order_mark = self._text[:1] if self._text.startswith("\ufeff") else ""
-        nodes = (self.all_nodes[number] for number in path)
-        texts = "".join(f";{self._text[node.start : node.end].removeprefix(';')}" for node in nodes)
-        return _encoded(f"{byte_order_mark}({texts})", self._encoding)
-
-    def add_property(self, node: Node, name: str, value: str) -> bool:
-        """Add a property to a node unless it has the property already; return whether it was added."""
-        return self.add_values(node, name, [value])
-
-    def add_values(self, node: Node, name: str, values: list[str]) -> bool:
-        """Add a property with these values unless the node has it or there are none; return whether it was added."""
-        if name in node.values or not values:
-            return False
-        self._insert(node.end, name + "".join(f"[{escaped(value)}]" for value in values))
-        return True
-
-    def remove_properties(self, node: Node, names: Collection[str]) -> None:
-        """Remove the properties of these names from a node, as far as it has them."""
-        for name in names:
-            self._removed.update((span.begin, span.end + 1) for span in node.values.pop(name, ()))
-
-    def add_comment(self, node: Node, text: str) -> None:
-        """Add a comment to a node, below the one that it has."""
-        if "C" in node.values:
-            self._insert(node.values["C"][-1].end, "\n\n" + escaped(text))
-        else:
-            self._insert(node.end, f"C[{escaped(text)}]")
-
-    def add_variations(self, variations: dict[int, list[str]]) -> None:
-        """Add variations, each as the text of its nodes, by the number of the node (in `nodes`) after which they begin.
-
-        May be called only once.  The last node gets none, because a variation there would continue the main line.
-        """
-        for number in sorted(variations, reverse=True):
-            if number >= len(self.nodes) - 1:
-                continue
-            node, following = self.nodes[number], self.nodes[number + 1]
-            texts = "".join(f"\n({text})" for text in variations[number])
-            closing = self._closings[node.tree]
-            if following.tree == node.tree:
-                self._insert(following.start, "\n(")
-                self._insert(closing, ")" + texts)
-            else:
-                self._insert(closing, texts)
-
-    def to_bytes(self) -> bytes:
-        """Return the record with everything inserted and removed, in its own encoding."""
-        pieces, last = [], 0
-        for place in sorted(self._insertions.keys() | self._removed.keys()):
-            pieces += [self._text[last:place], *self._insertions.get(place, ())]
-            last = self._removed.get(place, place)
-        return _encoded("".join([*pieces, self._text[last:]]), self._encoding)
-
-    def _insert(self, place: int, text: str) -> None:
-        self._insertions.setdefault(place, []).append(text)
-
-
 def games_in(data: bytes) -> list[bytes]:
     """Return the games of an SGF collection, each with its original bytes; text between games is left out.
 
@@ -378,45 +358,49 @@ def game_in(data: bytes, number: int | None) -> bytes:
 
 def _games_in_section(data: bytes) -> list[bytes]:
     """Return the games of a part of a collection that has one encoding."""
-    text, encoding = _decoded(data)
+    text, encoding = decoded(data)
     byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
     games: list[bytes] = []
     place = 0
     while True:
         try:
-            tree = GameTree(text, place)
+            tree = GameText(text, TextNode, place)
         except SgfError:
             return games
         place = tree.end if tree.has_end else len(text)
-        games.append(_encoded(byte_order_mark + text[tree.start : place], encoding))
+        games.append(encoded(byte_order_mark + text[tree.start : place], encoding))
 
 
-def _decoded(data: bytes) -> tuple[str, str]:
-    """Return a record as text, and its encoding; raises SgfError if `_encoded` would not give the same bytes."""
+def decoded(data: bytes) -> tuple[str, str]:
+    """Return a record as text, and its encoding; raises SgfError if `encoded` would not give the same bytes."""
     encoding = encoding_of(data)
     try:
         text = data.decode(encoding, "surrogateescape")
-        if _encoded(text, encoding) == data:
+        if encoded(text, encoding) == data:
             return text, encoding
     except UnicodeError:
         pass
     raise SgfError(problem(f"SGF record whose bytes in {encoding} cannot be kept", advice="save it in UTF-8"))
 
 
-def _encoded(text: str, encoding: str) -> bytes:
+def encoded(text: str, encoding: str) -> bytes:
     """Return text as the bytes of a record; bytes that could not be decoded are restored."""
     return text.encode(encoding, "surrogateescape")
 
 
 def escaped(text: str) -> str:
-    """Return text as an SGF value: in ASCII, "?" for other characters, and with SGF's escapes."""
-    plain = text.encode("ascii", "replace").decode("ascii")
-    return re.sub(r"([\\\]])", r"\\\1", plain)
+    """Return text as a value with SGF's escapes; control characters but line breaks become blanks."""
+    return re.sub(r"([\\\]])", r"\\\1", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _on_one_line(found: re.Match[str]) -> str:
     """Return what an escape or white space stands for: a character, a blank, or nothing for an escaped line break."""
     character: str | None = found[1]
     if character is None or character in "\t\f\v":
         return " "
     return "" if character.startswith(("\n", "\r")) else character
+
+
+def _on_its_lines(found: re.Match[str]) -> str:
+    """Return the same where line breaks count."""
+    return "\n" if found[1] is None and found[0][0] in "\r\n" else _on_one_line(found)

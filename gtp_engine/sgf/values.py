@@ -141,6 +141,15 @@ def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int
     return tuple(points)
 
 
+def parse_label(text: str, *, width: int, height: int) -> tuple[int, str] | None:
+    """Return point and text of an LB value such as "pd:A"; None if it is none, or not on the board."""
+    point, colon, label = text.partition(":")
+    try:
+        return (parse_point(point, width=width, height=height), label) if colon else None
+    except SgfError:
+        return None
+
+
 def parse_handicap(text: str) -> int | None:
     """Return the number of an HA value (0 for 0 and 1, which mean no handicap); None if it is not a number."""
     text = text.strip()

@@ -97,9 +97,6 @@ HOSTILE = {
     "huge.sgf": (b"(;C[" + b"x" * 10_000_000 + b"])", "too long"),
     "illegal.sgf": (b"(;SZ[9]AB[aa];W[aa])", "move 1"),
     "image.sgf": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not a readable SGF record"),
-    "old.sgf": (b"(;SZ[5]CA[Shift_JIS]C[\xfa\x5b];B[aa])", "bytes in cp932 cannot be kept; save it in UTF-8"),
-    "torn.sgf": (b"\xff\xfe" + "(;SZ[5];B[aa])".encode("utf-16-le") + b"x", "cannot be kept"),
-    "utf16.sgf": ("(;SZ[5]PB[é];B[aa])".encode("utf-16-le") + b"\xff", "utf-16-le cannot be kept"),
 }
 
 
@@ -203,9 +200,20 @@ def test_the_title_of_the_page_names_the_players(game: Path) -> None:
     assert "<title>Ann – Bob</title>" in page_of(result, title="game")
 
 
-def test_a_record_that_cannot_be_annotated_is_not_searched(game: Path, evaluator: AreaEvaluator) -> None:
-    game.write_bytes(HOSTILE["old.sgf"][0])
-    assert "cannot be kept" in review(game).output and evaluator.asked == []
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"(;SZ[5]CA[Shift_JIS]C[\xfa\x5b];B[aa])",
+        b"\xff\xfe" + "(;SZ[5];B[aa])".encode("utf-16-le") + b"x",
+        "(;SZ[5]PB[é];B[aa])".encode("utf-16-le") + b"\xff",
+    ],
+)
+def test_a_record_with_bytes_that_cannot_be_kept_is_reviewed(data: bytes, tmp_path: Path) -> None:
+    """It was refused, with the advice to save it in UTF-8."""
+    path = tmp_path / "game.sgf"
+    path.write_bytes(data)
+    assert review(path).exit_code == 0
+    assert len(parse_sgf((tmp_path / "game.review.sgf").read_bytes()).moves) == 1
 
 
 def test_a_file_that_is_missing_is_written_again_without_a_search(game: Path, evaluator: AreaEvaluator) -> None:

@@ -12,7 +12,8 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.sgf import format_sgf, parse_sgf, play_record, record_to_game
-from gtp_engine.sgf.tree_text import TreeText, game_in, games_in
+from gtp_engine.sgf.game_tree import GameTree
+from gtp_engine.sgf.tree_text import game_in, games_in
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
 
@@ -129,7 +130,7 @@ def test_values_of_passes(size: int, text: str) -> None:
 )
 def test_encodings_that_are_not_the_declared_ones(data: bytes, name: str) -> None:
     assert parse_sgf(data).black_name == name
-    assert TreeText(data).to_bytes() == data
+    assert GameTree(data).to_bytes() == data
 
 
 def test_a_record_is_used_up_to_an_illegal_move() -> None:
@@ -189,11 +190,13 @@ def test_the_first_of_several_games_is_taken_with_a_note() -> None:
 
 
 def test_a_record_without_an_end_gets_one_when_it_is_written() -> None:
-    text = TreeText(b"(;SZ[9];B[ee](;W[cc];B[dd];W[g")
-    text.add_variations({1: [";W[aa]"], 2: [";B[bb]"]})
-    (game,) = games_in(text.to_bytes())
+    tree = GameTree(b"(;SZ[9];B[ee](;W[cc];B[dd];W[g")
+    _, first, second, *_ = tree.main_line()
+    first.add_move("A9")
+    second.add_move("B8")
+    (game,) = games_in(tree.to_bytes())
     assert game.replace(b"\n", b"") == b"(;SZ[9];B[ee](;W[cc](;B[dd];)(;B[bb]))(;W[aa]))"
-    assert TreeText(b";SZ[9];B[ee]").to_bytes() == b"(;SZ[9];B[ee])"
+    assert GameTree(b";SZ[9];B[ee]").to_bytes() == b"(;SZ[9];B[ee])"
 
 
 def test_a_file_of_games_with_brackets_is_split() -> None:
@@ -234,7 +237,7 @@ def test_damaged_records_have_all_moves_before_the_damage() -> None:
         place = draw.randrange(data.index(b";", 2) + 1, len(data))
         whole = parse_sgf(data).moves
         # The moves whose bytes, and what shows that their values have ended, lie before the damage.
-        before = sum(node.end < place for node in TreeText(data).nodes if node.moves)
+        before = sum(node.end < place for node in GameTree(data).main_line() if node.moves)
         broken = damaged(data, place, draw)
         _, record = play_record(parse_sgf(broken))
         assert record.moves[:before] == whole[:before], (number, data, broken)

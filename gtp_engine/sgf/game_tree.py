@@ -1,0 +1,446 @@
+"""A game as a tree: main line and variations, with comments, marks and set-up stones, to walk, to edit and to write.
+
+    tree = GameTree(data)                        # what any program has written: SGF, GIB or NGF
+    for node in tree.main_line():
+        print(node.vertex, node.comment)
+    tree.main_line()[30].add_move("Q16").comment = "Better."
+    data = tree.to_bytes()
+
+What was read is written as it was, byte for byte: unknown properties, line breaks, the encoding.  An edit changes the
+text of its property, node or variation and nothing else.  Text that the encoding of the record does not have makes it
+UTF-8.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias, final
+
+from gtp_engine.arguments import checked
+from gtp_engine.errors import SgfError, problem, shown
+from gtp_engine.files import replacing
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.coords import format_vertex, to_color, to_point, to_stone
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of, text_of_record
+from gtp_engine.sgf.record import SgfRecord, format_sgf, record_at
+from gtp_engine.sgf.tree_text import Chunk, GameText, TextNode, encoded, escaped, main_line_from, text_of_nodes
+from gtp_engine.sgf.values import format_point, parse_label, parse_move_point, parse_points, parse_size
+
+MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA", "selected": "SL"}
+"""The marks of a point, and SGF's properties for them."""
+
+_STONES: Final = {BLACK: "AB", WHITE: "AW", EMPTY: "AE"}
+_MOVES: Final = {BLACK: "B", WHITE: "W"}
+
+Vertex: TypeAlias = int | str
+"""A point, PASS, or text such as "Q16"."""
+
+
+@final
+@checked
+class GameNode(TextNode):
+    """A node of a `GameTree`: at most one move, or set-up stones, with everything that is said about the position.
+
+    `parent` is the node before it, None for the root; `children` are the nodes after it, the main one first.  `tree`
+    is the tree, `id` a number that no other node of the tree has or gets.  Points are given as those of `Game`, and
+    methods raise InvalidVertexError for one off the board.
+    """
+
+    __slots__ = ("id", "tree")
+    children: "list[GameNode]"
+
+    def __init__(self, tree: "GameTree", parent: "GameNode | None") -> None:
+        super().__init__(parent)
+        self.tree: Final = tree
+        self.id: Final = tree._new_id()
+
+    def __repr__(self) -> str:
+        return f"<GameNode {self.id}: {self.text}>"
+
+    # --- the place in the tree ---
+
+    @property
+    def next(self) -> "GameNode | None":
+        """The node after it in the main line; None at the end of a line."""
+        return self.children[0] if self.children else None
+
+    @property
+    def is_in_main_line(self) -> bool:
+        """Whether it and all nodes before it are the first child of their parents."""
+        return all(node.parent is None or node.parent.children[0] is node for node in self.path())
+
+    @property
+    def move_number(self) -> int:
+        """The number of moves from the root up to this node, passes included."""
+        return sum(node.moves for node in self.path())
+
+    def walk(self) -> "Iterator[GameNode]":
+        """Yield this node and all below it, each before its children and these in their order."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(node.children)
+
+    # --- what it holds ---
+
+    @property
+    def text(self) -> str:
+        """Its properties as SGF writes them, such as "B[pd]C[A good start.]"."""
+        return "".join(chunk.text for chunk in self.chunks).strip()
+
+    @property
+    def properties(self) -> dict[str, list[str]]:
+        """All properties: their values by name, without escapes."""
+        return {name: self.get(name) for name in self.names}
+
+    def get(self, name: str) -> list[str]:
+        """Return the values of a property without escapes, [] if the node does not have it."""
+        return self.long_texts(name)
+
+    def set(self, name: str, *values: str) -> None:
+        """Give a property these values in place of those it has; without values it is removed.
+
+        Values are text without escapes.  Raises SgfError for a name that is not of capital letters.
+        """
+        if not (name.isascii() and name.isalpha() and name.isupper()):
+            raise SgfError(problem(f"property {shown(name)}", expected="a name of capital letters, such as C"))
+        self._put(name, [escaped(_writable(value)) for value in values])
+
+    @property
+    def move(self) -> Move | None:
+        """The move, None if the node has none, or one off the board."""
+        for chunk in self.chunks:
+            if chunk.name in ("B", "W"):
+                width, height = self.tree.size
+                try:
+                    point = parse_move_point(self.texts(chunk.name)[0], width=width, height=height)
+                except SgfError:
+                    return None
+                return Move(BLACK if chunk.name == "B" else WHITE, point)
+        return None
+
+    @property
+    def vertex(self) -> str | None:
+        """The move as text, "Q16" or "pass"; None if the node has none."""
+        move = self.move
+        return None if move is None else self.tree.vertex(move.point)
+
+    @property
+    def comment(self) -> str:
+        """The comment, with its line breaks; "" for none."""
+        return "\n".join(self.get("C"))
+
+    @comment.setter
+    def comment(self, text: str) -> None:
+        self.set("C", *([text] if text else []))
+
+    def add_comment(self, text: str) -> None:
+        """Add a paragraph below the comment that the node has."""
+        values = [chunk.value for chunk in self.chunks if chunk.name == "C"]
+        new = escaped(_writable(text))
+        self._put("C", [*values[:-1], f"{values[-1]}\n\n{new}"] if values else [new])
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """The marks by vertex: "triangle", "square", "circle", "cross" or "selected"."""
+        return {vertex: mark for mark, name in MARKS.items() for vertex in self._vertices(name)}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels by vertex: letters, numbers or other short text."""
+        width, height = self.tree.size
+        found = (parse_label(value, width=width, height=height) for value in self.get("LB"))
+        return {self.tree.vertex(label[0]): label[1] for label in found if label is not None}
+
+    def set_mark(self, vertex: Vertex, mark: str | None) -> None:
+        """Mark a point, in place of the mark or label it has; None removes it.  Raises SgfError for another mark."""
+        if mark is not None and mark not in MARKS:
+            raise SgfError(problem(f"mark {shown(mark)}", expected=f"one of {', '.join(MARKS)}"))
+        point = self.tree.point(vertex)
+        self._take_marks(point)
+        if mark is not None:
+            self._set_points(MARKS[mark], [*self._points(MARKS[mark]), point])
+
+    def set_label(self, vertex: Vertex, text: str | None) -> None:
+        """Write a short text on a point, in place of the mark or label it has; None or "" removes it."""
+        point = self.tree.point(vertex)
+        self._take_marks(point)
+        if text:
+            label = escaped(_writable(text)).replace("\n", " ").replace(":", "\\:")
+            values = [chunk.value for chunk in self.chunks if chunk.name == "LB"]
+            self._put("LB", [*values, f"{format_point(point, width=self.tree.size[0])}:{label}"])
+
+    @property
+    def setup(self) -> tuple[Move, ...]:
+        """The stones that the node puts on the board, and the points that it empties, with the colour EMPTY."""
+        return tuple(Move(color, point) for color, name in _STONES.items() for point in self._points(name))
+
+    def set_stone(self, vertex: Vertex, color: int | str) -> None:
+        """Let the node put a stone of this colour on a point, or take one off (EMPTY, "empty").
+
+        Raises SgfError if the node has a move: SGF does not mix the two, so add a node for the stones.
+        """
+        wanted = EMPTY if color in (EMPTY, "empty") else to_color(color)
+        point = self.tree.point(vertex)
+        if self.moves:
+            raise SgfError(problem(f"a stone set up in the node of move {self.vertex}", advice="add a node for it"))
+        for name in _STONES.values():
+            self._set_points(name, [each for each in self._points(name) if each != point])
+        if self.game().color_at(point) != wanted:
+            self._set_points(_STONES[wanted], [*self._points(_STONES[wanted]), point])
+
+    def game(self, *, rules: Rules | str | None = None, komi: float | None = None) -> Game:
+        """Return a new game at this node, with the moves up to here, and the colour of the next move to play.
+
+        `rules` and `komi` are for records that name none; they default to those of `Game`.  Where the record changes
+        the position between moves, the game begins there.  Raises SgfError if a move up to here cannot be played.
+        """
+        path = self.path()
+        line = [*path, *main_line_from(self)[1:]]
+        moves = sum(node.moves for node in path)
+        known = None if rules is None else Rules.of(rules)
+        return record_at(record_of(path), record_of(line), moves, rules=known, komi=komi)
+
+    # --- edits ---
+
+    def add_move(self, move: Move | Vertex, color: int | str | None = None) -> "GameNode":
+        """Return the child with this move, a new last variation unless there is one already.
+
+        `color` defaults to the side to play.  Raises IllegalMoveError (a repetition that superko forbids is accepted,
+        since records have it), InvalidVertexError, and SgfError if the position cannot be reached.
+        """
+        game = self.game()
+        if isinstance(move, Move):
+            wanted = game.as_move(move)
+        else:
+            point = to_point(move, width=game.width, height=game.height)
+            wanted = Move(game.to_play if color is None else to_color(color), point)
+        for child in self.children:
+            if child.move == wanted:
+                return child
+        game.play(wanted, allow_superko=True)
+        return self._new_child(wanted)
+
+    def add_variation(self, moves: Sequence[Move | Vertex], color: int | str | None = None) -> "GameNode":
+        """Add moves in turn, `color` (default: the side to play) first, as a new last variation; return the first node.
+
+        Raises what `add_move` raises, and SgfError for no moves; nothing is added then.
+        """
+        game = self.game()
+        if color is not None:
+            game.to_play = to_color(color)
+        played = [game.play(each, allow_superko=True) for each in moves]
+        if not played:
+            raise SgfError(problem("a variation without moves", expected="one move or more"))
+        first = node = self._new_child(played[0])
+        for move in played[1:]:
+            node = node._new_child(move)
+        return first
+
+    def add_node(self) -> "GameNode":
+        """Return a new last child without a move, for set-up stones or a comment."""
+        return self._new_child(None)
+
+    def delete(self) -> None:
+        """Take the node with everything below it out of the tree; raises SgfError for the root."""
+        self._parent("delete").children.remove(self)
+
+    def promote(self) -> None:
+        """Make the node's variation the main one of its parent; raises SgfError for the root."""
+        children = self._parent("promote").children
+        children.remove(self)
+        children.insert(0, self)
+
+    def make_main_line(self) -> None:
+        """Make the line from the root through this node the main line."""
+        for node in self.path()[1:]:
+            node.promote()
+
+    # --- internals ---
+
+    def _parent(self, what: str) -> "GameNode":
+        if self.parent is None:
+            raise SgfError(problem(f"cannot {what} the root", expected="another node"))
+        if len(self.parent.children) > 1:
+            self.parent._enclose_variations()
+        return self.parent
+
+    def _new_child(self, move: Move | None) -> "GameNode":
+        """Return a new last child; whether the move is legal is not checked."""
+        child = GameNode(self.tree, self)
+        child.opening = "\n;"
+        self.children.append(child)
+        if len(self.children) > 1:
+            self._enclose_variations()
+        if move is not None:
+            child._set_points(_MOVES[move.color], [move.point])
+        return child
+
+    def _enclose_variations(self) -> None:
+        """Put parentheses around the children that have none."""
+        for child in self.children:
+            before, semicolon, _ = child.opening.rpartition(";")
+            if not semicolon:
+                before = child.opening
+            if before.count("(") == before.count(")"):
+                child.opening = f"{before if before.endswith(chr(10)) else before + chr(10)}(;"
+                child.closing += ")"
+
+    def _put(self, name: str, values: list[str]) -> None:
+        """Give a property these values, which have their escapes."""
+        old = [number for number, chunk in enumerate(self.chunks) if chunk.name == name]
+        new = [Chunk(name, f"[{value}]", value) for value in values]
+        place = old[0] if old else len(self.chunks)
+        if new:
+            text = self.chunks[place].text if old else ""
+            new[0] = new[0]._replace(text=f"{text[: len(text) - len(text.lstrip())]}{name}{new[0].text}")
+        rest = [chunk for chunk in self.chunks[place:] if chunk.name != name]
+        self.chunks = [*self.chunks[:place], *new, *rest]
+        if name in ("SZ", "CA"):
+            self.tree._forget_size()
+
+    def _points(self, name: str) -> list[int]:
+        """Return the points of a list such as AB's, as far as they are on the board."""
+        width, height = self.tree.size
+        points: dict[int, None] = {}
+        for text in dict.fromkeys(self.texts(name)):
+            try:
+                points.update(dict.fromkeys(parse_points(text.split(","), width=width, height=height)))
+            except SgfError:
+                continue
+        return list(points)
+
+    def _vertices(self, name: str) -> list[str]:
+        return [self.tree.vertex(point) for point in self._points(name)]
+
+    def _set_points(self, name: str, points: list[int]) -> None:
+        if points != self._points(name) or name in ("B", "W"):
+            self._put(name, [format_point(point, width=self.tree.size[0]) for point in points])
+
+    def _take_marks(self, point: int) -> None:
+        """Remove the marks and labels of a point."""
+        for name in MARKS.values():
+            points = self._points(name)
+            if point in points:
+                self._set_points(name, [each for each in points if each != point])
+        width, height = self.tree.size
+        values = [chunk.value for chunk in self.chunks if chunk.name == "LB"]
+        kept = [
+            value
+            for value, text in zip(values, self.get("LB"), strict=True)
+            if (parse_label(text, width=width, height=height) or (None, ""))[0] != point
+        ]
+        if len(kept) < len(values):
+            self._put("LB", kept)
+
+
+@checked
+class GameTree:
+    """The tree of a record in SGF, GIB or NGF, as bytes or text, or of a `Game`; without one, an empty board of 19x19.
+
+    A record is read as far as it can be read, `notes` are what was passed over or guessed.  Of a file with several
+    games it is the first one; the others are written with it unchanged.  Raises SgfError for what is no record of Go.
+    """
+
+    def __init__(self, record: bytes | str | Game | None = None) -> None:
+        if record is None or isinstance(record, Game):
+            record = format_sgf(record or Game())
+        data = record.encode("utf-8", "replace") if isinstance(record, str) else record
+        text, self._encoding = text_of_record(data)
+        self._count = 0
+        self._size: tuple[int, int] | None = None
+        game: GameText[GameNode] = first_game(text, lambda parent: GameNode(self, parent))
+        self.root: Final[GameNode] = game.nodes[0]
+        self.notes: Final = record_of(game.main_line(), game).notes
+        self._roots: Final = game.roots
+        self._before, self._after = text[: game.start], text[game.end :]
+        self._is_ascii: Final = text.isascii()
+
+    @staticmethod
+    def load(path: str | Path) -> "GameTree":
+        """Return the tree of a file; raises SgfError."""
+        return GameTree(read_sgf_file(str(path)))
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the board in points."""
+        if self._size is None:
+            self._size = parse_size((self.root.texts("SZ") or ["19"])[0].strip() or "19")
+        return self._size
+
+    @property
+    def record(self) -> SgfRecord:
+        """The main line as a plain value, with players, komi, rules and result."""
+        return record_of(self.main_line())
+
+    def main_line(self) -> list[GameNode]:
+        """Return the nodes of the main line, the root first."""
+        return main_line_from(self.root)
+
+    def nodes_by_moves(self) -> dict[int, GameNode]:
+        """Return for each number of moves of the main line the last node after that many moves.
+
+        A number of moves that is reached only within a node has no entry.
+        """
+        found, moves = {}, 0
+        for node in self.main_line():
+            moves += node.moves
+            found[moves] = node
+        return found
+
+    def nodes(self) -> Iterator[GameNode]:
+        """Yield all nodes, each before its children: in the order in which SGF writes them."""
+        return self.root.walk()
+
+    def node(self, id: int) -> GameNode:
+        """Return the node with this `id`; raises SgfError if there is none."""
+        found = next((node for node in self.nodes() if node.id == id), None)
+        if found is None:
+            raise SgfError(f"the game has no node {id}")
+        return found
+
+    def point(self, vertex: Vertex) -> int:
+        """Return the point of a vertex; raises InvalidVertexError for a pass and what is not on the board."""
+        width, height = self.size
+        return to_stone(vertex, width=width, height=height)
+
+    def vertex(self, point: int) -> str:
+        """Return a point as text, such as "Q16", or "pass"."""
+        width, height = self.size
+        return format_vertex(point, width=width, height=height)
+
+    def to_sgf(self) -> str:
+        """Return the tree as SGF, as it was read but for what was changed."""
+        return f"{self._before}{text_of_nodes(self._roots)}{self._after}"
+
+    def to_bytes(self) -> bytes:
+        """Return what `to_sgf` returns, in the record's own encoding, or in UTF-8 if that lacks a character."""
+        text = self.to_sgf()
+        if self._encoding == "utf-8" and self._is_ascii and not text.isascii() and not self.root.texts("CA"):
+            self.root.set("CA", "UTF-8")  # without it, SGF is Latin-1
+            text = self.to_sgf()
+        try:
+            return encoded(text, self._encoding)
+        except UnicodeEncodeError:
+            self.root.set("CA", "UTF-8")
+            self._encoding = "utf-8"
+            return self.to_sgf().encode("utf-8", "replace")
+
+    def save(self, path: str | Path) -> None:
+        """Write the tree to a file, whole or not at all; raises OSError."""
+        with replacing(Path(path)) as unfinished:
+            unfinished.write_bytes(self.to_bytes())
+
+    def _new_id(self) -> int:
+        self._count += 1
+        return self._count - 1
+
+    def _forget_size(self) -> None:
+        self._size = None
+
+
+def _writable(text: str) -> str:
+    """Return text without what no encoding has, lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")
