@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final, Protocol, TextIO
 
@@ -30,8 +30,19 @@ TICK: Final = 1.0
 """Seconds between two updates of the clocks while a person thinks."""
 
 _STEPS: Final = {key_reader.UP: (0, -1), key_reader.DOWN: (0, 1), key_reader.LEFT: (-1, 0), key_reader.RIGHT: (1, 0)}
+_TYPED: Final = {
+    key_reader.PAGE_UP: "back",
+    key_reader.PAGE_DOWN: "forward",
+    key_reader.HOME: "back 9999",
+    key_reader.LAST: "forward 9999",
+}
+"""Keys that are a command."""
+
 _FACTS_WIDTH: Final = 30
-"""Columns for the facts; where they do not fit beside the board they go below it."""
+"""Columns for the facts and the gap before them; where they do not fit beside the board they go below it."""
+
+_GAP: Final = 3
+"""Columns between a board and the facts beside it."""
 
 _LEAST_ROWS: Final = 24
 """Rows of a terminal for a live screen: those that a board of 19 lines needs with message and prompt beside it."""
@@ -104,29 +115,42 @@ def board_colors(color_system: str | None) -> BoardColors:
 def picture_of(screen: Screen, console: Console, cursor: int = NULL_POINT, typed: str = "") -> Group:
     """Return a screen in the colours of a terminal, and no larger than that: where a board has no room, a part of it.
 
-    `typed` is what stands behind the prompt.
+    Text is wrapped and takes no room from a board that fits: what is too long ends in "…", and facts make way for the
+    message.  `typed` is what stands behind the prompt.
     """
     width, height = console.size
-    facts, message = Text("\n".join(screen.facts)), Text(screen.message)
     line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold")) if screen.prompt else Text()
-    is_beside = 2 * screen.board.width + 9 + _FACTS_WIDTH <= width
-
-    def lines_beside(texts: Sequence[Text]) -> int:
-        return height - _LETTER_ROWS - sum(len(text.wrap(console, width)) for text in texts)
-
-    below = [] if is_beside else [facts, message]
-    lines = lines_beside([*below, line])
-    if below and lines < min(_LEAST_LINES, screen.board.height):
-        below = [message]
-        lines = lines_beside([*below, line])
     colors = board_colors(console.color_system)
-    board = colored_board(screen.board, cursor, (width - _NUMBER_COLUMNS) // 2, lines, colors)
-    table = Table.grid(padding=(0, 3))
-    if is_beside:
-        table.add_row(board, Group(Text(""), facts, Text(""), message))
-    else:
-        table.add_row(board)
-    return Group(table, *below, line)
+    lines = height - len(line.wrap(console, width))
+    board_width = 2 * screen.board.width + _NUMBER_COLUMNS
+    beside = width - board_width - _GAP
+    if beside >= _FACTS_WIDTH - _GAP:
+        board = colored_board(screen.board, cursor, screen.board.width, lines - _LETTER_ROWS, colors)
+        table = Table.grid(padding=(0, _GAP))
+        table.add_column(width=board_width)
+        table.add_column(width=beside)
+        rows = min(screen.board.height + _LETTER_ROWS, lines)
+        table.add_row(board, Group(Text(""), *_in_lines(console, screen, beside, rows - 1)))
+        return Group(table, line)
+    least = min(_LEAST_LINES, screen.board.height) + _LETTER_ROWS
+    below = _in_lines(console, screen, width, lines - least, gap=False)
+    left = lines - len(below) - _LETTER_ROWS
+    board = colored_board(screen.board, cursor, (width - _NUMBER_COLUMNS) // 2, left, colors)
+    return Group(board, *below, line)
+
+
+def _in_lines(console: Console, screen: Screen, width: int, most: int, *, gap: bool = True) -> list[Text]:
+    """Return the facts and the message of a screen as at most that many lines of `width` columns."""
+    message = list(Text(screen.message).wrap(console, width)) if screen.message else []
+    facts = [line for fact in screen.facts for line in Text(fact).wrap(console, width)]
+    if len(facts) + gap + len(message) <= most:
+        return [*facts, *([Text("")] if gap else []), *message]
+    if len(message) > most:
+        message = message[: max(0, most)]
+        if message:
+            message[-1].truncate(width - 1)
+            message[-1].append("…")
+    return message
 
 
 class LiveDisplay:
@@ -135,11 +159,18 @@ class LiveDisplay:
     def __init__(self, live: Live, keys: KeyReader) -> None:
         self._live: Final = live
         self._keys: Final = keys
+        self._size = live.console.size
         self._cursor = NULL_POINT
         self._typed = ""
 
     def show(self, screen: Screen) -> None:
-        """Show a screen."""
+        """Show a screen; after a change of the terminal's size, which breaks old lines, on an empty one."""
+        console = self._live.console
+        if console.size != self._size:
+            self._live.stop()
+            console.clear()
+            self._live.start()
+            self._size = console.size
         self._live.update(picture_of(screen, self._live.console, self._cursor, self._typed), refresh=True)
 
     def show_progress(self, screen: Screen) -> None:
@@ -163,6 +194,9 @@ class LiveDisplay:
                 return None
             elif key == key_reader.ENTER:
                 return self._entered(screen)
+            elif key in _TYPED:
+                self._typed = ""
+                return _TYPED[key]
             elif key in _STEPS:
                 self._move_cursor(screen.board, *_STEPS[key])
             elif key == key_reader.BACKSPACE:

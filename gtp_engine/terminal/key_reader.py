@@ -20,6 +20,11 @@ UP: Final = "<up>"
 DOWN: Final = "<down>"
 LEFT: Final = "<left>"
 RIGHT: Final = "<right>"
+PAGE_UP: Final = "<page up>"
+PAGE_DOWN: Final = "<page down>"
+HOME: Final = "<home>"
+LAST: Final = "<last>"
+"""The key End."""
 ENTER: Final = "<enter>"
 BACKSPACE: Final = "<backspace>"
 END: Final = "<end>"
@@ -33,8 +38,12 @@ _HANGUP: Final = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 _ESCAPE_WAIT: Final = 0.05
 """Seconds that the rest of an escape sequence may take: slow connections split it, a lone Esc has none."""
 
-_ARROWS: Final = {"A": UP, "B": DOWN, "C": RIGHT, "D": LEFT}
-_WINDOWS_ARROWS: Final = {"H": UP, "P": DOWN, "M": RIGHT, "K": LEFT}
+_SEQUENCES: Final = {"A": UP, "B": DOWN, "C": RIGHT, "D": LEFT, "H": HOME, "F": LAST} | {
+    f"{number}~": key for number, key in ((1, HOME), (4, LAST), (5, PAGE_UP), (6, PAGE_DOWN), (7, HOME), (8, LAST))
+}
+"""What follows ESC [ or ESC O (xterm, VT220, rxvt)."""
+
+_WINDOWS_KEYS: Final = dict(zip("HPMKGOIQ", (UP, DOWN, RIGHT, LEFT, HOME, LAST, PAGE_UP, PAGE_DOWN), strict=True))
 _CONTROLS: Final = {"\r": ENTER, "\n": ENTER, "\x7f": BACKSPACE, "\b": BACKSPACE, "\x04": END, "\x1a": END}
 _WINDOWS_POLL: Final = 0.02
 """Seconds between two looks for a key on Windows, which cannot wait for one with a time limit."""
@@ -95,18 +104,19 @@ class UnixKeys:
         return _CONTROLS.get(first, first if first.isprintable() else OTHER)
 
     def _escape(self) -> str:
-        """Return the key of an escape sequence, ESC [ X or ESC O X; longer ones are skipped."""
+        """Return the key of an escape sequence, ESC [ X or ESC O X, or ESC [ number ~; others are skipped."""
         if not self._waiting:
             self._fill(_ESCAPE_WAIT)
         if self._waiting[:1] not in ("[", "O"):
             return OTHER
         self._waiting = self._waiting[1:]
+        sequence = ""
         while self._waiting or self._fill(_ESCAPE_WAIT):
             if not self._waiting:
                 break
-            last, self._waiting = self._waiting[0], self._waiting[1:]
-            if "@" <= last <= "~":
-                return _ARROWS.get(last, OTHER)
+            sequence, self._waiting = sequence + self._waiting[0], self._waiting[1:]
+            if "@" <= sequence[-1] <= "~":
+                return _SEQUENCES.get(sequence if sequence[-1] == "~" else sequence[-1], OTHER)
         return OTHER
 
     def _fill(self, timeout: float | None) -> bool:
@@ -139,7 +149,7 @@ class _WindowsKeys:
         if first == "\x03":
             raise KeyboardInterrupt
         if first in ("\x00", "\xe0"):
-            return _WINDOWS_ARROWS.get(msvcrt.getwch(), OTHER)  # type: ignore[attr-defined, unused-ignore]
+            return _WINDOWS_KEYS.get(msvcrt.getwch(), OTHER)  # type: ignore[attr-defined, unused-ignore]
         return _CONTROLS.get(first, first if first.isprintable() else OTHER)
 
 

@@ -9,16 +9,30 @@ from typing import Final
 
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
-from gtp_engine.errors import CannotUndoError, GameStateError, InvalidSizeError, TengenError, counted, problem, shown
+from gtp_engine.errors import (
+    CannotUndoError,
+    GameStateError,
+    IllegalMoveError,
+    InvalidSizeError,
+    SgfError,
+    TengenError,
+    counted,
+    problem,
+    shown,
+)
+from gtp_engine.files import data_folder
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import format_color, parse_color
+from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
+from gtp_engine.languages import _, ngettext
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of
 from gtp_engine.play.game_clock import format_time_left
 from gtp_engine.play.game_settings import ENGINE_NAME
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
+from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.values import VOID
 from gtp_engine.terminal.board_picture import BoardView, Screen
 from gtp_engine.terminal.displays import Display
@@ -44,8 +58,8 @@ _HINTS: Final = 5
 _OWNED: Final = 0.3
 """Ownership from which an estimate marks a point, the same as `engine.game_end.OPEN_AREA`."""
 
-_STOPPED: Final = "Stopped. Type go to think on, now to play the best move found, undo or quit."
-_TITLES: Final = {BLACK: "Black", WHITE: "White"}
+_KEPT: Final = 20
+"""Unfinished games that are kept; older ones are deleted."""
 
 
 class TerminalGame:
@@ -56,8 +70,11 @@ class TerminalGame:
         self._display: Final = display
         self._settings = settings  # of the games that new starts
         self._session = GameSession.start(engine, settings)
-        self._message = "Type a move such as D4, or help."
+        self._message = _("Type a move such as D4, or help.")
         self._note = ""  # where the last game was saved, shown until the next command
+        self._back = 0  # moves before the last one, while the person looks back
+        self._copy: Final = _Unfinished()
+        self._is_kept_nowhere = False
         self._labels: dict[int, str] = {}
         self._owners: IntArray | None = None
         self._is_stopped = False
@@ -67,8 +84,10 @@ class TerminalGame:
         self._commands: Final[dict[str, Callable[[str], None]]] = {
             "": self._nothing,
             POINT: self._point,
-            "pass": lambda _: self._play("pass"),
+            "pass": lambda _argument: self._play("pass"),
             "undo": self._undo,
+            "back": self._look_back,
+            "forward": self._look_forward,
             "hint": self._hint,
             "score": self._score,
             "resign": self._resign,
@@ -95,13 +114,20 @@ class TerminalGame:
     def _continue_record(self, data: bytes, human: int | None = None) -> None:
         given = self._settings
         self._session = GameSession.load(self._engine, data, human=human, time=given.time, defaults=given)
-        sentences = [f"Loaded: you play {_TITLES[self._session.settings.human]}.", *map(_sentence, self._session.notes)]
+        loaded = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
+        sentences = [loaded, *map(_sentence, self._session.notes)]
         self._message = " ".join(sentences)
         self._is_saved = True
         self._begin_scoring()
 
     def run(self) -> str:
         """Play until the person quits, or the terminal or the system ends the game; return a last line, "" for none."""
+        if not self._session.game.moves and (moves := self._copy.moves_of_last()):
+            self._message = ngettext(
+                "A game was interrupted after {count} move: type resume to go on with it, or a move for a new one.",
+                "A game was interrupted after {count} moves: type resume to go on with it, or a move for a new one.",
+                moves,
+            )
         with outliving_terminal():
             self._play_to_end()
         return self._farewell
@@ -114,9 +140,9 @@ class TerminalGame:
                 else:
                     self._follow(self._display.read(self._screen(), self._tick))
             except KeyboardInterrupt:
-                self._message = "Type quit, or press Ctrl-D, to end."
+                self._message = _("Type quit, or press Ctrl-D, to end.")
             except TengenError as error:
-                self._message = f"{_sentence(str(error))}"
+                self._message = _sentence(str(error))
             except OSError:  # the terminal, or the program that read the output, has gone
                 self._end_of_input()
             except Terminated:
@@ -127,6 +153,9 @@ class TerminalGame:
 
     def _screen(self) -> Screen:
         session, game = self._session, self._session.game
+        if self._back:
+            game = game.copy()
+            game.undo(self._back)
         colors = game.board.color.copy()
         colors[list(session.placed)] = BLACK
         last = game.last_move
@@ -135,40 +164,47 @@ class TerminalGame:
             height=game.height,
             colors=colors,
             last_move=NULL_POINT if last is None or last.point == PASS else last.point,
-            dead=session.dead,
+            dead=frozenset() if self._back else session.dead,
             labels=self._labels,
             owners=self._owners,
         )
-        return Screen(board, self._facts(), f"{self._note} {self._message}".strip(), self._prompt())
+        return Screen(board, self._facts(game), f"{self._note} {self._message}".strip(), self._prompt())
 
-    def _facts(self) -> tuple[str, ...]:
-        """Return the lines beside the board: players, captures, clocks, rules, the last move."""
-        session, game = self._session, self._session.game
+    def _facts(self, game: Game) -> tuple[str, ...]:
+        """Return the lines beside the board: players, captures, clocks, rules, the last move that is shown."""
+        session = self._session
         lines = []
         for color, stone in ((BLACK, "X"), (WHITE, "O")):
-            player = "you" if color == session.settings.human else f"{ENGINE_NAME}, {_strength(session.level)}"
+            who = {"color": _title(color), "stone": stone}
+            if color == session.settings.human:
+                lines.append(_("{color} ({stone}): you", **who))
+            else:
+                player = f"{ENGINE_NAME}, {_strength(session.level)}"
+                lines.append(_("{color} ({stone}): {player}", **who, player=player))
             left = session.clock.left(color)
             clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
-            lines += [f"{_TITLES[color]} ({stone}): {player}", f"  {game.captures[color]} captured{clock}"]
-        rules, stones = game.rules.preset_name() or "custom", session.settings.stones
-        lines.append(f"{rules} rules, komi {game.komi:g}" + (f", handicap {stones}" if stones else ""))
+            lines.append("  " + ngettext("{count} captured", "{count} captured", game.captures[color]) + clock)
+        rules, stones = game.rules.preset_name() or _("custom"), session.settings.stones
+        facts = [_("{rules} rules, komi {komi}", rules=rules, komi=f"{game.komi:g}")]
+        lines.append(", ".join([*facts, *([_("handicap {stones}", stones=stones)] if stones else [])]))
         if game.last_move is not None:
-            lines.append(f"Move {len(game.moves)}: {_TITLES[game.last_move.color]} {game.vertex(game.last_move.point)}")
+            move = {"color": _title(game.last_move.color), "vertex": game.vertex(game.last_move.point)}
+            lines.append(_("Move {number}: {color} {vertex}", number=len(game.moves), **move))
         if self._engine.is_compiling:
-            lines.append("Compiling: plays weaker.")
+            lines.append(_("Compiling: plays weaker."))
         return tuple(lines)
 
     def _prompt(self) -> str:
         session = self._session
         if self._is_stopped:
-            return "go, now, undo or quit>"
+            return _("go, now, undo or quit>")
         if session.phase is Phase.PLACING:
-            return f"handicap stone, {session.stones_to_place} to place>"
+            return _("handicap stone, {count} to place>", count=session.stones_to_place)
         if session.phase is Phase.SCORING:
-            return "accept, resume, or a dead stone>"
+            return _("accept, resume, or a dead stone>")
         if session.phase is Phase.FINISHED:
-            return "new, undo, save FILE or quit>"
-        return f"your move ({format_color(session.settings.human)})>"
+            return _("new, undo, save FILE or quit>")
+        return _("your move ({color})>", color=format_color(session.settings.human))
 
     def _tick(self) -> Screen | None:
         """Return the screen a second later, None if the person's time has run out."""
@@ -177,37 +213,49 @@ class TerminalGame:
             return None
         return self._screen()
 
+    def _keep(self) -> None:
+        """Keep the game on the disk as it is now; if that fails, say so once and play on."""
+        try:
+            self._copy.write(self._session)
+        except (TengenError, OSError) as error:
+            if not self._is_kept_nowhere:
+                self._note = _("This game is not kept on the disk: {reason}.", reason=error)
+            self._is_kept_nowhere = True
+
     # --- the engine ---
 
     def _engine_moves(self) -> None:
         cancel = CancelToken()
-        self._think(f"{ENGINE_NAME} is thinking")
+        self._think(_("{player} is thinking", player=ENGINE_NAME))
         self._is_stopped = True  # also after an error, so that the person can type
         with cancelled_by_interrupt(cancel):
             choice = self._session.engine_move(cancel, self._show_search)
         if choice is None:
-            self._message = _STOPPED
+            self._message = _stopped()
             return
         self._after_engine()
 
     def _after_engine(self) -> None:
         self._is_stopped = self._is_saved = False
+        self._keep()
         move = self._session.game.last_move
         if self._session.phase is Phase.FINISHED:
             self._announce_result()
         elif move is not None:
             vertex = self._session.game.vertex(move.point)
-            self._message = f"{ENGINE_NAME} {'passes' if move.point == PASS else f'plays {vertex}'}."
+            sentence = _("{player} passes.") if move.point == PASS else _("{player} plays {vertex}.")
+            self._message = sentence.format(player=ENGINE_NAME, vertex=vertex)
             self._begin_scoring()
 
     def _think(self, what: str) -> None:
         """Show that a search begins, and what it is for."""
-        self._message = f"{what} … (Ctrl-C stops)"
+        self._back = 0
+        self._message = _("{what} … (Ctrl-C stops)", what=what)
         self._display.show_progress(self._thinking_screen())
 
     def _once_compiled(self) -> str:
         """Return what a search that needs the compiled engine waits for, "" for nothing."""
-        return ", once the engine is compiled" if self._engine.is_compiling else ""
+        return _(", once the engine is compiled") if self._engine.is_compiling else ""
 
     def _show_search(self, report: SearchReport) -> None:
         """Show that a search goes on."""
@@ -231,16 +279,18 @@ class TerminalGame:
         self._note = ""
         command = parse_typed(line)
         if not command.is_known or command.name not in self._commands:
-            self._message = f"{shown(command.name)} is not a command; type help."
+            self._message = _("{command} is not a command; type help.", command=shown(command.name))
             return
         if self._is_stopped and command.name in (POINT, "pass"):
-            self._message = _STOPPED
+            self._message = _stopped()
             return
         if command.name:
             self._labels, self._owners = {}, None
+        if command.name not in ("back", "forward"):
+            self._back = 0
         self._commands[command.name](command.argument)
 
-    def _nothing(self, _: str) -> None:
+    def _nothing(self, _argument: str) -> None:
         if self._session.phase is Phase.SCORING:
             self._message = self._scoring_message()
 
@@ -249,11 +299,16 @@ class TerminalGame:
             self._play(vertex)
             return
         chain = self._session.toggle_dead(vertex)
-        self._message = self._scoring_message() if chain else f"There is no stone on {vertex}."
+        self._message = self._scoring_message() if chain else _("There is no stone on {vertex}.", vertex=vertex)
 
     def _play(self, vertex: str) -> None:
-        self._session.play(vertex)
+        try:
+            self._session.play(vertex)
+        except IllegalMoveError as error:
+            self._message = _illegal(error, vertex)
+            return
         self._is_saved = False
+        self._keep()
         self._message = ""
         self._begin_scoring()
         if self._session.phase is Phase.FINISHED:
@@ -266,13 +321,30 @@ class TerminalGame:
         taken = self._session.undo()
         self._is_stopped = self._is_saved = False
         with suppress(CannotUndoError):  # there are no more
-            for _ in range(int(times or 1) - 1):
+            for _more in range(int(times or 1) - 1):
                 taken += self._session.undo()
-        self._message = f"Took back {counted(taken, 'move')}."
+        self._keep()
+        self._message = ngettext("Took back {count} move.", "Took back {count} moves.", taken)
 
-    def _hint(self, _: str) -> None:
+    def _look_back(self, argument: str) -> None:
+        self._look(self._back + _steps("back", argument))
+
+    def _look_forward(self, argument: str) -> None:
+        self._look(self._back - _steps("forward", argument))
+
+    def _look(self, back: int) -> None:
+        """Show the position that many moves before the last one; nothing is taken back."""
+        moves = len(self._session.game.moves)
+        self._back = min(max(0, back), moves)
+        if self._back:
+            shown_now = {"number": moves - self._back, "moves": moves}
+            self._message = _("After move {number} of {moves}; forward goes on, Enter returns.", **shown_now)
+        else:
+            self._message = _("This is the position of the game.")
+
+    def _hint(self, _argument: str) -> None:
         cancel = CancelToken()
-        self._think("Looking for good moves")
+        self._think(_("Looking for good moves"))
         with cancelled_by_interrupt(cancel):
             report = self._session.hint(cancel=cancel, report=self._show_search)
         hints = hints_of(self._session.game, report, _HINTS)
@@ -283,22 +355,22 @@ class TerminalGame:
             f"{letter}  {hint.vertex:4} {hint.winrate:4.0%}  {hint.lead:+5.1f}  {' '.join(hint.pv[1:4])}"
             for letter, hint in zip(letters, hints, strict=False)
         ]
-        self._message = "\n".join(["   move  win   lead  then", *lines])
+        self._message = "\n".join([_("   move  win   lead  then"), *lines])
 
-    def _score(self, _: str) -> None:
+    def _score(self, _argument: str) -> None:
         cancel = CancelToken()
-        self._think(f"Estimating the score{self._once_compiled()}")
+        self._think(_("Estimating the score") + self._once_compiled())
         with cancelled_by_interrupt(cancel):
             found = self._session.estimate(cancel)
         if cancel.is_cancelled:
-            self._message = "Stopped: there is no estimate."
+            self._message = _("Stopped: there is no estimate.")
             return
         ownership = found.status.ownership_black
         black, white = ownership >= _OWNED, ownership <= -_OWNED
         self._owners = (black * BLACK + white * WHITE).astype("int32")
-        self._message = f"Expected: {_in_words(found.score)}."
+        self._message = _("Expected: {score}.", score=_in_words(found.score))
 
-    def _resign(self, _: str) -> None:
+    def _resign(self, _argument: str) -> None:
         self._session.resign()
         self._is_stopped = False
         self._announce_result()
@@ -308,24 +380,27 @@ class TerminalGame:
             missing = counted(self._session.stones_to_place, "handicap stone")
             raise GameStateError(problem("the game has not begun", advice=f"place {missing} more, then save"))
         path = sgf_path(name) if name else unused_path(Path.cwd())
-        if os.path.exists(path) and (self._ask(f"{path} exists. Replace it? (yes, no)") or "").lower() not in (
+        if os.path.exists(path) and (
+            self._ask(_("{path} exists. Replace it? (yes, no)", path=path)) or ""
+        ).lower() not in (
             "y",
             "yes",
         ):
-            self._message = "Not saved."
+            self._message = _("Not saved.")
             return
         save(self._session.to_sgf(), path)
         self._is_saved = True
-        self._message = f"Saved as {path}."
+        self._message = _("Saved as {path}.", path=path)
 
     def _load(self, name: str) -> None:
         if not name:
-            self._message = "load needs the name of a file."
+            self._message = _("load needs the name of a file.")
             return
         data = read_record(name)
         GameSession.check_record(self._engine, data)
         left = self._leave_game()
         if left is not None:
+            self._copy.delete()
             self._continue_record(data)
             self._is_stopped = False
             self._note = left
@@ -335,29 +410,35 @@ class TerminalGame:
         GameSession.check(self._engine, settings)
         left = self._leave_game()
         if left is not None:
+            self._copy.delete()
             self._settings, self._session = settings, GameSession.start(self._engine, settings)
             self._is_stopped, self._is_saved = False, True
-            self._message = f"A new game: you play {_TITLES[settings.human]}."
+            self._message = _("A new game: you play {color}.", color=_title(settings.human))
             self._note = left
 
     def _level(self, level: str) -> None:
         if level:
             self._session.set_level(level)
-        self._message = f"{ENGINE_NAME} plays at {_strength(self._session.level)}; level 5k or level max changes it."
+        self._message = _(
+            "{player} plays at {strength}; level 5k or level max changes it.",
+            player=ENGINE_NAME,
+            strength=_strength(self._session.level),
+        )
 
-    def _help(self, _: str) -> None:
+    def _help(self, _argument: str) -> None:
         self._message = help_text()
 
-    def _quit(self, _: str) -> None:
+    def _quit(self, _argument: str) -> None:
         left = self._leave_game()
         if left is not None:
+            self._copy.delete()
             self._farewell, self._is_over = left, True
 
-    def _go(self, _: str) -> None:
+    def _go(self, _argument: str) -> None:
         self._require_stopped()
         self._is_stopped = False
 
-    def _now(self, _: str) -> None:
+    def _now(self, _argument: str) -> None:
         self._require_stopped()
         self._session.move_now()
         self._after_engine()
@@ -373,28 +454,35 @@ class TerminalGame:
         if self._session.phase is not Phase.SCORING:
             return
         cancel = CancelToken()
-        self._think(f"Both passed. Finding the dead stones{self._once_compiled()}")
+        self._think(_("Both passed. Finding the dead stones") + self._once_compiled())
         with cancelled_by_interrupt(cancel):
             self._session.propose_dead(cancel)
-        stopped = "Stopped: no stone is marked as dead. " if cancel.is_cancelled else ""
-        self._message = stopped + self._scoring_message()
+        stopped = [_("Stopped: no stone is marked as dead.")] if cancel.is_cancelled else []
+        self._message = " ".join([*stopped, self._scoring_message()])
 
     def _scoring_message(self) -> str:
-        dead = counted(len(self._session.dead), "dead stone") if self._session.dead else "no dead stones"
-        score = _in_words(self._session.score())
-        return f"{score}, {dead}. Type accept to end, a point to change its stones, or resume."
+        score, count = _in_words(self._session.score()), len(self._session.dead)
+        dead = ngettext("{count} dead stone", "{count} dead stones", count) if count else _("no dead stones")
+        advice = _("Type accept to end, a point to change its stones, or resume.")
+        return f"{score}, {dead}. {advice}"
 
-    def _accept(self, _: str) -> None:
+    def _accept(self, _argument: str) -> None:
         self._session.accept_score()
         self._announce_result()
 
-    def _resume(self, _: str) -> None:
+    def _resume(self, _argument: str) -> None:
+        last = self._copy.last
+        if last is not None and not self._session.game.moves:
+            self._continue_record(read_record(str(last)))
+            self._copy.take(last)
+            return
         self._session.resume()
-        self._message = "The game continues."
+        self._message = _("The game continues.")
 
     def _announce_result(self) -> None:
         """Say how the game has ended, which is not saved yet."""
         self._is_saved = False
+        self._keep()
         self._message = f"{_result_in_words(self._session.result, self._session.settings.human)}"
 
     def _leave_game(self) -> str | None:
@@ -404,7 +492,7 @@ class TerminalGame:
         """
         if self._is_saved or not self._session.game.moves:
             return ""
-        answer = self._ask("Save the game? (yes, no)")
+        answer = self._ask(_("Save the game? (yes, no)"))
         if answer is None:
             self._end_of_input()
             return None
@@ -413,7 +501,7 @@ class TerminalGame:
         if answer.lower() in ("", "y", "yes"):
             self._save("")
             return self._message
-        self._message = "The game continues; nothing was saved."
+        self._message = _("The game continues; nothing was saved.")
         return None
 
     def _ask(self, question: str) -> str | None:
@@ -435,9 +523,11 @@ class TerminalGame:
         try:
             save(self._session.to_sgf(), path)
         except TengenError as error:
-            self._farewell = f"The game is not saved: {error}"
+            self._farewell = _("The game is not saved: {reason}", reason=error)
         else:
-            self._farewell = f"The game is saved as {path}; gtp-engine play --load {path.name} continues it."
+            self._copy.delete()
+            names = {"path": path, "name": path.name}
+            self._farewell = _("The game is saved as {path}; gtp-engine play --load {name} continues it.", **names)
 
 
 def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
@@ -453,32 +543,110 @@ def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
     return settings
 
 
+class _Unfinished:
+    """A copy of the game on the disk, written after every move and deleted when the person leaves the game."""
+
+    def __init__(self) -> None:
+        self._folder: Final = data_folder() / "unfinished"
+        self._path: Path | None = None
+        self.last: Final = max(self._folder.glob("*.sgf"), key=_time_of, default=None)
+        """The copy of the last game that was interrupted, None without one."""
+
+    def moves_of_last(self) -> int:
+        """Return how many moves the interrupted game has, 0 if there is none or its copy cannot be read."""
+        try:
+            return 0 if self.last is None else len(parse_sgf(read_record(str(self.last))).moves)
+        except SgfError:
+            return 0
+
+    def write(self, session: GameSession) -> None:
+        """Write the game as it is now; raises SgfError."""
+        if self._path is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._path = unused_path(self._folder)
+            for old in sorted(self._folder.glob("*.sgf"), key=_time_of, reverse=True)[_KEPT:]:
+                old.unlink(missing_ok=True)
+        save(session.to_sgf(), self._path)
+
+    def take(self, path: Path) -> None:
+        """Let the copies that follow replace this one."""
+        self._path = path
+
+    def delete(self) -> None:
+        """Delete the copy, as the game is at an end or somewhere else."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+            self._path = None
+
+
+def _time_of(path: Path) -> float:
+    """Return when a file was written; 0 if it has gone meanwhile."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _steps(command: str, argument: str) -> int:
+    """Return how many moves to look back or forward."""
+    if argument and not argument.isdecimal():
+        expected = f"how many moves, as in {command} 5"
+        raise CannotUndoError(problem(f"{command} {shown(argument)}", expected=expected))
+    return int(argument or 1)
+
+
+def _title(color: int) -> str:
+    return _("Black") if color == BLACK else _("White")
+
+
+def _stopped() -> str:
+    return _("Stopped. Type go to think on, now to play the best move found, undo or quit.")
+
+
 def _strength(level: str) -> str:
     """Return the engine's level in words."""
-    return "full strength" if level == MAX_LEVEL else f"level {level}"
+    return _("full strength") if level == MAX_LEVEL else _("level {level}", level=level)
 
 
 def _in_words(score: Score) -> str:
     """Return a score as words."""
     if score.winner == EMPTY:
-        return "a draw"
-    margin = str(score)[2:]
-    return f"{_TITLES[score.winner]} by {margin} point{'s' if margin != '1' else ''}"
+        return _("a draw")
+    margin = float(str(score)[2:])
+    winner = {"winner": _title(score.winner), "margin": f"{margin:g}"}
+    return ngettext("{winner} by {margin} point", "{winner} by {margin} points", margin, **winner)
 
 
 def _result_in_words(result: str, human: int) -> str:
     """Return a result of SGF as a sentence."""
     if result == VOID:
-        return "The game has no result: the position has occurred for the third time."
+        return _("The game has no result: the position has occurred for the third time.")
     if result[:2] not in ("B+", "W+"):
-        return f"The game is a draw ({result})."
-    winner = BLACK if result[0] == "B" else WHITE
-    how = {"R": "by resignation", "T": "on time"}.get(result[2:3], f"by {result[2:]}" if result[2:] else "")
-    who = "You win" if winner == human else f"{ENGINE_NAME} wins"
-    return f"{who} {how} ({result})."
+        return _("The game is a draw ({result}).", result=result)
+    has_won = human == (BLACK if result[0] == "B" else WHITE)
+    if result[2:3] == "R":
+        sentence = _("You win by resignation ({result}).") if has_won else _("{player} wins by resignation ({result}).")
+    elif result[2:3] == "T":
+        sentence = _("You win on time ({result}).") if has_won else _("{player} wins on time ({result}).")
+    elif result[2:]:
+        sentence = _("You win by {margin} ({result}).") if has_won else _("{player} wins by {margin} ({result}).")
+    else:
+        sentence = _("You win ({result}).") if has_won else _("{player} wins ({result}).")
+    return sentence.format(player=ENGINE_NAME, margin=result[2:], result=result)
+
+
+def _illegal(error: IllegalMoveError, vertex: str) -> str:
+    """Return a sentence about a move that the rules forbid."""
+    sentences = {
+        "occupied": _("{vertex} is occupied.", vertex=vertex),
+        "ko": _("{vertex} retakes a ko.", vertex=vertex),
+        "superko": _("{vertex} repeats an earlier position.", vertex=vertex),
+        "suicide": _("{vertex} is suicide.", vertex=vertex),
+    }
+    return sentences.get(error.reason) or _sentence(str(error))
 
 
 def _sentence(text: str) -> str:
-    """Return an error message with a capital letter and a full stop."""
+    """Return a message with a capital letter and a full stop."""
     text = text.removeprefix("illegal move: ")
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

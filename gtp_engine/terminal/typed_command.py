@@ -7,8 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from rich.cells import cell_len
+
 from gtp_engine.errors import SgfError, problem, shown_path
 from gtp_engine.files import replacing
+from gtp_engine.languages import _
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.tree_text import game_in
 
@@ -18,25 +21,28 @@ POINT: Final = "point"
 _VERTEX: Final = re.compile(r"(?i:(?P<column>[a-z])\s*(?P<row>\d{1,2}))")
 """A vertex, perhaps with a blank in it (P 16 must not pass, nor Q 16 quit), or a mistake for one, such as I5."""
 
-COMMANDS: Final = {
-    "pass": "",
-    "undo": "take your move back",
-    "hint": "show good moves",
-    "score": "estimate the score",
-    "resign": "give up the game",
-    "save FILE": "write an SGF file",
-    "load FILE": "read an SGF file",
-    "level 5k": "weaken the engine",
-    "new 9 white": "start another game",
-    "quit": "end, also Ctrl-D",
-}
-"""The commands and what they do; others are possible while a search is stopped or dead stones are marked."""
+COMMANDS: Final = (
+    "pass",
+    "undo",
+    "back 5",
+    "hint",
+    "score",
+    "resign",
+    "save FILE",
+    "load FILE",
+    "level 5k",
+    "new 9 white",
+    "quit",
+)
+"""The commands, some with an argument; others are possible while a search is stopped or dead stones are marked."""
 
-_OTHERS: Final = ("help", "accept", "resume", "now", "go")
+_OTHERS: Final = ("help", "forward", "accept", "resume", "now", "go")
 
 _SHORT: Final = {
     "p": "pass",
     "u": "undo",
+    "b": "back",
+    "f": "forward",
     "h": "hint",
     "s": "score",
     "estimate": "score",
@@ -62,7 +68,7 @@ class TypedCommand:
 
 def parse_typed(line: str) -> TypedCommand:
     """Return the command that a line names, by its name, its first letters or another usual word."""
-    first, _, rest = line.strip().partition(" ")
+    first, _blank, rest = line.strip().partition(" ")
     word, argument = first.lower(), rest.strip()
     if not word:
         return TypedCommand("")
@@ -80,8 +86,21 @@ def parse_typed(line: str) -> TypedCommand:
 
 def help_text() -> str:
     """Return what can be typed, one command a line, narrow enough to stand beside a board."""
-    lines = [f"{'D4':12}play there", f"{'arrows':12}move, Enter plays"]
-    return "\n".join([*lines, *(f"{usage:12}{meaning}".rstrip() for usage, meaning in COMMANDS.items())])
+    meanings = (
+        "",
+        _("take your move back"),
+        _("look back, also PgUp"),
+        _("show good moves"),
+        _("estimate the score"),
+        _("give up the game"),
+        _("write an SGF file"),
+        _("read an SGF file"),
+        _("weaken the engine"),
+        _("start another game"),
+        _("end, also Ctrl-D"),
+    )
+    usages = {"D4": _("play there"), _("arrows"): _("move, Enter plays"), **dict(zip(COMMANDS, meanings, strict=True))}
+    return "\n".join(f"{usage}{' ' * (12 - cell_len(usage))}{meaning}".rstrip() for usage, meaning in usages.items())
 
 
 def sgf_path(name: str) -> Path:

@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_vertex
@@ -151,3 +152,25 @@ def test_lines_around_the_last_move_are_shown_without_a_cursor() -> None:
         " 4 ├─┼─┼─●─┼─●─┤ 4",
         " 3 ├─┼─╋─┼─╋─┼─┤ 3",
     ]
+
+
+LONG = "White by 3.5 points, no dead stones. Type accept to end, a point to change its stones, or resume. " * 2
+
+
+@pytest.mark.parametrize("message", ["", LONG, LONG * 9, "盤上の石を数えています。" * 20])
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
+def test_text_takes_no_room_from_a_board_that_fits(message: str, columns: int, rows: int) -> None:
+    """Any long message cut the columns S and T off a board of 19 lines."""
+    screen = Screen(BoardView(19, 19, np.zeros(21 * 21 + 1, dtype=np.int32)), ("Black (X): you",) * 7, message, "move>")
+    environment = {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": str(rows)}
+    console = Console(file=io.StringIO(), force_terminal=True, width=columns, height=rows, _environ=environment)
+    with console.capture() as capture:
+        console.print(picture_of(screen, console))
+    lines = [Text.from_ansi(line) for line in capture.get().rstrip("\n").split("\n")]
+    assert len(lines) <= rows
+    assert all(line.cell_len <= columns for line in lines)
+    assert lines[0].plain.startswith("   A B C D E F G H J K L M N O P Q R S T")
+    assert [line.plain[:2].strip() for line in lines[1:20]] == [str(number) for number in range(19, 0, -1)]
+    assert all(line.plain[40:43].strip() == line.plain[:2].strip() for line in lines[1:20])
+    text = "".join(line.plain[46:] for line in lines).replace(" ", "")
+    assert message.replace(" ", "") in text or "…" in text

@@ -100,3 +100,24 @@ def test_plain_lines() -> None:
         "move> ",
         "Hello.",
     ]
+
+
+def test_a_change_of_size_redraws_on_an_empty_screen() -> None:
+    """The rest of the old board stayed above the new one."""
+    output = io.StringIO()
+    environment = {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30"}
+    screen_of = Console(file=output, force_terminal=True, _environ=environment)
+    with Live(console=screen_of, auto_refresh=False) as live:
+        display = LiveDisplay(live, Keys([]))
+        display.show(SCREEN)
+        display.show(SCREEN)
+        assert "\x1b[2J" not in output.getvalue()
+        screen_of.size = (60, 26)
+        display.show(SCREEN)
+        assert output.getvalue().count("\x1b[2J") == 1
+
+
+def test_keys_that_look_back() -> None:
+    assert read("d", key_reader.PAGE_UP) == "back"
+    assert read(key_reader.PAGE_DOWN) == "forward"
+    assert read(key_reader.HOME) == "back 9999"

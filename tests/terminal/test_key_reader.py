@@ -11,7 +11,22 @@ import pytest
 
 pytest.importorskip("termios", reason="keys of Unix terminals")
 
-from gtp_engine.terminal.key_reader import BACKSPACE, DOWN, END, ENTER, LEFT, OTHER, RIGHT, UP, UnixKeys, open_keys
+from gtp_engine.terminal.key_reader import (
+    BACKSPACE,
+    DOWN,
+    END,
+    ENTER,
+    HOME,
+    LAST,
+    LEFT,
+    OTHER,
+    PAGE_DOWN,
+    PAGE_UP,
+    RIGHT,
+    UP,
+    UnixKeys,
+    open_keys,
+)
 
 
 @pytest.fixture
@@ -29,6 +44,7 @@ def pipe() -> Iterator[tuple[UnixKeys, BinaryIO]]:
         (b"\x1bOA", [UP]),
         (b"a\x7f\x08\x04", ["a", BACKSPACE, BACKSPACE, END]),
         (b"\x1b[1;5C\x1b[3~x", [RIGHT, OTHER, "x"]),
+        (b"\x1b[5~\x1b[6~\x1b[H\x1b[4~", [PAGE_UP, PAGE_DOWN, HOME, LAST]),
         (b"\x1b", [OTHER]),
         (b"\x01", [OTHER]),
     ],

@@ -29,6 +29,7 @@ class Terminal:
     def __init__(self, folder: Path, *options: str) -> None:
         self._master, slave = pty.openpty()
         environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
+        environment["TENGEN_DATA_DIR"] = str(folder / "data")
         environment |= {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30", "LC_ALL": "C.UTF-8"}
         root = str(Path(__file__).parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))

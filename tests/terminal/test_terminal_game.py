@@ -66,6 +66,7 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "data"))
     return tmp_path
 
 
@@ -427,7 +428,7 @@ class TestFiles:
         (saved,) = folder.glob("tengen-*.sgf")
         assert str(saved) in farewell
         assert TerminalGame(engine, GameSettings(width=7), Script()).run() == "", "nothing was played"
-        assert len(list(folder.iterdir())) == 1
+        assert [path.name for path in folder.rglob("*.sgf")] == [saved.name], "and no copy is left"
 
     def test_a_terminal_that_has_gone_saves(self, engine: Engine, folder: Path) -> None:
         farewell = TerminalGame(engine, GameSettings(width=7), Script("d4", BrokenPipeError)).run()
@@ -483,3 +484,49 @@ def test_the_screen_says_that_the_engine_is_compiled(engine: Engine, monkeypatch
     assert play(engine).screens[0].facts[-1] != "Compiling: plays weaker."
     monkeypatch.setattr(Engine, "is_compiling", True)
     assert play(engine).screens[0].facts[-1] == "Compiling: plays weaker."
+
+
+def test_looking_back_changes_nothing(engine: Engine) -> None:
+    script = play(engine, "d4", "c2", "back", "back 9", "forward 2", "forward 99", "back 3", "undo", "back x")
+    back, start, second, now, again, undone = script.screens[3:9]
+    assert back.message == "After move 3 of 4; forward goes on, Enter returns."
+    assert back.facts[-1].startswith("Move 3: Black")
+    assert not {BLACK, WHITE} & set(start.board.colors.tolist())
+    assert second.message.startswith("After move 2 of 4")
+    assert now.message == "This is the position of the game."
+    assert again.message.startswith("After move 1 of 4")
+    assert undone.message == "Took back 2 moves." and undone.facts[-1].startswith("Move 2")
+    assert script.messages[9] == "Back 'x': expected how many moves, as in back 5."
+
+
+class TestKeptOnDisk:
+    def test_a_game_that_was_killed_goes_on(self, engine: Engine, folder: Path) -> None:
+        class Killed(BaseException): ...
+
+        with pytest.raises(Killed):
+            TerminalGame(engine, GameSettings(width=7), Script("d4", "c2", Killed)).run()
+        moves = [(move.color, move.point) for move in engine.game.moves]
+        script = play(engine, "resume", "b3")
+        assert script.messages[0].startswith("A game was interrupted after 4 moves: type resume")
+        assert script.messages[1].startswith("Loaded: you play Black.")
+        assert [(move.color, move.point) for move in engine.game.moves[:4]] == moves
+        assert len(engine.game.moves) == 6
+        assert not list((folder / "data").rglob("*.sgf")), "it was left by quit"
+
+    def test_a_new_game_leaves_the_interrupted_one_alone(self, engine: Engine, folder: Path) -> None:
+        class Killed(BaseException): ...
+
+        for _ in range(2):
+            with pytest.raises(Killed):
+                TerminalGame(engine, GameSettings(width=7), Script("d4", Killed)).run()
+        assert len(list((folder / "data").rglob("*.sgf"))) == 2
+
+    def test_a_folder_that_cannot_be_written_is_no_reason_to_end(
+        self, engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (folder / "file").write_text("")
+        monkeypatch.setenv("TENGEN_DATA_DIR", str(folder / "file"))
+        script = play(engine, "d4", "c2")
+        assert "This game is not kept on the disk:" in script.messages[1]
+        assert "not kept" not in script.messages[2]
+        assert len(engine.game.moves) == 4
