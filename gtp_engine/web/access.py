@@ -134,7 +134,7 @@ class Guesses:
 
     def _tried(self, address: str) -> "_Tried":
         """Return what an address has tried, as the newest."""
-        key = _network_of(address)
+        key = network_of(address)
         tried = self._addresses.pop(key, None) or _Tried(self._now())
         self._addresses[key] = tried
         if len(self._addresses) > MOST_ADDRESSES:
@@ -175,6 +175,8 @@ class Access:
         self._is_encrypted: Final = is_encrypted
         self._proxies: Final = proxies
         self.guesses: Final = Guesses(log)
+        self.on_welcome: Callable[[web.Request], None] = lambda request: None
+        """Called with every request that is let through and needs a token."""
 
     async def on_prepare(self, request: web.Request, response: web.StreamResponse) -> None:
         """Add the headers to a response."""
@@ -190,6 +192,8 @@ class Access:
             if not isinstance(found, Role):
                 return _refusal(*found)
             request[ROLE] = found
+            if request.path != HEALTH:
+                self.on_welcome(request)
             response = await handler(request)
             given = request.query.get("token")
             if given and not response.prepared and self._role(given) == found:  # else the cookie allows more
@@ -334,7 +338,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _network_of(address: str) -> str:
+def network_of(address: str) -> str:
     """Return what belongs to one client: the address, or the network of 64 bits of one that has 128."""
     try:
         parsed = ipaddress.ip_address(address)

@@ -62,7 +62,7 @@ async def _read(client: ClientSocket, server: AnalysisServer, has_ended: asyncio
     async for message in client.messages():
         if message == NO_MORE:
             has_ended.set()
-        for line in message.split(b"\n"):
+        async for line in client.lines(message):
             await asyncio.to_thread(server.handle_bytes, line)  # a thread: replaying a long game takes a while
 
 

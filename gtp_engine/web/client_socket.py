@@ -3,18 +3,24 @@
 Messages come from any thread and are sent in order, within limits.  A client that reads too slowly is first held back:
 no more messages are read from it (`wait_for_room`), and a thread that answers it waits (`put_and_wait`).  It is dropped
 once too much waits nevertheless, or nothing moves any more.
+
+A client that sends too fast is held back in the same way (`Pace`), and what it sends is dealt with in small steps, so
+that all clients have their turn.
 """
 
 import asyncio
 import contextlib
+import re
 import threading
-from collections import deque
+import time
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Final
 
 from aiohttp import ClientError, WSCloseCode, WSMsgType, web
 
 from gtp_engine.errors import counted
+from gtp_engine.web.access import ADDRESS, ROLE, Role
 
 ROOM: Final = 1 << 20
 """Characters that may wait before a client is held back: dozens of reports with ownership."""
@@ -28,8 +34,28 @@ STALL: Final = 20.0
 MAX_MESSAGE: Final = 1 << 20
 """Longest message of a client, bytes: a query with a long game takes about 10 kB."""
 
-MAX_SOCKETS: Final = 64
+MAX_SOCKETS: Final = 192
 """WebSockets at once; a person uses one or two."""
+
+MESSAGES: Final = (1000.0, 100.0)
+"""Messages of a client at once, and in a second when these are used up: a controller sends a game move by move."""
+
+LINES: Final = (10_000.0, 500.0)
+"""The same of lines, of which a message may hold many."""
+
+CHARACTERS: Final = (4.0 * MAX_MESSAGE, 2.0**18)
+"""The same in bytes."""
+
+SHARES: Final = {Role.WATCH: 0.5, Role.PLAY: 0.75, Role.COMPUTE: 1.0}
+"""Share of the seats that clients of a role leave free for others at most."""
+
+TURN: Final = 0.005
+"""Seconds for the lines of a message, after which other clients have their turn."""
+
+GONE_CHECK: Final = 0.2
+"""Seconds between two checks whether a client that is held back has gone."""
+
+_LINE: Final = re.compile(rb"[^\r\n]+")
 
 HEARTBEAT: Final = 20.0
 """Seconds of silence after which a client is asked whether it is still there; half as long it has to answer."""
@@ -62,6 +88,11 @@ class Outbox:
     def is_closed(self) -> bool:
         """Whether the client has gone."""
         return self._is_closed
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection is closed, though what it had brought may not have been read."""
+        return self._is_closed or self._transport is None or self._transport.is_closing()
 
     def put(self, message: str) -> None:
         """Send a message soon; return at once.  Does nothing if the client has gone."""
@@ -142,26 +173,57 @@ class Outbox:
             self._loop.call_soon_threadsafe(step)
 
 
-class Seats:
-    """A limited number of things of one kind at once; `what` names one of them."""
+class Pace:
+    """Lets pass so much at once, and `rate` in a second; what comes faster has to wait."""
 
-    def __init__(self, count: int, what: str) -> None:
+    def __init__(self, burst: float, rate: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._burst: Final = burst
+        self._rate: Final = rate
+        self._now: Final = now
+        self._left = burst
+        self._since = now()
+
+    def delay(self, amount: float = 1.0) -> float:
+        """Let an amount pass; return the seconds to wait for the next one."""
+        now = self._now()
+        self._left = min(self._burst, self._left + (now - self._since) * self._rate) - amount
+        self._since = now
+        return max(0.0, -self._left / self._rate)
+
+
+class Seats:
+    """A limited number of things of one kind at once, and of an address; `what` names one of them.
+
+    Those who may do less than others leave some of them free.
+    """
+
+    def __init__(self, count: int, of_address: int, what: str) -> None:
         self._count: Final = count
+        self._of_address: Final = of_address
         self._what: Final = what
+        self._addresses: Final[Counter[str]] = Counter()
         self.taken = 0
         self.sockets: Final[set[web.WebSocketResponse]] = set()
         """The open WebSockets on these seats."""
 
     @contextlib.contextmanager
-    def taking_one(self) -> Iterator[None]:
-        """Hold a seat in the `with` block; raises HTTPServiceUnavailable if none is free."""
-        if self.taken >= self._count:
-            raise web.HTTPServiceUnavailable(text=f"There are already {counted(self._count, self._what)}.\n")
+    def taking_one(self, request: web.Request) -> Iterator[None]:
+        """Hold a seat for the client in the `with` block; raises HTTPServiceUnavailable if none is free."""
+        address = request[ADDRESS]
+        if self.taken >= int(self._count * SHARES[request[ROLE]]):
+            raise web.HTTPServiceUnavailable(text=f"There are already {counted(self.taken, self._what)}.\n")
+        if self._addresses[address] >= self._of_address:
+            place = f"{counted(self._of_address, self._what)} from your address"
+            raise web.HTTPServiceUnavailable(text=f"There are already {place}.\n")
         self.taken += 1
+        self._addresses[address] += 1
         try:
             yield
         finally:
             self.taken -= 1
+            self._addresses[address] -= 1
+            if not self._addresses[address]:
+                del self._addresses[address]
 
 
 async def close_all(seats: Seats) -> None:
@@ -190,19 +252,49 @@ class ClientSocket:
     def __init__(self, response: web.WebSocketResponse, outbox: Outbox) -> None:
         self.response: Final = response
         self.outbox: Final = outbox
+        self._messages: Final = Pace(*MESSAGES)
+        self._lines: Final = Pace(*LINES)
+        self._characters: Final = Pace(*CHARACTERS)
 
     async def messages(self) -> AsyncIterator[bytes]:
         """Yield the client's messages, text or binary, until it goes; then nothing more can be sent.
 
-        A client that does not read what it is sent is not read either.
+        A client that does not read what it is sent is not read either, nor one that has sent too much.
         """
         async for message in self.response:
             if message.type is WSMsgType.TEXT:
                 yield message.data.encode()
             elif message.type is WSMsgType.BINARY:
                 yield message.data
+            elif message.type is WSMsgType.PING:
+                with contextlib.suppress(ClientError, OSError):
+                    await self.response.pong(message.data)
+            await self.pause(max(self._messages.delay(), self._characters.delay(len(message.data or ""))))
             await self.outbox.wait_for_room()
         self.outbox.close()
+
+    async def lines(self, message: bytes) -> AsyncIterator[bytes]:
+        """Yield the lines of a message that are not empty, until the client goes."""
+        end = time.monotonic() + TURN
+        for found in _LINE.finditer(message):
+            yield found[0]
+            delay = self._lines.delay()
+            if delay or time.monotonic() > end:
+                await self.pause(delay)
+                end = time.monotonic() + TURN
+            if self.outbox.is_closed:
+                return
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, at least until others have had their turn; no longer once the client has gone."""
+        while True:
+            await asyncio.sleep(min(seconds, GONE_CHECK))
+            seconds -= GONE_CHECK
+            if seconds <= 0.0:
+                return
+            if self.outbox.is_lost:
+                self.outbox.close()
+                return
 
     async def close(self) -> None:
         """Close the connection after everything has been sent."""
@@ -218,8 +310,9 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
 
     Raises HTTPServiceUnavailable if no seat is free, HTTPBadRequest for a request that is no handshake.
     """
-    with seats.taking_one():
-        response = _Socket(max_msg_size=MAX_MESSAGE, heartbeat=HEARTBEAT, compress=False)
+    with seats.taking_one(request):
+        # Pings are answered by `messages`, at the pace of all messages.
+        response = _Socket(max_msg_size=MAX_MESSAGE, heartbeat=HEARTBEAT, autoping=False, compress=False)
         await response.prepare(request)
         outbox = Outbox(request.transport)
         sender = asyncio.create_task(outbox.run(response))

@@ -65,14 +65,21 @@ class GtpClientSession:
     async def _read(self) -> None:
         """Put the client's lines into the queue until the client goes."""
         async for message in self._client.messages():
-            lines: list[bytes | None] = [None] if message == NO_MORE else list(message.splitlines())
-            for line in lines:
-                while self._lines.is_full:
-                    await asyncio.sleep(_FULL_WAIT)
-                if line is None:
-                    self._lines.end()
-                else:
-                    self._lines.put(line)
+            if message == NO_MORE:
+                await self._put(None)
+            async for line in self._client.lines(message):
+                await self._put(line)
+
+    async def _put(self, line: bytes | None) -> None:
+        """Put a line, or the end of the input, into the queue once that has room, unless the client goes."""
+        while self._lines.is_full and not self._client.outbox.is_lost:
+            await asyncio.sleep(_FULL_WAIT)
+        if self._client.outbox.is_lost:
+            self._client.outbox.close()
+        elif line is None:
+            self._lines.end()
+        else:
+            self._lines.put(line)
 
     def _answer(self) -> None:
         """Answer lines in the thread of the session."""
@@ -92,7 +99,7 @@ class GtpClientSession:
 
 async def serve_gtp(request: web.Request, host: EngineHost, seats: Seats, engines: Seats) -> web.StreamResponse:
     """Answer a client with an engine of its own until it goes; raises HTTPServiceUnavailable if there are too many."""
-    with engines.taking_one():
+    with engines.taking_one(request):
         async with accepted(request, seats) as client:
             await GtpClientSession(client, host).run()
         return client.response

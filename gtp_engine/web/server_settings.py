@@ -22,6 +22,9 @@ TOKEN_VARIABLE: Final = "TENGEN_TOKEN"
 NO_TOKEN: Final = "off"
 """Given as the token, it says that none is needed."""
 
+PER_ADDRESS: Final = 64
+"""Connections from one address at once, WebSockets among them; a browser opens six."""
+
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{{LEAST_TOKEN},}}")
 _TOKEN_BYTES: Final = 24
 
@@ -48,6 +51,11 @@ class ServerSettings(Section, name="serve"):
         "Names by which others reach the server, separated by commas, besides localhost, the name of this machine and "
         "every address.",
         unit="names",
+    )
+    per_address: int = option(
+        PER_ADDRESS,
+        "Connections from one address at once, which may be that of a whole home or club.",
+        low=1,
     )
     proxy: str | None = option(
         None,

@@ -11,6 +11,9 @@ import logging
 import os
 import signal
 import ssl
+import sys
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -27,7 +30,7 @@ from gtp_engine.files import data_folder
 from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.finished_reviews import PAGE_PARTS
 from gtp_engine.streams import write_log
-from gtp_engine.web.access import Access
+from gtp_engine.web.access import Access, network_of
 from gtp_engine.web.analysis_socket import serve_analysis
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost, EngineSource
@@ -36,10 +39,13 @@ from gtp_engine.web.gtp_socket import serve_gtp
 from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.play_socket import serve_page
 from gtp_engine.web.saved_games import SavedGames
-from gtp_engine.web.server_settings import NO_TOKEN, ServerSettings, new_token
+from gtp_engine.web.server_settings import NO_TOKEN, PER_ADDRESS, ServerSettings, new_token
 
 MOST_THREADS: Final = 64
 """Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""
+
+SWITCH_INTERVAL: Final = 0.001
+"""Seconds after which a thread lets another one run: the event loop waits for those that answer GTP."""
 
 END_WAIT: Final = 1.0
 """Seconds that clients get to finish at the end."""
@@ -53,6 +59,9 @@ MAX_BODY: Final = 1 << 20
 MAX_ENGINES: Final = 8
 """GTP clients at once: each has an engine with search trees of its own."""
 
+ADDRESS_ENGINES: Final = 6
+"""GTP clients of one address at once."""
+
 FOLDER: Final = Path(__file__).parent / "static"
 PAGE: Final = "index.html"
 
@@ -64,11 +73,14 @@ _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascri
 _CACHING: Final = "no-cache"
 """A browser asks each time: after an update, no old file may remain."""
 
-MAX_CONNECTIONS: Final = 256
-"""Connections at once; a browser opens six."""
+MAX_CONNECTIONS: Final = 512
+"""Connections at once: half of the files that a process may usually open."""
 
-HANDSHAKE_WAIT: Final = 10.0
-"""Seconds for the TLS handshake; connections count towards the limit only after it."""
+FIRST_WAIT: Final = 10.0
+"""Seconds in which a client has to show a token, the TLS handshake included."""
+
+GRACE: Final = 0.25
+"""Seconds in which a new connection does not have to make room for another one."""
 
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 22\r\nConnection: close\r\n\r\n"
@@ -95,12 +107,14 @@ async def serve(
         proxies=settings.proxies,
         log=log,
     )
-    runner = new_runner(new_application(host, access, data_folder() / "games"))
+    runner = new_runner(new_application(host, access, data_folder() / "games", settings.per_address))
     await runner.setup()
     assert runner.server is not None
     over = _end_of(host)
     try:
-        listener = await listen(runner.server, settings.host, settings.port, encryption)
+        door = Door(runner.server, encryption, per_address=settings.per_address, proxies=settings.proxies)
+        access.on_welcome = door.welcome
+        listener = await listen(door, settings.host, settings.port)
         async with listener:
             log(_greeting(listener.sockets[0].getsockname(), token, is_encrypted=encryption is not None))
             host.start()
@@ -124,6 +138,7 @@ def new_runner(application: web.Application) -> web.AppRunner:
 
 def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource]) -> int:
     """Run the whole process; return its exit status."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
     if not asyncio.run(serve(config, settings, load)):
         os._exit(0)  # a compiler or a loader cannot be stopped
     return 0
@@ -173,11 +188,12 @@ def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool
     )
 
 
-def new_application(host: EngineHost, access: Access, games: Path) -> web.Application:
+def new_application(host: EngineHost, access: Access, games: Path, per_address: int = PER_ADDRESS) -> web.Application:
     """Return the application, with its files in the folder `games`; what `access` refuses reaches no handler."""
     application = web.Application(middlewares=[access.middleware()], client_max_size=MAX_BODY)
     application.on_response_prepare.append(access.on_prepare)
-    sockets, engines = Seats(MAX_SOCKETS, "connection"), Seats(MAX_ENGINES, "engine")
+    sockets = Seats(MAX_SOCKETS, per_address, "connection")
+    engines = Seats(MAX_ENGINES, ADDRESS_ENGINES, "engine")
     application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
     application.router.add_get("/invitation", access.invite)
     application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
@@ -222,37 +238,130 @@ def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.St
     return answer
 
 
-class Gate(asyncio.Protocol):
-    """Hands a new connection to `server`, or answers it with 503 and closes it while `most` are open."""
+class Connection:
+    """A connection from `address`, and what `handler` answers on it once that is known."""
 
-    def __init__(self, server: web.Server, most: int) -> None:
-        self._server: Final = server
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self.transport: Final = transport
+        self.address: Final = str((transport.get_extra_info("peername") or [""])[0])
+        self.network: Final = network_of(self.address)
+        self.since: Final = time.monotonic()
+        self.handler: web.RequestHandler | None = None
+        self.is_welcome = False
+        """Whether its client has shown a token, or needs none."""
+
+    def close_stranger(self) -> None:
+        """Cut it unless it is welcome."""
+        if not self.is_welcome:
+            self.transport.abort()
+
+
+class Door:
+    """Lets connections in to `server`, `most` at once and `per_address` from one that is no proxy of ours.
+
+    Those that are welcome stay.  Of the others the oldest makes room for a new one, and each is closed after a while,
+    so that idle connections keep no one out.
+    """
+
+    def __init__(
+        self,
+        server: web.Server,
+        encryption: ssl.SSLContext | None = None,
+        *,
+        most: int = MAX_CONNECTIONS,
+        per_address: int = PER_ADDRESS,
+        proxies: frozenset[str] = frozenset(),
+    ) -> None:
+        self.server: Final = server
+        self.encryption: Final = encryption
         self._most: Final = most
+        self._per_address: Final = per_address
+        self._proxies: Final = proxies
+        self._open: list[Connection] = []  # the newest is the last
+
+    def admits(self, new: Connection) -> bool:
+        """Make room for a connection; return whether there is any."""
+        self._open = [each for each in self._open if not each.transport.is_closing()]
+        mine = [each for each in self._open if each.network == new.network]
+        if len(mine) >= self._per_address and new.address not in self._proxies:
+            has_room = _close_oldest(mine)
+        elif len(self._open) >= self._most:
+            strangers = Counter(each.network for each in self._open if not each.is_welcome)
+            most = max(strangers, key=strangers.__getitem__, default="")
+            has_room = _close_oldest([each for each in self._open if each.network == most])
+        else:
+            has_room = True
+        if has_room:
+            self._open.append(new)
+        return has_room
+
+    def welcome(self, request: web.Request) -> None:
+        """Let the connection of a request stay."""
+        for each in self._open:
+            if each.handler is request.protocol:
+                each.is_welcome = True
+
+
+def _close_oldest(connections: list[Connection]) -> bool:
+    """Close the oldest connection whose client could have shown a token and has not; return whether there is one."""
+    latest = time.monotonic() - GRACE
+    for each in connections:
+        if not each.is_welcome and each.since <= latest:
+            each.transport.abort()
+            return True
+    return False
+
+
+class Gate(asyncio.Protocol):
+    """Answers a new connection with 503 if the door does not admit it, else encrypts it and hands it on."""
+
+    def __init__(self, door: Door) -> None:
+        self._door: Final = door
+        self._received: Final = bytearray()
+        self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Decide; not earlier, as several connections are accepted before the first of them is made."""
         assert isinstance(transport, asyncio.Transport)
-        if len(self._server.connections) >= self._most:
-            transport.write(_REFUSAL)
+        connection, encryption = Connection(transport), self._door.encryption
+        if not self._door.admits(connection):
+            if encryption is None:
+                transport.write(_REFUSAL)
             transport.close()
             return
-        handler = self._server()
-        transport.set_protocol(handler)
-        handler.connection_made(transport)
+        asyncio.get_running_loop().call_later(FIRST_WAIT, connection.close_stranger)
+        if encryption is None:
+            self._hand_on(connection, transport)
+        else:
+            self._task = asyncio.create_task(self._encrypt(connection, encryption))
+
+    def data_received(self, data: bytes) -> None:
+        """Keep what comes between the handshake and its being noticed."""
+        self._received.extend(data)
+
+    async def _encrypt(self, connection: Connection, encryption: ssl.SSLContext) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            encrypted = await loop.start_tls(connection.transport, self, encryption, server_side=True)
+        except OSError:  # SSLError is one
+            connection.transport.abort()
+            return
+        if encrypted is not None:
+            self._hand_on(connection, encrypted)
+
+    def _hand_on(self, connection: Connection, transport: asyncio.Transport) -> None:
+        """Let the server deal with the connection."""
+        connection.handler = self._door.server()
+        transport.set_protocol(connection.handler)
+        connection.handler.connection_made(transport)
+        if self._received:
+            connection.handler.data_received(bytes(self._received))
 
 
-def limited(server: web.Server, most: int = MAX_CONNECTIONS) -> Callable[[], asyncio.BaseProtocol]:
-    """Return what makes protocols for new connections, of which `most` are served at once."""
-    return lambda: Gate(server, most)
-
-
-async def listen(server: web.Server, host: str, port: int, encryption: ssl.SSLContext | None) -> asyncio.Server:
-    """Return the socket on which `server` listens; raises ConfigError if it cannot."""
-    wait = None if encryption is None else HANDSHAKE_WAIT
+async def listen(door: Door, host: str, port: int) -> asyncio.Server:
+    """Return the socket on which connections come to the door; raises ConfigError if it cannot listen."""
     try:
-        return await asyncio.get_running_loop().create_server(
-            limited(server), host, port, ssl=encryption, ssl_handshake_timeout=wait
-        )
+        return await asyncio.get_running_loop().create_server(lambda: Gate(door), host, port)
     except (OSError, OverflowError, UnicodeError) as error:  # the last one for what can be no name of a machine
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ConfigError(

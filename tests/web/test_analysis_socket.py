@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from analysis.client import query
 from busy_machine import bound, require_once
-from web.serving import Client, FakeSource, connections, run, serving, until
+from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
-from gtp_engine.web import analysis_socket, client_socket
+from gtp_engine.web import analysis_socket, client_socket, web_process
+from gtp_engine.web.access import Role, Tokens
 from gtp_engine.web.client_socket import MAX_SOCKETS
+from gtp_engine.web.server_settings import PER_ADDRESS
 
 ENDLESS = 10_000_000
 
@@ -187,10 +190,17 @@ def test_a_client_that_asks_for_more_than_it_reads_is_dropped() -> None:
 
 def test_there_are_not_more_sockets_than_seats() -> None:
     async def test() -> None:
-        async with serving() as client:
-            sockets = [await client.ws_connect("/analysis") for _ in range(MAX_SOCKETS)]
+        async with serving(proxies=("127.0.0.1",)) as client:
+            sockets = []
+            for number in range(MAX_SOCKETS):
+                address = {"X-Forwarded-For": f"192.0.2.{number % 3}"}
+                sockets.append(await client.ws_connect("/analysis", headers=address))
+                if number == 3 * PER_ADDRESS - 1:
+                    text = f"There are already {PER_ADDRESS} connections from your address.\n"
+                    response = await client.get("/analysis", headers=address)
+                    assert (response.status, await response.text()) == (503, text)
             response = await client.get("/analysis")
-            assert (response.status, await response.text()) == (503, "There are already 64 connections.\n")
+            assert (response.status, await response.text()) == (503, f"There are already {MAX_SOCKETS} connections.\n")
             await sockets[0].close()
             while (await client.get("/analysis")).status == 503:
                 await asyncio.sleep(0.01)
@@ -199,7 +209,24 @@ def test_there_are_not_more_sockets_than_seats() -> None:
                 assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 3
             await asyncio.gather(*(socket.close() for socket in sockets))
 
-    run(test)
+
+def test_those_who_may_do_less_leave_seats_to_others() -> None:
+    """A link for watching was enough to keep out those who play."""
+
+    async def test() -> None:
+        watch, play = (Tokens(TOKEN).for_role(role) for role in (Role.WATCH, Role.PLAY))
+        async with serving(token=TOKEN) as client:
+            sockets = []
+            for token, seats in ((watch, 2), (play, 3), (TOKEN, 4)):
+                bearer = {"Authorization": f"Bearer {token}"}
+                while (await client.get("/play", headers=bearer)).status != 503:
+                    sockets.append(await client.ws_connect("/play", headers=bearer))
+                assert len(sockets) == seats
+            await asyncio.gather(*(socket.close() for socket in sockets))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(web_process, "MAX_SOCKETS", 4)
+        run(test)
 
 
 def frame_of(data: bytes) -> bytes:
@@ -221,3 +248,66 @@ async def raw_socket(client: Client) -> AsyncIterator[tuple[asyncio.StreamReader
     writer.transport.abort()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
+
+
+FLOODS = {
+    "empty lines": ("/gtp", [b"\n" * 2**20]),
+    "commands": ("/gtp", [b"name\n" * 200_000]),
+    "empty queries": ("/analysis", [b"\n" * 2**20]),
+    "queries that are none": ("/analysis", [b"{}\n" * 300_000]),
+    "nested query": ("/analysis", [b"[" * 2**20]),
+    "requests of a page": ("/play", [b"{}"] * 20_000),
+    "long request of a page": ("/play", [b'{"do":' + b"[" * 2**19]),
+    "messages without content": ("/play", [b""] * 20_000),
+}
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+def test_no_message_keeps_others_waiting(kind: str) -> None:
+    """A megabyte of line ends kept them waiting for 17 to 27 seconds."""
+    path, messages = FLOODS[kind]
+
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/gtp") as other, client.ws_connect(path) as flooding:
+            await other.send_str("name\n")
+            await other.receive()  # once its engine is loaded
+
+            async def flood() -> None:
+                for message in messages:
+                    await flooding.send_bytes(message)
+
+            async def seconds() -> float:
+                started = time.monotonic()
+                await other.send_str("name\n")
+                await other.receive()
+                return time.monotonic() - started
+
+            task = asyncio.create_task(flood())
+            found, end = [], time.monotonic() + 0.3
+            while time.monotonic() < end:
+                found.append(await seconds())
+                await asyncio.sleep(0.01)
+            task.cancel()
+            longest.append(max(found))
+            flooding._response.close()
+
+    longest: list[float] = []
+
+    def seconds() -> float:
+        run(test)
+        return longest[-1]
+
+    require_once(seconds, below=1)
+
+
+def test_pings_are_answered_at_the_pace_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_socket, "MESSAGES", (3.0, 50.0))
+
+    async def test() -> None:
+        async with serving() as client, raw_socket(client) as (reader, writer):
+            started = time.monotonic()
+            writer.write(b"\x89\x80\0\0\0\0" * 10)
+            assert await reader.readexactly(20) == b"\x8a\0" * 10
+            assert time.monotonic() - started > 0.1
+
+    run(test)

@@ -17,7 +17,7 @@ from gtp_engine.gtp.session import QUEUED_LINES
 from gtp_engine.search import tree_reuse
 from gtp_engine.web import bridge
 from gtp_engine.web.bridge import BridgeError, connect, server_url
-from gtp_engine.web.web_process import MAX_ENGINES
+from gtp_engine.web.web_process import ADDRESS_ENGINES, MAX_ENGINES
 
 
 async def replies(socket: ClientWebSocketResponse, count: int) -> str:
@@ -184,9 +184,14 @@ def test_a_client_does_not_raise_the_servers_limit_of_memory(
 
 def test_there_are_not_more_engines_than_seats() -> None:
     async def test() -> None:
-        async with serving() as client:
-            sockets = [await client.ws_connect("/gtp") for _ in range(MAX_ENGINES)]
+        async with serving(proxies=("127.0.0.1",)) as client:
+            sockets = [await client.ws_connect("/gtp") for _ in range(ADDRESS_ENGINES)]
             response = await client.get("/gtp")
+            assert (response.status, await response.text()) == (503, "There are already 6 engines from your address.\n")
+            elsewhere = {"X-Forwarded-For": "192.0.2.1"}
+            for _ in range(MAX_ENGINES - ADDRESS_ENGINES):
+                sockets.append(await client.ws_connect("/gtp", headers=elsewhere))
+            response = await client.get("/gtp", headers=elsewhere)
             assert (response.status, await response.text()) == (503, "There are already 8 engines.\n")
             await asyncio.gather(*(socket.close() for socket in sockets))
 

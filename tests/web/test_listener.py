@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -23,8 +24,10 @@ from web.test_play_socket import NEW
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
 from gtp_engine.web import web_process
+from gtp_engine.web.access import Access
+from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.server_settings import ServerSettings
-from gtp_engine.web.web_process import encryption_of, limited, listen, serve
+from gtp_engine.web.web_process import Door, encryption_of, listen, serve
 
 
 async def page(request: web.Request) -> web.Response:
@@ -52,17 +55,24 @@ async def served(application: web.Application) -> AsyncIterator[int]:
     runner = web_process.new_runner(application)
     await runner.setup()
     assert runner.server is not None
-    async with await listen(runner.server, "127.0.0.1", 0, None) as listener:
+    async with await listen(Door(runner.server), "127.0.0.1", 0) as listener:
         yield listener.sockets[0].getsockname()[1]
         await runner.cleanup()
 
 
 def test_connections_beyond_the_limit_are_refused() -> None:
-    """With 256 as with 3: of many at once the first ones are served, the others are answered and closed."""
+    """With 512 as with 3: of many at once the first ones are served, the others are answered and closed."""
 
     async def test() -> None:
-        server = web.Server(page)
-        listener = await asyncio.get_running_loop().create_server(limited(server, 3), "127.0.0.1", 0)
+        door = Door(web.Server(page), most=3)
+        server, handler = door.server, door.server.request_handler
+
+        async def welcoming(request: web.BaseRequest) -> web.StreamResponse:
+            door.welcome(request)
+            return await handler(request)
+
+        server.request_handler = welcoming
+        listener = await listen(door, "127.0.0.1", 0)
         port = listener.sockets[0].getsockname()[1]
         answers = await asyncio.gather(*(answer_of(port, ends=False) for _ in range(20)))
         assert sorted(answers) == [b"HTTP/1.1 200 OK\r\n"] * 3 + [b"HTTP/1.1 503 Service Unavailable\r\n"] * 17
@@ -81,7 +91,7 @@ def test_a_port_that_is_taken() -> None:
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
             with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1 port {port}: .*--port"):
-                await listen(web.Server(page), "127.0.0.1", port, None)
+                await listen(Door(web.Server(page)), "127.0.0.1", port)
 
     run(test)
 
@@ -110,7 +120,7 @@ def test_the_process_says_in_one_line_that_it_cannot_listen(tmp_path: Path) -> N
 def test_a_name_that_no_machine_can_have() -> None:
     async def test() -> None:
         with pytest.raises(ConfigError, match=r"cannot listen on x\.\.y port 0: .*--host"):
-            await listen(web.Server(page), "x..y", 0, None)
+            await listen(Door(web.Server(page)), "x..y", 0)
 
     run(test)
 
@@ -132,6 +142,73 @@ def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pyte
             writer.write(sent)
             with contextlib.suppress(ConnectionResetError):  # it is closed before this was read
                 assert await reader.read() == b""
+            writer.close()
+
+    run(test)
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True])
+def test_idle_connections_keep_no_one_out(is_encrypted: bool, tmp_path: Path) -> None:
+    """Some hundred of them did for 30 seconds, those without a TLS handshake for as long as there were file handles."""
+    options = certificate_in(tmp_path)
+    if is_encrypted and not options:
+        pytest.skip("no openssl to make a certificate with")
+    encryption = encryption_of(options[1], options[3]) if is_encrypted else None
+    trust = ssl.create_default_context(cafile=options[1]) if encryption is not None else None
+
+    async def test() -> None:
+        host, access = (
+            EngineHost(Config(), FakeSource, lambda line: None),
+            Access(TOKEN, frozenset(), is_encrypted=False),
+        )
+        runner = web_process.new_runner(web_process.new_application(host, access, tmp_path))
+        await runner.setup()
+        assert runner.server is not None
+        door = Door(runner.server, encryption, most=8, per_address=5)
+        access.on_welcome = door.welcome
+        async with await listen(door, "127.0.0.1", 0) as listener, ClientSession() as client:
+            port = listener.sockets[0].getsockname()[1]
+
+            async def idle(address: str) -> asyncio.StreamWriter:
+                return (await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0)))[1]
+
+            async def status(token: str) -> int:
+                url = f"http{'s' if is_encrypted else ''}://127.0.0.1:{port}/icon.svg?token={token}"
+                async with client.get(url, ssl=trust or True, allow_redirects=False) as response:
+                    return response.status
+
+            assert await status(TOKEN) == 303
+            writers = [await idle(address) for address in ["127.0.0.1"] * 20 + ["127.0.0.2"] * 20]
+            await asyncio.sleep(web_process.GRACE)
+            assert await status(TOKEN) == 303, "the connection is still the same one"
+            await client.close()
+            async with (
+                ClientSession() as other,
+                other.get(
+                    f"http{'s' if is_encrypted else ''}://127.0.0.1:{port}/icon.svg", ssl=trust or True
+                ) as response,
+            ):
+                assert response.status == 401, "a new client is answered"
+            assert len(runner.server.connections) <= 8
+            for writer in writers:
+                writer.close()
+            await runner.cleanup()
+
+    run(test)
+
+
+def test_a_client_without_a_token_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may send a header or a request every second for ever."""
+    monkeypatch.setattr(web_process, "FIRST_WAIT", 0.3)
+
+    async def test() -> None:
+        async with served(web.Application()) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            with contextlib.suppress(OSError):
+                while not reader.at_eof():
+                    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                    await asyncio.sleep(0.02)
+                    await reader.read(1000)
             writer.close()
 
     run(test)
