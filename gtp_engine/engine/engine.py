@@ -172,6 +172,15 @@ class Engine:
         game.set_up(stones, first_player)
         self._start(game)
 
+    def set_game(self, game: Game) -> None:
+        """Go on with another game; raises ModelError if the network does not play on its board (nothing changes then).
+
+        The game becomes the engine's own.
+        """
+        if self._forced_komi is not None:
+            game.komi = self._forced_komi
+        self._start(game)
+
     def set_to_play(self, color: int | str) -> None:
         """Set the first player of the set-up position; moves already played are taken back."""
         self.set_position(self.game.setup_stones, color)
@@ -422,7 +431,11 @@ class Engine:
         Its notes, on what was left out or guessed, are logged.
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
-        record = parse_sgf(data.encode(errors="replace") if isinstance(data, str) else data)
+        raw = data.encode(errors="replace") if isinstance(data, str) else data
+        return self.load_record(parse_sgf(raw), move_number)
+
+    def load_record(self, record: SgfRecord, move_number: int | None = None) -> SgfRecord:
+        """Replace the game by a record that has been read; see `load_sgf`."""
         # A record that names rules but no komi has the usual komi of its rules, unless the user has set one.
         komi = self.komi if self._komi_is_given or record.rules is None else None
         game, record = play_record(record, move_number=move_number, rules=self.rules, komi=komi)

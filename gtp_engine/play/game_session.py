@@ -5,13 +5,15 @@
     SCORING    the engine proposes dead stones, the person disputes them chain by chain and then accepts the score
     FINISHED   by score, resignation, time or a long cycle (no result); `resume` and `undo` lead back
 
-Moves of both sides obey all rules, superko included.
+Moves of both sides obey all rules, superko included.  The game is a line of a tree: moves that were taken back stay
+there, and `go_to` goes on anywhere else.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from enum import StrEnum
+from itertools import pairwise, takewhile
 from typing import Final
 
 from gtp_engine.arguments import checked
@@ -19,7 +21,7 @@ from gtp_engine.clock import TimeSettings, reported_time
 from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.game_end import counts_all_stones
-from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, counted, problem
+from gtp_engine.errors import CannotUndoError, GameStateError, IllegalMoveError, SgfError, counted, problem
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_color, parse_vertex
 from gtp_engine.go.game import Game
@@ -30,11 +32,14 @@ from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, SessionExtr
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
+from gtp_engine.sgf import GameNode, GameTree, SgfRecord, format_sgf, play_record
+from gtp_engine.sgf.tree_text import main_line_from
 from gtp_engine.sgf.values import VOID, parse_result
 
 _NOTHING: Final = SessionExtras()
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
+_PLAYERS: Final = {BLACK: ("PB", "BR"), WHITE: ("PW", "WR")}
+"""The properties of names and ranks."""
 
 HINT_SECONDS: Final = 2.0
 """Time for a hint: enough for a few hundred visits with the network that ships, on one core."""
@@ -65,9 +70,14 @@ class GameSession:
         settings: GameSettings,
         clock: GameClock | None = None,
         extras: SessionExtras = _NOTHING,
+        node: GameNode | None = None,
     ) -> None:
         self.engine: Final = engine
         self.settings = settings
+        self.node = node or _root_of(engine, settings)
+        """The node of the tree with the position on the board."""
+        self._is_own = extras.is_own or node is None
+        self._undone: GameNode | None = None
         self.clock: Final = clock or GameClock(settings.time)
         self.placed: tuple[int, ...] = ()
         """The free handicap stones that the person has placed so far."""
@@ -121,8 +131,7 @@ class GameSession:
 
         Raises SgfError, and ModelError if the network does not play such a board.
         """
-        raw = data.encode(errors="replace") if isinstance(data, str) else data
-        game, _ = play_record(parse_sgf(raw), rules=engine.rules)
+        game, _ = play_record(GameTree(data).record, rules=engine.rules)
         engine.prepare_board(game.width, game.height)
 
     @staticmethod
@@ -146,14 +155,15 @@ class GameSession:
         does not play such a board (nothing changes
         then).
         """
-        raw = data.encode(errors="replace") if isinstance(data, str) else data
-        record = parse_sgf(raw)
+        tree = GameTree(data)
+        tree.encoding = extras.encoding or tree.encoding
+        record = tree.record
         if defaults is not None:
-            GameSession.check_record(engine, raw)
+            GameSession.check_record(engine, data)
             rules = Rules.parse(defaults.rules)
             engine.set_rules(rules)
             engine.set_komi((record.rules or rules).default_komi() if defaults.komi is None else defaults.komi)
-        record = engine.load_sgf(raw)
+        record = engine.load_record(record)
         settings = settings_of(record, engine.game, human, clock.settings if clock else time)
         if extras.free_handicap:
             placed = tuple(stone.point for stone in engine.game.setup_stones)
@@ -161,9 +171,15 @@ class GameSession:
             session = GameSession.start(engine, settings, clock)
             session.placed = placed
             return session
-        session = GameSession(engine, settings, clock, extras)
-        session.notes = (*extras.notes, *record.notes)
-        session.finish(_result_of(record, engine.game))
+        if extras.node is None:
+            node = _last_played(tree, record)
+            result = _result_of(record, engine.game)
+        else:
+            node, result = list(tree.nodes())[extras.node], extras.result
+            engine.set_game(node.game(rules=engine.rules, komi=engine.komi))
+        session = GameSession(engine, settings, clock, extras, node)
+        session.notes = tuple(dict.fromkeys((*extras.notes, *record.notes)))
+        session._end(result)
         session._count_all_stones()
         return session
 
@@ -244,6 +260,26 @@ class GameSession:
         self._after_move()
         return played
 
+    def play_at(self, id: int, move: int | str) -> Move:
+        """Play the person's move at another node of the tree, where the game then goes on; raises SgfError too."""
+        if id == self.node.id or self.phase is Phase.PLACING:
+            return self.play(move)
+        node = self.tree.node(id)
+        reason = self._game_at(node).illegal_reason(self.point(move), self.settings.human)
+        if reason is not None:
+            raise IllegalMoveError(reason, f"illegal move: {self.game.vertex(self.point(move))} ({reason})")
+        self.go_to(id)
+        return self.play(move)
+
+    def go_to(self, id: int) -> None:
+        """Go on at another node of the tree; raises SgfError if there is none, or its position cannot be reached."""
+        if self.phase is Phase.PLACING:
+            raise GameStateError(problem("the game has not begun", advice="place the handicap stones first"))
+        node = self.tree.node(id)
+        if node is not self.node:
+            self._undone = None
+            self._move_to(node)
+
     def resign(self) -> None:
         """Let the person resign."""
         self._require(Phase.PLAYING, Phase.SCORING)
@@ -261,11 +297,67 @@ class GameSession:
         last = max((number for number, move in enumerate(moves) if move.color == self.settings.human), default=None)
         if last is None:
             raise CannotUndoError("cannot undo: you have not played a move yet")
+        undone = self._undone if self._undone is not None and self.node in self._undone.path() else self.node
         self.engine.undo(len(moves) - last)
+        self.node = _before(self.node, len(moves) - last)
+        self._undone = undone
         self._reopen(resumed_at=self._resumed_at if last >= self._resumed_at else 0)
+        self._write_result()
         self._set_clocks_back()
         self._continue()
         return len(moves) - last
+
+    def redo(self) -> int:
+        """Play the moves again that were taken back, or those that follow in the tree, until it is the person's turn.
+
+        Returns how many.  Raises CannotUndoError if none follow.
+        """
+        line = self._undone.path() if self._undone is not None else []
+        if self.node not in line:
+            line = main_line_from(self.node)
+        following = line[line.index(self.node) + 1 :]
+        if self.phase is Phase.PLACING or not any(node.moves for node in following):
+            raise CannotUndoError("cannot redo: no move follows")
+        count = 0
+        for node in following:
+            count += node.moves
+            goal = node
+            if node.moves and node.move is not None and node.move.color == self.settings.engine:
+                break
+        undone = self._undone
+        self._move_to(goal)
+        self._undone = undone
+        return count
+
+    # --- the tree ---
+
+    @property
+    def tree(self) -> GameTree:
+        """The record of the game with all its variations; `edit` changes it."""
+        return self.node.tree
+
+    def edit(self, id: int, change: Callable[[GameNode], GameNode | None]) -> GameNode:
+        """Change a node of the tree; return the node that `change` returns, or else the one where the game goes on.
+
+        If the node of the game is taken out, the game goes on at the last one that is left of its line.  Raises what
+        `change` raises, and SgfError, with nothing changed, if the position of the game could no longer be reached.
+        """
+        if self.phase is Phase.PLACING:
+            raise GameStateError(problem("the game has not begun", advice="place the handicap stones first"))
+        node = self.tree.node(id)
+        chunks, path = node.chunks, self.node.path()
+        found = change(node)
+        left = [each for each, before in zip(path[1:], path, strict=False) if each in before.children]
+        kept = [path[0], *takewhile(set(left).__contains__, path[1:])]
+        try:
+            game = self._game_at(kept[-1])
+        except SgfError:
+            node.chunks = chunks
+            raise
+        if kept[-1] is not self.node or not _is_same(game, self.game):
+            self._undone = None
+            self._move_to(kept[-1])
+        return found or self.node
 
     # --- the engine's moves ---
 
@@ -382,14 +474,13 @@ class GameSession:
         if any(not left.has_time for left in map(self.clock.left, (BLACK, WHITE))):
             raise GameStateError(problem("the time has run out", advice="undo a move, or start a new game"))
         self._reopen(resumed_at=len(self.game.moves) if self._has_two_passes(since=0) else self._resumed_at)
+        self._write_result()
         self._continue()
 
     def finish(self, result: str) -> None:
         """End the game with this result, as SGF writes it; "" changes nothing."""
-        if result:
-            self._result = result
-            self._found = None
-            self.clock.pause()
+        self._end(result)
+        self._write_result()
 
     def check_time(self) -> bool:
         """End the game if the clock that runs has run out; return whether it has."""
@@ -402,19 +493,23 @@ class GameSession:
     # --- records ---
 
     def to_sgf(self) -> str:
-        """Return the game as SGF, with the players' names and its result if it has one."""
-        game = self.game
+        """Return the game as SGF, with all its variations, the players' names and its result if it has one."""
         if self.placed:
-            game = game.copy()
+            game = self.game.copy()
             game.set_handicap(self.placed)
-        names = self.settings.names()
-        return format_sgf(
-            game,
-            black_name=names[BLACK],
-            white_name=names[WHITE],
-            result=self._result,
-            date=date.today().isoformat(),
-        )
+            return _new_record(game, self.settings)
+        return self.tree.to_sgf()
+
+    def to_bytes(self, *, is_main: bool = False) -> bytes:
+        """Return the same in the encoding of the record that was loaded; with `is_main` the game is its main line."""
+        if self.placed or not is_main or self.node.is_in_main_line:
+            return self.to_sgf().encode() if self.placed else self.tree.to_bytes()
+        copied = GameTree(self.tree.to_bytes())
+        node = copied.root
+        for before, after in pairwise(self.node.path()):
+            node = node.children[before.children.index(after)]
+        node.make_main_line()
+        return copied.to_bytes()
 
     def extras(self) -> SessionExtras:
         """Return what `load` needs beside the record to go on with the game as it is."""
@@ -424,6 +519,10 @@ class GameSession:
             clocks=clocks if self.clock.is_limited else {},
             resumed_at=self._resumed_at,
             may_resign=self._may_resign,
+            is_own=self._is_own,
+            node=next(number for number, node in enumerate(self.tree.nodes()) if node is self.node),
+            result=self._result,
+            encoding=self.tree.encoding,
             dead=self._dead,
             free_handicap=self.settings.stones if self.stones_to_place else 0,
             notes=self.notes,
@@ -447,6 +546,7 @@ class GameSession:
         if self.stones_to_place == 1:
             self.engine.set_free_handicap((*self.placed, point))
             self.placed = ()
+            self.node = _root_of(self.engine, self.settings)
             self._continue()
         else:
             self.placed = (*self.placed, point)
@@ -458,14 +558,22 @@ class GameSession:
         self.settings = replace(self.settings, engine_name=ENGINE_NAME)
         if self.check_time():
             return
+        name, rank = _PLAYERS[color]
+        if (self._is_own or self.node.is_in_main_line) and self.tree.root.texts(name) != [ENGINE_NAME]:
+            self.tree.root.set(name, ENGINE_NAME)
+            self.tree.root.set(rank)
         if choice.resign:
             self.finish(f"{_LETTERS[opponent(color)]}+R")
         else:
             self._after_move()
 
     def _after_move(self) -> None:
-        """Press the clock, and see whether the game has ended."""
+        """Add the move to the tree, press the clock, and see whether the game has ended."""
         self._found = None
+        self.node = self.node.add_played(self.game.moves[-1])
+        self._undone = None
+        if self._is_own:
+            self.node.make_main_line()
         self.clock.end_move()
         self._clocks_after[len(self.game.moves)] = self.clock.at_last_move()
         if self.game.has_no_result:
@@ -491,6 +599,33 @@ class GameSession:
         """Return whether the last two moves, not counting those before number `since`, were passes that end a game."""
         return min(self.game.consecutive_passes, len(self.game.moves) - since) >= 2
 
+    def _game_at(self, node: GameNode) -> Game:
+        return node.game(rules=self.game.rules, komi=self.game.komi)
+
+    def _move_to(self, node: GameNode) -> None:
+        """Put the position of a node on the board; raises SgfError if it cannot be reached (nothing changes then)."""
+        game = self._game_at(node)
+        self.engine.set_game(game)
+        self.engine.set_time_settings(self.settings.time)
+        self.node = node
+        self._reopen(resumed_at=0)
+        self._write_result()
+        self._is_scoring = self._has_two_passes(since=0)
+        self._set_clocks_back()
+        self._continue()
+
+    def _end(self, result: str) -> None:
+        """End the game with a result; "" changes nothing."""
+        if result:
+            self._result = result
+            self._found = None
+            self.clock.pause()
+
+    def _write_result(self) -> None:
+        """Write the result into the record, unless the game is but a variation of one that came from elsewhere."""
+        if self._is_own or (self.node.is_in_main_line and not self.node.children):
+            self.tree.root.set("RE", *([self._result] if self._result else []))
+
     def _reopen(self, *, resumed_at: int) -> None:
         """Go back to playing; an engine that has resigned plays to the end then."""
         if self._result == f"{_LETTERS[self.settings.human]}+R":
@@ -515,6 +650,45 @@ class GameSession:
             Phase.FINISHED: f"the game has ended: {self._result}",
         }
         raise GameStateError(now[self.phase])
+
+
+def _new_record(game: Game, settings: GameSettings) -> str:
+    """Return the record of a game that begins now."""
+    names = settings.names()
+    return format_sgf(game, black_name=names[BLACK], white_name=names[WHITE], date=date.today().isoformat())
+
+
+def _root_of(engine: Engine, settings: GameSettings) -> GameNode:
+    """Return the last node of a new tree with the game on the board."""
+    return GameTree(_new_record(engine.game, settings)).main_line()[-1]
+
+
+def _last_played(tree: GameTree, record: SgfRecord) -> GameNode:
+    """Return the last node of the main line that `record`, which may end earlier, has."""
+    line = tree.main_line()
+    if not record.is_cut:
+        return line[-1]
+    moves, last = 0, line[0]
+    for node in line[1:]:
+        moves += node.moves
+        if moves > len(record.moves):
+            break
+        last = node
+    return last
+
+
+def _before(node: GameNode, moves: int) -> GameNode:
+    """Return the last node without this many of the moves before it."""
+    while moves > 0 and node.parent is not None:
+        moves -= node.moves
+        node = node.parent
+    return node
+
+
+def _is_same(game: Game, other: Game) -> bool:
+    """Return whether two games have the same moves and set-up, and the same side to play."""
+    states = ((each.moves, set(each.setup_stones), each.to_play) for each in (game, other))
+    return next(states) == next(states)
 
 
 def _result_of(record: SgfRecord, game: Game) -> str:

@@ -127,5 +127,13 @@ class SessionExtras:
     """The handicap stones that the person places as Black, of which the record has the first; 0 once they stand."""
     may_resign: bool = True
     """Whether the engine may resign; not once it has and the person went on."""
+    is_own: bool = False
+    """Whether the record is that of a game which began here; any other one keeps its main line, names and result."""
+    node: int | None = None
+    """The place among the nodes of the record, in the order of the text, where the game goes on; None: at its end."""
+    result: str = ""
+    """The result of the game there, with a `node`."""
+    encoding: str | None = None
+    """The encoding in which the record is written, as Python names it; None: its own, or UTF-8 if it is text."""
     notes: tuple[str, ...] = ()
     """What of the file that the game was loaded from first was left out or guessed."""

@@ -1,7 +1,7 @@
 """The state of a session, and the best moves of a search, as plain values that JSON can hold (`dataclasses.asdict`)."""
 
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 from gtp_engine.arguments import checked
 from gtp_engine.go.board import STRIDE
@@ -11,7 +11,10 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import area_owners, remove_dead
 from gtp_engine.play.game_session import GameSession, Phase
 from gtp_engine.search.report import MoveReport, SearchReport, completed
+from gtp_engine.sgf import GameNode
 
+_COLORS: Final = {EMPTY: "empty", BLACK: "black", WHITE: "white"}
+_TERRITORY: Final = {"black": "TB", "white": "TW"}
 _STONES: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 
 
@@ -58,6 +61,8 @@ class GameState:
     """The engine's level, as the option play.level."""
     moves: tuple[tuple[str, str], ...]
     """All moves: colour and vertex, or "pass"."""
+    node: int
+    """The `id` of the node of the tree with this position."""
     ko: str | None
     """The point where a simple ko may not be retaken now."""
     captures: dict[str, int]
@@ -102,6 +107,7 @@ def state_of(session: GameSession) -> GameState:
         is_engine_turn=session.is_engine_turn,
         level=session.level,
         moves=tuple((format_color(move.color), game.vertex(move.point)) for move in game.moves),
+        node=session.node.id,
         ko=None if game.ko_point == NULL_POINT else game.vertex(game.ko_point),
         captures={format_color(color): count for color, count in game.captures.items()},
         rules=game.rules.preset_name() or game.rules.to_json(),
@@ -147,6 +153,29 @@ def _clocks(session: GameSession) -> dict[str, ClockState] | None:
     if not session.clock.is_limited:
         return None
     return {format_color(color): ClockState(*session.clock.left(color)) for color in (BLACK, WHITE)}
+
+
+def node_values(node: GameNode) -> dict[str, Any]:
+    """Return a node of a tree as plain values: `id`, `parent`, and what it has of the rest.
+
+    These are `move` (colour and vertex), `setup` (stones, and "empty" points, in the same form), `player` whose turn it
+    is, `name`, `comment`, `marks` and `labels` by vertex, and `territory` (colour and vertex).
+    """
+    vertex, move = node.tree.vertex, node.move
+    stones = node.tree.record.setup_stones if node.parent is None and not node.setup else node.setup
+    turn = (node.get("PL") or [""])[0][:1].upper()
+    values: dict[str, Any] = {
+        "move": None if move is None else (format_color(move.color), vertex(move.point)),
+        "setup": [(_COLORS[stone.color], vertex(stone.point)) for stone in stones],
+        "player": {"B": "black", "W": "white"}.get(turn),
+        "name": " ".join(node.get("N")),
+        "comment": node.comment,
+        "marks": node.marks,
+        "labels": node.labels,
+        "territory": [(color, each) for color, name in _TERRITORY.items() for each in node.vertices(name)],
+    }
+    parent = None if node.parent is None else node.parent.id
+    return {"id": node.id, "parent": parent} | {name: value for name, value in values.items() if value}
 
 
 @dataclass(frozen=True)

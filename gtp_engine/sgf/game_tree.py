@@ -22,7 +22,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import format_vertex, to_color, to_point, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of, text_of_record
+from gtp_engine.sgf.reader import first_game, notes_on, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, record_at
 from gtp_engine.sgf.tree_text import Chunk, GameText, TextNode, encoded, escaped, main_line_from, text_of_nodes
 from gtp_engine.sgf.values import format_point, parse_label, parse_move_point, parse_points, parse_size
@@ -142,10 +142,14 @@ class GameNode(TextNode):
         new = escaped(_writable(text))
         self._put("C", [*values[:-1], f"{values[-1]}\n\n{new}"] if values else [new])
 
+    def vertices(self, name: str) -> list[str]:
+        """Return the points of a property such as TB or DD as text, as far as they are on the board."""
+        return [self.tree.vertex(point) for point in self._points(name)]
+
     @property
     def marks(self) -> dict[str, str]:
         """The marks by vertex: "triangle", "square", "circle", "cross" or "selected"."""
-        return {vertex: mark for mark, name in MARKS.items() for vertex in self._vertices(name)}
+        return {vertex: mark for mark, name in MARKS.items() for vertex in self.vertices(name)}
 
     @property
     def labels(self) -> dict[str, str]:
@@ -223,6 +227,10 @@ class GameNode(TextNode):
         game.play(wanted, allow_superko=True)
         return self._new_child(wanted)
 
+    def add_played(self, move: Move) -> "GameNode":
+        """Return the child with a move that has been played on a board: it is added if need be, but not checked."""
+        return next((child for child in self.children if child.move == move), None) or self._new_child(move)
+
     def add_variation(self, moves: Sequence[Move | Vertex], color: int | str | None = None) -> "GameNode":
         """Add moves in turn, `color` (default: the side to play) first, as a new last variation; return the first node.
 
@@ -268,7 +276,7 @@ class GameNode(TextNode):
         return self.parent
 
     def _new_child(self, move: Move | None) -> "GameNode":
-        """Return a new last child; whether the move is legal is not checked."""
+        """Return a new last child."""
         child = GameNode(self.tree, self)
         child.opening = "\n;"
         self.children.append(child)
@@ -312,9 +320,6 @@ class GameNode(TextNode):
                 continue
         return list(points)
 
-    def _vertices(self, name: str) -> list[str]:
-        return [self.tree.vertex(point) for point in self._points(name)]
-
     def _set_points(self, name: str, points: list[int]) -> None:
         if points != self._points(name) or name in ("B", "W"):
             self._put(name, [format_point(point, width=self.tree.size[0]) for point in points])
@@ -347,13 +352,15 @@ class GameTree:
     def __init__(self, record: bytes | str | Game | None = None) -> None:
         if record is None or isinstance(record, Game):
             record = format_sgf(record or Game())
-        data = record.encode("utf-8", "replace") if isinstance(record, str) else record
-        text, self._encoding = text_of_record(data)
+        text, self.encoding = (record, "utf-8") if isinstance(record, str) else text_of_record(record)
+        """`encoding` is that of `to_bytes`, as Python names it."""
         self._count = 0
         self._size: tuple[int, int] | None = None
         game: GameText[GameNode] = first_game(text, lambda parent: GameNode(self, parent))
         self.root: Final[GameNode] = game.nodes[0]
-        self.notes: Final = record_of(game.main_line(), game).notes
+        self._notes: Final = notes_on(game)
+        self._cut: Final = game.cut_node
+        self.notes: Final = self.record.notes
         self._roots: Final = game.roots
         self._before, self._after = text[: game.start], text[game.end :]
         self._is_ascii: Final = text.isascii()
@@ -373,7 +380,7 @@ class GameTree:
     @property
     def record(self) -> SgfRecord:
         """The main line as a plain value, with players, komi, rules and result."""
-        return record_of(self.main_line())
+        return record_of(self.main_line(), self._notes, self._cut)
 
     def main_line(self) -> list[GameNode]:
         """Return the nodes of the main line, the root first."""
@@ -418,14 +425,14 @@ class GameTree:
     def to_bytes(self) -> bytes:
         """Return what `to_sgf` returns, in the record's own encoding, or in UTF-8 if that lacks a character."""
         text = self.to_sgf()
-        if self._encoding == "utf-8" and self._is_ascii and not text.isascii() and not self.root.texts("CA"):
+        if self.encoding == "utf-8" and self._is_ascii and not text.isascii() and not self.root.texts("CA"):
             self.root.set("CA", "UTF-8")  # without it, SGF is Latin-1
             text = self.to_sgf()
         try:
-            return encoded(text, self._encoding)
+            return encoded(text, self.encoding)
         except UnicodeEncodeError:
             self.root.set("CA", "UTF-8")
-            self._encoding = "utf-8"
+            self.encoding = "utf-8"
             return self.to_sgf().encode("utf-8", "replace")
 
     def save(self, path: str | Path) -> None:

@@ -83,7 +83,7 @@ def parse_sgf(data: bytes) -> SgfRecord:
     # Bytes that are invalid in the encoding become U+FFFD.
     text = data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
     game = first_game(text, TextNode)
-    return record_of(game.main_line(), game)
+    return record_of(game.main_line(), notes_on(game), game.cut_node)
 
 
 def game_of(data: bytes | str, move_number: int | None = None) -> Game:
@@ -113,13 +113,18 @@ def first_game(text: str, make: Callable[[N | None], N]) -> GameText[N]:
     return GameText(text, make)
 
 
-def record_of(nodes: Sequence[TextNode], game: GameText[N] | None = None) -> SgfRecord:
-    """Return the line of these nodes, from the root on; raises SgfError for what is no game of Go.
+def notes_on(game: GameText[N]) -> list[str]:
+    """Return messages about what was passed over in a text: within the game, and other games."""
+    several = "the file has several games: the first was taken; to take another, split the file"
+    return [*game.notes, *([several] if has_game(game.text, game.end) else [])]
 
-    With the text of the `game`, in which this is the main line, its notes are those of the record too.
+
+def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNode | None = None) -> SgfRecord:
+    """Return the line of these nodes, from the root on, with these notes; raises SgfError for what is no game of Go.
+
+    `cut` is the node in which the text ends early.
     """
-    info = _GameInfo(nodes, game)
-    cut = game.nodes[-1] if game is not None and game.is_cut else None
+    info = _GameInfo(nodes, notes)
     line = _MainLine(info, cut)
     for node in nodes:
         line.add(node)
@@ -137,10 +142,8 @@ class _GameInfo:
     They belong into the root, but SGF allows them elsewhere.  `notes` collects messages about what was not used.
     """
 
-    def __init__(self, nodes: Sequence[TextNode], whole: GameText[N] | None) -> None:
-        self.notes: Final[list[str]] = [] if whole is None else list(whole.notes)
-        if whole is not None and has_game(whole.text, whole.end):
-            self.note("the file has several games: the first was taken; to take another, split the file")
+    def __init__(self, nodes: Sequence[TextNode], notes: Sequence[str]) -> None:
+        self.notes: Final[list[str]] = list(notes)
         self._texts: Final[dict[str, str]] = {}
         has_begun = False
         for node in nodes:

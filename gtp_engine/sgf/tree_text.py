@@ -189,6 +189,11 @@ class GameText(Generic[N]):
         for tree in reversed(self._open):
             self._close(tree, f"{self._taken(self.end)})")
 
+    @property
+    def cut_node(self) -> N | None:
+        """The node in which the text ends within a value."""
+        return self.nodes[-1] if self.is_cut else None
+
     def main_line(self) -> list[N]:
         """Return the nodes of the main line, the root first."""
         return main_line_from(self.nodes[0])

@@ -284,7 +284,10 @@ class GameReviews:
 
     def _run(self, game: OpenGame, send: Callable[[Message], None], cancel: CancelToken) -> FinishedReview:
         """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""
-        work, evaluator = ReviewWork(game.name, game.record(), self._host.config, send), self._host.lend_evaluator()
+        work, evaluator = (
+            ReviewWork(game.name, game.reviewable_record(), self._host.config, send),
+            self._host.lend_evaluator(),
+        )
         return work.run(None if evaluator is None else GuestEvaluator(evaluator, self._host.precedence, cancel))
 
     def _tell(self, message: Message) -> None:

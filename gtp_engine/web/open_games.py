@@ -15,10 +15,10 @@ from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError, counted
 from gtp_engine.go.coords import format_color
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of, state_of
+from gtp_engine.play.game_state import node_values
 from gtp_engine.review.annotations import can_be_annotated
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.sgf import parse_sgf
-from gtp_engine.sgf.tree_text import games_in
+from gtp_engine.sgf import GameNode, GameTree
 from gtp_engine.web.engine_host import EngineHost, Precedence
 from gtp_engine.web.saved_games import SavedGame, SavedGames, words_of
 
@@ -38,13 +38,11 @@ LEVEL: Final = "play.level"
 class GameEntry(NamedTuple):
     """What the server knows of a game besides its session.
 
-    `level` is that of the engine, None if it has no levels.  `opened` is the file that the game was loaded from, if
-    any.
+    `level` is that of the engine, None if it has no levels.
     """
 
     name: str
     level: str | None
-    opened: bytes | None = None
 
 
 class OpenGame:
@@ -64,6 +62,9 @@ class OpenGame:
         self._cancel = CancelToken()
         self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
+        self._published: Final = PublishedTree()
+        self._published.changes(session.tree)
+        self._record = session.to_bytes(is_main=True)
         self._state = _state_of(session)
         self._state_time = time.monotonic()
 
@@ -89,14 +90,17 @@ class OpenGame:
             **self._state,
         }
 
-    def record(self) -> bytes:
-        """Return the game as SGF: the file that was opened, if it can be annotated and has the same moves still."""
-        opened = self._entry.opened
-        if opened is not None and can_be_annotated(opened):
-            record = parse_sgf(opened)
-            if not record.later_setups and record.moves == self._session.game.moves:
-                return games_in(opened)[0]
-        return str(self._state["sgf"]).encode()
+    def tree_message(self) -> Message:
+        """Return all nodes of the game as a message."""
+        return {"type": "tree", "id": self.name, "nodes": self._published.nodes()}
+
+    def record(self, *, is_main: bool = True) -> bytes:
+        """Return the record with all its variations, with the game as its main line; without `is_main` as it is."""
+        return self._record if is_main else self._session.to_bytes()
+
+    def reviewable_record(self) -> bytes:
+        """Return the record that a review annotates: a record that is a review already gives its moves only."""
+        return self._record if can_be_annotated(self._record) else self._session.game.to_sgf().encode()
 
     async def begin(self) -> None:
         """Save the game, and let the engine move if it is its turn, or find the dead stones unless that was done."""
@@ -107,12 +111,15 @@ class OpenGame:
             self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
         self._let_engine_move()
 
-    async def change(self, method: Callable[[GameSession], object]) -> None:
-        """Do what the person asks for, a method of the session, then let the engine move; raises TengenError."""
+    async def change(self, method: Callable[[GameSession], object]) -> object:
+        """Do what the person asks for, a method of the session, then let the engine move; raises TengenError.
+
+        Returns what the method returns.
+        """
         self._cancel.cancel()
         try:
             async with self._lock:
-                await self._call(method)
+                return await self._call(method)
         finally:
             self._let_engine_move()
 
@@ -158,15 +165,16 @@ class OpenGame:
             self._thinking = None
             self.publish(self.message())
 
-    async def _call(self, method: Callable[[GameSession], object]) -> None:
+    async def _call(self, method: Callable[[GameSession], object]) -> object:
         """Call a method of the session in a thread; then save the game and show it to all pages."""
         session, before = self._session, self._session.phase
         try:
             with self._precedence.held():
-                await asyncio.to_thread(method, session)
+                found = await asyncio.to_thread(method, session)
                 if session.phase is Phase.SCORING and before is not Phase.SCORING:
                     self._show(is_counted=False)
                     await asyncio.to_thread(session.propose_dead, self._end)
+                return found
         finally:
             self._show()
             await self._save()
@@ -176,6 +184,9 @@ class OpenGame:
         state = _state_of(self._session)
         self._state = state if is_counted else _uncounted(state)
         self._state_time = time.monotonic()
+        self._record = self._session.to_bytes(is_main=True)
+        if (changes := self._published.changes(self._session.tree)) is not None:
+            self.publish({"type": "nodes", "id": self.name, "nodes": changes} if changes else self.tree_message())
         self.publish(self.message())
 
     def publish(self, message: Message) -> None:
@@ -185,8 +196,38 @@ class OpenGame:
 
     async def _save(self) -> None:
         """Write the game to its file, in a thread."""
-        game = SavedGame.of(self._session, self._entry.level, self._entry.opened)
+        game = SavedGame.of(self._session, self._entry.level)
         await asyncio.to_thread(self._saved.save, self.name, game)
+
+
+class PublishedTree:
+    """What pages know of the tree of a game: the values of its nodes (see `node_values`)."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, Message] = {}
+        self._seen: dict[int, object] = {}
+        self._root: GameNode | None = None
+
+    def nodes(self) -> list[Message]:
+        """Return the values of all nodes, each before its children."""
+        return list(self._values.values())
+
+    def changes(self, tree: GameTree) -> list[Message] | None:
+        """Return the values of the nodes that have changed since the last call, None for no change.
+
+        The list is empty if nodes have been taken out, or stand in another order: then pages need all of them.
+        """
+        if tree.root is not self._root:
+            self._root, self._values, self._seen = tree.root, {}, {}
+        nodes = list(tree.nodes())
+        changed = {node.id: node_values(node) for node in nodes if self._seen.get(node.id) is not node.chunks}
+        before = list(self._values)
+        is_rearranged = [node.id for node in nodes if node.id in self._values] != before
+        self._values = {node.id: changed.get(node.id) or self._values[node.id] for node in nodes}
+        self._seen = {node.id: node.chunks for node in nodes}  # an edit makes new chunks
+        if is_rearranged or not before:
+            return []
+        return list(changed.values()) or None
 
 
 def _uncounted(state: Message) -> Message:
@@ -202,7 +243,6 @@ def _state_of(session: GameSession) -> Message:
         "setup": [(format_color(stone.color), game.vertex(stone.point)) for stone in game.setup_stones],
         "first": format_color(game.first_player),
         "time": words_of(session.settings.time),
-        "sgf": session.to_sgf(),
     }
 
 
@@ -233,7 +273,7 @@ class OpenGames:
     async def load(self, data: bytes, human: int | None, level: str | None) -> OpenGame:
         """Return a new game that continues the SGF file `data`; raises TengenError."""
         async with self._lock:
-            entry = GameEntry(await asyncio.to_thread(self._saved.new_id), level, data)
+            entry = GameEntry(await asyncio.to_thread(self._saved.new_id), level)
             return await self._open(entry, lambda engine: GameSession.load(engine, data, human=human))
 
     async def find(self, name: str) -> OpenGame:
@@ -244,7 +284,7 @@ class OpenGames:
                 self._games[name] = game
                 return game
             saved = await asyncio.to_thread(self._saved.load, name)
-            return await self._open(GameEntry(name, saved.level, saved.opened), saved.session)
+            return await self._open(GameEntry(name, saved.level), saved.session)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""

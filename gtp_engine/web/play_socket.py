@@ -5,6 +5,10 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file; what the page
               may do: `role`, "watch", "play" or "compute" (see `access`)
     game      a game: `play.GameState`, whether the engine thinks or is being compiled, the age of the clocks in seconds
+    tree      all nodes of the game, each before its children (see `play.game_state.node_values`)
+    nodes     those that are new or have changed since; new ones are the last children of their parents
+    at        the node that an edit has made
+    record    the game as a file, in base 64
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
@@ -13,6 +17,7 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
 Analyses are no business of this socket: pages ask for them at `/analysis`, as KaTrain does.
 """
 
+import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable
@@ -25,8 +30,10 @@ from gtp_engine.analysis.query import Fields
 from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
+from gtp_engine.go.coords import format_color
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
+from gtp_engine.sgf import GameNode
 from gtp_engine.web.access import ROLE, Role
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
 from gtp_engine.web.game_reviews import GameReviews
@@ -39,6 +46,9 @@ MAX_HANDICAP: Final = 9
 
 MAX_FILE: Final = 780_000
 """Longest game record, bytes, that fits into a message, where three bytes take four; a game has about 10 kB."""
+
+MAX_NODES: Final = 1_000_000
+"""Nodes of a tree; the longest file has fewer."""
 
 PageCommand = Callable[[Fields], Awaitable[None]]
 
@@ -73,6 +83,9 @@ class _Page:
             "open": self._open,
             "hint": self._hint,
             "play": self._play,
+            "go": self._go,
+            "save": self._save,
+            **{name: self._editing(edit) for name, edit in _EDITS.items()},
             "toggle_dead": self._toggle_dead,
             "review": self._review,
             "stop_review": self._stop_review,
@@ -138,8 +151,28 @@ class _Page:
         self._send(await self._game().hint())
 
     async def _play(self, fields: Fields) -> None:
-        vertex = _text(fields, "vertex")
-        await self._game().change(lambda session: session.play(vertex))
+        vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
+        await self._game().change(
+            lambda session: session.play(vertex) if node is None else session.play_at(node, vertex)
+        )
+
+    async def _go(self, fields: Fields) -> None:
+        node = _node(fields)
+        await self._game().change(lambda session: session.go_to(node))
+
+    async def _save(self, fields: Fields) -> None:
+        content = base64.b64encode(await asyncio.to_thread(self._game().record, is_main=False)).decode("ascii")
+        self._send({"type": "record", "id": self._game().name, "content": content})
+
+    def _editing(self, edit: "Callable[[Fields], Edit]") -> PageCommand:
+        """Return a command that changes a node of the tree and says which one to show."""
+
+        async def call(fields: Fields) -> None:
+            node, change, game = _node(fields), edit(fields), self._game()
+            found = await game.change(lambda session: session.edit(node, change).id)
+            self._send({"type": "at", "id": game.name, "node": found})
+
+        return call
 
     async def _toggle_dead(self, fields: Fields) -> None:
         vertex = _text(fields, "vertex")
@@ -173,6 +206,7 @@ class _Page:
         self.leave()
         self._shown = game
         game.viewers.add(self._send)
+        self._send(game.tree_message())
         self._send(game.message())
         self._send(await self._reviews.message(game.name))
 
@@ -182,6 +216,7 @@ class _Page:
 
 _PLAIN: Final[dict[str, Callable[[GameSession], object]]] = {
     "undo": GameSession.undo,
+    "redo": GameSession.redo,
     "resign": GameSession.resign,
     "accept": GameSession.accept_score,
     "resume": GameSession.resume,
@@ -190,8 +225,100 @@ _PLAIN: Final[dict[str, Callable[[GameSession], object]]] = {
 """Requests without arguments."""
 
 
+Edit = Callable[[GameNode], GameNode | None]
+
+
+def _commenting(fields: Fields) -> Edit:
+    text = _text(fields, "comment")
+
+    def change(node: GameNode) -> GameNode:
+        node.comment = text
+        return node
+
+    return change
+
+
+def _marking(fields: Fields) -> Edit:
+    vertex, mark = _text(fields, "vertex"), None if fields.value("mark") is None else _text(fields, "mark")
+
+    def change(node: GameNode) -> GameNode:
+        node.set_mark(vertex, mark)
+        return node
+
+    return change
+
+
+def _labelling(fields: Fields) -> Edit:
+    vertex, label = _text(fields, "vertex"), _text(fields, "label")
+
+    def change(node: GameNode) -> GameNode:
+        node.set_label(vertex, label)
+        return node
+
+    return change
+
+
+def _setting_up(fields: Fields) -> Edit:
+    vertex, color = _text(fields, "vertex"), _text(fields, "stone")
+
+    def change(node: GameNode) -> GameNode:
+        node.tree.point(vertex)
+        node = node.add_node() if node.moves else node
+        node.set_stone(vertex, color)
+        return node
+
+    return change
+
+
+def _giving_turn(fields: Fields) -> Edit:
+    letter = format_color(fields.color("player"))[0].upper()
+
+    def change(node: GameNode) -> GameNode:
+        node = node.add_node() if node.moves else node
+        node.set("PL", letter)
+        return node
+
+    return change
+
+
+def _trying(fields: Fields) -> Edit:
+    vertex = _text(fields, "vertex")
+    color = fields.color("color") if "color" in fields else None
+    return lambda node: node.add_move(vertex, color)
+
+
+def _making_main(fields: Fields) -> Edit:
+    def change(node: GameNode) -> GameNode:
+        node.make_main_line()
+        return node
+
+    return change
+
+
+def _deleting(fields: Fields) -> Edit:
+    def change(node: GameNode) -> GameNode | None:
+        node.delete()
+        return node.parent
+
+    return change
+
+
+_EDITS: Final[dict[str, Callable[[Fields], Edit]]] = {
+    "comment": _commenting,
+    "mark": _marking,
+    "label": _labelling,
+    "stone": _setting_up,
+    "turn": _giving_turn,
+    "try": _trying,
+    "main": _making_main,
+    "delete": _deleting,
+}
+"""Requests that change a node of the tree."""
+
+
 _NEEDED: Final[dict[str, Role]] = {
     "open": Role.WATCH,
+    "save": Role.WATCH,
     "review_file": Role.WATCH,
     "review": Role.COMPUTE,
     "stop_review": Role.COMPUTE,
@@ -213,6 +340,10 @@ def _file(fields: Fields) -> bytes:
         return base64.b64decode(_text(fields, "file"), validate=True)
     except ValueError:
         raise fields.error("file", "a text in base 64") from None
+
+
+def _node(fields: Fields) -> int:
+    return fields.integer("node", 0, MAX_NODES)
 
 
 def _level(fields: Fields) -> str | None:

@@ -21,7 +21,7 @@ from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.files import replacing
 from gtp_engine.go.coords import format_color, parse_color, parse_vertex
 from gtp_engine.play import GameSession, SessionExtras
-from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf import GameTree
 
 _ID: Final = re.compile(r"[0-9a-f]{16}")
 
@@ -49,7 +49,7 @@ class JsonFiles:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with replacing(path) as unfinished:
-                unfinished.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+                unfinished.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8", errors="surrogatepass")
         except OSError as error:
             reason = f"the {self._what} cannot be saved in {self._folder}: {error.strerror or error}"
             raise JsonFileError(reason) from None
@@ -58,7 +58,7 @@ class JsonFiles:
         """Return what a file holds, None if there is none; raises JsonFileError."""
         path = self._path(name)
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
@@ -112,12 +112,14 @@ class SavedGame:
     resumed_at: int = 0
     free_handicap: int = 0
     may_resign: bool = True
-    opened: bytes | None = None
-    """The file that the game was loaded from, if any."""
+    is_own: bool = False
+    node: int | None = None
+    result: str = ""
+    encoding: str | None = None
     notes: tuple[str, ...] = ()
 
     @staticmethod
-    def of(session: GameSession, level: str | None, opened: bytes | None) -> "SavedGame":
+    def of(session: GameSession, level: str | None) -> "SavedGame":
         """Return the game of a session."""
         rest = session.extras()
         return SavedGame(
@@ -133,14 +135,16 @@ class SavedGame:
             resumed_at=rest.resumed_at,
             free_handicap=rest.free_handicap,
             may_resign=rest.may_resign,
-            opened=opened,
+            is_own=rest.is_own,
+            node=rest.node,
+            result=rest.result,
+            encoding=rest.encoding,
             notes=rest.notes,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the game as JSON has it; the file is in base 64, as records have many encodings."""
-        opened = None if self.opened is None else base64.b64encode(self.opened).decode("ascii")
-        return {**asdict(self), "opened": opened}
+        """Return the game as JSON has it."""
+        return asdict(self)
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> "SavedGame":
@@ -149,25 +153,24 @@ class SavedGame:
             int(number): {color: _time_left(*left) for color, left in clocks.items()}
             for number, clocks in values["clocks"].items()
         }
-        opened = None if values.get("opened") is None else base64.b64decode(values["opened"], validate=True)
         dead = None if values["dead"] is None else tuple(values["dead"])
         notes = tuple(values.get("notes", ()))
-        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "opened": opened, "notes": notes}
-        game = SavedGame(**{**values, **rest})
-        texts = (game.sgf, game.human, *game.time, *(game.dead or ()), *notes)
-        texts += () if game.level is None else (game.level,)
+        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "notes": notes}
+        game = SavedGame(**{**_without_opened(values), **rest})
+        texts = (game.sgf, game.human, game.result, *game.time, *(game.dead or ()), *notes)
+        texts += tuple(text for text in (game.level, game.encoding) if text is not None)
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("a value that should be text is not")
-        if not all(type(number) is int for number in (game.resumed_at, game.free_handicap)):
+        if not all(type(number) is int for number in (game.resumed_at, game.free_handicap, game.node or 0)):
             raise TypeError("a value that should be an integer is not")
-        if type(game.may_resign) is not bool:
+        if not all(type(flag) is bool for flag in (game.may_resign, game.is_own)):
             raise TypeError("a value that should be true or false is not")
         return game
 
     def session(self, engine: Engine) -> GameSession:
         """Return a session of `engine` that goes on with the game; raises what `GameSession.load` raises."""
-        record = parse_sgf(self.sgf.encode())
-        dead = [parse_vertex(vertex, width=record.width, height=record.height) for vertex in self.dead or ()]
+        width, height = GameTree(self.sgf).size
+        dead = [parse_vertex(vertex, width=width, height=height) for vertex in self.dead or ()]
         rest = SessionExtras(
             clocks={
                 number: {parse_color(color): left for color, left in clocks.items()}
@@ -177,10 +180,30 @@ class SavedGame:
             dead=None if self.dead is None else frozenset(dead),
             free_handicap=self.free_handicap,
             may_resign=self.may_resign,
+            is_own=self.is_own,
+            node=self.node,
+            result=self.result,
+            encoding=self.encoding,
             notes=self.notes,
         )
         time = TimeSettings.parse(list(self.time))
         return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, extras=rest)
+
+
+def _without_opened(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a game that was saved when the file it was opened from was kept beside the record.
+
+    The file, which has all variations, takes the place of the record unless other moves have been played since.
+    """
+    if "opened" not in values:
+        return values
+    values = {**values, "is_own": values["opened"] is None}
+    opened = values.pop("opened")
+    if opened is not None:
+        tree = GameTree(base64.b64decode(opened, validate=True))
+        if tree.record.moves == GameTree(values["sgf"]).record.moves:
+            values |= {"sgf": tree.to_sgf(), "encoding": tree.encoding}
+    return values
 
 
 class SavedGames:

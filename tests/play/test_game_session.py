@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from engine_positions import DEAD_STONE, set_up
@@ -39,7 +39,7 @@ from gtp_engine.play import (
 )
 from gtp_engine.play.game_state import SideTally
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.sgf import format_sgf
+from gtp_engine.sgf import GameNode, GameTree, format_sgf
 
 
 class Time:
@@ -69,7 +69,7 @@ def settled(engine: Engine, **settings: object) -> GameSession:
     """Return a session in which nothing is left to play for, with the person (Black) to move."""
     session = start(engine, **settings)
     set_up(engine, DEAD_STONE)
-    return session
+    return GameSession(engine, session.settings, session.clock)
 
 
 def scoring(engine: Engine, **settings: object) -> GameSession:
@@ -615,3 +615,101 @@ def test_a_game_that_cannot_be_set_up_leaves_the_board_alone(engine: Engine) -> 
         start(engine, width=9, height=7, handicap=9)
     assert (engine.game.height, len(engine.game.moves)) == (7, 1)
     assert engine.game.width == 7
+
+
+def line_of(session: GameSession) -> list[str | None]:
+    return [node.vertex for node in session.node.path()[1:]]
+
+
+def main_line(session: GameSession) -> list[str | None]:
+    return [node.vertex for node in session.tree.main_line()[1:]]
+
+
+class TestTree:
+    RECORD = (
+        b"(;SZ[7]KM[6.5]RU[Chinese]PB[Ann]BR[3d]PW[Bob]WR[2d]RE[B+R]DT[2001-02-03]XX[kept]\n"
+        b";B[cc]C[hi](;W[ee];B[ec])(;W[ce]))"
+    )
+
+    def test_moves_that_were_taken_back_stay(self, engine: Engine) -> None:
+        session = start(engine)
+        session.play("D4")
+        session.engine_move()
+        first = line_of(session)
+        assert session.undo() == 2
+        assert (line_of(session), main_line(session)) == ([], first)
+        assert session.redo() == 2
+        assert line_of(session) == first
+        with pytest.raises(CannotUndoError, match="cannot redo: no move follows"):
+            session.redo()
+        session.undo()
+        session.play("C3")
+        assert main_line(session) == ["C3"], "the game is the main line"
+        assert [child.vertex for child in session.tree.root.children] == ["C3", "D4"]
+        session.undo()
+        session.redo()
+        assert line_of(session) == ["C3"], "what was taken back last"
+
+    def test_the_engine_goes_on_in_the_branch(self, engine: Engine) -> None:
+        session = GameSession.load(engine, self.RECORD, human=BLACK)
+        assert (session.phase, session.result, line_of(session)) == (Phase.FINISHED, "B+R", ["C5", "E3", "E5"])
+        root = session.tree.root
+        session.play_at(root.children[0].children[1].id, "E5")
+        assert (line_of(session), session.result, session.is_engine_turn) == (["C5", "C3", "E5"], "", True)
+        session.engine_move()
+        assert len(session.game.moves) == 4 and session.node.parent is not None
+        assert main_line(session) == ["C5", "E3", "E5"], "the record keeps its main line"
+        assert [root.get(name) for name in ("PW", "WR", "RE", "DT", "XX")] == [
+            ["Bob"],
+            ["2d"],
+            ["B+R"],
+            ["2001-02-03"],
+            ["kept"],
+        ]
+        with pytest.raises(IllegalMoveError, match="C5"):
+            session.play_at(root.children[0].children[0].id, "C5")
+        assert len(session.game.moves) == 4, "nothing has changed"
+
+    def test_a_record_that_is_opened_is_saved_whole(self, engine: Engine) -> None:
+        session = GameSession.load(engine, self.RECORD)
+        assert session.to_bytes() == self.RECORD
+        assert GameTree(session.to_bytes(is_main=True)).to_bytes() == self.RECORD
+        session.go_to(session.tree.root.children[0].children[1].id)
+        line = GameTree(session.to_bytes(is_main=True)).main_line()
+        assert [node.vertex for node in line[1:]] == ["C5", "C3"]
+
+    def test_a_game_that_goes_on_at_the_end_of_a_record_has_no_result_yet(self, engine: Engine) -> None:
+        session = GameSession.load(engine, self.RECORD, human=BLACK)
+        session.resume()
+        assert "RE[" not in session.to_sgf()
+        session.engine_move()
+        assert "PW[Tengen]" in session.to_sgf() and "WR" not in session.to_sgf() and "BR[3d]" in session.to_sgf()
+        session.resign()
+        assert "RE[W+R]" in session.to_sgf()
+
+    def test_a_branch_is_loaded_again(self, engine: Engine) -> None:
+        session = GameSession.load(engine, self.RECORD, human=WHITE)
+        session.go_to(session.tree.root.children[0].children[1].id)
+        session.resign()
+        loaded = GameSession.load(engine, session.to_sgf(), human=WHITE, extras=session.extras())
+        assert (line_of(loaded), loaded.result, loaded.to_bytes()) == (["C5", "C3"], "B+R", self.RECORD)
+        assert loaded.extras() == session.extras()
+
+    def test_edits(self, engine: Engine) -> None:
+        session = GameSession.load(engine, self.RECORD, human=BLACK)
+        first = session.tree.root.children[0]
+
+        def set_up(vertex: str) -> Callable[[GameNode], None]:
+            return lambda node: node.set_stone(vertex, "white")
+
+        assert session.edit(first.id, lambda node: node.add_move("G7")).vertex == "G7"
+        assert line_of(session) == ["C5", "E3", "E5"], "the game goes on where it was"
+        session.edit(session.tree.root.id, set_up("A1"))
+        assert (session.game.color_at("A1"), session.phase) == (WHITE, Phase.PLAYING)
+        with pytest.raises(SgfError, match="move 1"):
+            session.edit(session.tree.root.id, set_up("C5"))
+        assert [session.tree.vertex(stone.point) for stone in session.tree.root.setup] == ["A1"]
+        session.edit(first.children[0].id, GameNode.delete)
+        assert (line_of(session), len(session.game.moves)) == (["C5"], 1)
+        with pytest.raises(SgfError, match="the game has no node 99"):
+            session.go_to(99)

@@ -192,7 +192,7 @@ async def reviewed(socket: Any, encoding: str = "utf-8") -> tuple[dict[str, Any]
 
 
 def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
-    """After another move, not the file that was opened but the game as it is."""
+    """After another move, the game as it is, in the record that was opened."""
 
     async def test() -> None:
         async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
@@ -204,7 +204,7 @@ def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
                 game = await hear(socket)
             message, record = await reviewed(socket)
             assert [vertex for _, vertex in message["line"]] == [vertex for _, vertex in game["moves"]]
-            assert "C[a file]" not in record
+            assert "C[a file]" in record
 
     run(test)
 

@@ -79,6 +79,7 @@ function receive(message) {
       const [best] = moves;
       if (best) say(`Hint: ${best.vertex}, winrate ${(100 * best.winrate).toFixed(0)} %.`);
     },
+    record: ({ content }) => saveRecord(content),
     review: showReview,
     review_file: (file) => review.saveFile(file),
     error: ({ message: text }) => {
@@ -164,8 +165,10 @@ function kilobytes(bytes) {
   return `${Math.ceil(bytes / 1000)} kB`;
 }
 
-function saveRecord() {
-  download(game.sgf, `tengen-${new Date().toISOString().slice(0, 10)}-${game.id.slice(0, 4)}.sgf`, "application/x-go-sgf");
+/** Save the record, which comes in base 64. */
+function saveRecord(content) {
+  const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+  download(bytes, `tengen-${new Date().toISOString().slice(0, 10)}-${game.id.slice(0, 4)}.sgf`, "application/x-go-sgf");
 }
 
 element("new").onclick = () => setup.open();
@@ -174,7 +177,7 @@ element("file").onchange = ({ target }) => {
   if (target.files[0]) loadRecord(target.files[0]);
   target.value = "";
 };
-element("save").onclick = saveRecord;
+element("save").onclick = () => send({ do: "save" });
 element("pass").onclick = () => send({ do: "play", vertex: "pass" });
 element("undo").onclick = () => send({ do: "undo" });
 element("hint").onclick = () => {
