@@ -493,3 +493,91 @@ def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch: pyte
 
     run(test)
     assert threads and threading.main_thread() not in threads
+
+
+TREE = (
+    "(;SZ[9]KM[6.5]CA[Shift_JIS]PB[本因坊]BR[9d]PW[Bob]DT[2001-02-03]RE[B+R]XX[kept]"
+    ";B[ee]C[始め](;W[cc]TR[cc];B[gg])(;W[gc]LB[gc:A]))"
+)
+
+
+def test_a_record_that_is_opened_is_saved_whole(tmp_path: Path) -> None:
+    """12,098 bytes came back as 1,203: without comments, variations and ranks, and with today's date."""
+
+    async def test() -> None:
+        data = TREE.encode("cp932")
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await socket.send_json({"do": "load", "file": in_base_64(TREE, "cp932")})
+            nodes = (await hear(socket, "tree"))["nodes"]
+            game = await hear(socket)
+            assert [node.get("move") for node in nodes] == [
+                None, ["black", "E5"], ["white", "C7"], ["black", "G3"], ["white", "G7"],
+            ]  # fmt: skip
+            assert [node["parent"] for node in nodes] == [None, 0, 1, 2, 1]
+            assert (nodes[1]["comment"], nodes[2]["marks"], nodes[4]["labels"]) == (
+                "始め",
+                {"C7": "triangle"},
+                {"G7": "A"},
+            )
+            assert game["node"] == 3
+            assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await ask(socket, do="open", id=game["id"])
+            assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data, "after a restart too"
+
+    run(test)
+
+
+def test_a_tree_is_edited(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await ask(socket, do="load", file=in_base_64(TREE), human="W")
+            await socket.send_json({"do": "comment", "node": 4, "comment": "new\nlines"})
+            assert (await hear(socket, "nodes"))["nodes"][0]["comment"] == "new\nlines"
+            assert (await hear(socket, "at"))["node"] == 4
+            await socket.send_json({"do": "try", "node": 4, "vertex": "A1"})
+            assert (await hear(socket, "nodes"))["nodes"] == [{"id": 5, "parent": 4, "move": ["black", "A1"]}]
+            assert (await hear(socket, "at"))["node"] == 5
+            for request in (
+                {"do": "mark", "vertex": "B2", "mark": "circle"},
+                {"do": "label", "vertex": "C3", "label": "x"},
+                {"do": "mark", "vertex": "C3", "mark": None},
+            ):
+                assert (await ask(socket, "at", node=5, **request))["node"] == 5
+            assert (await ask(socket, "at", do="stone", node=5, vertex="C3", stone="white"))["node"] == 6
+            assert (await ask(socket, "at", do="turn", node=6, player="B"))["node"] == 6
+            await socket.send_json({"do": "main", "node": 4})
+            tree = (await hear(socket, "tree"))["nodes"]
+            assert [node["id"] for node in tree] == [0, 1, 4, 5, 6, 2, 3]
+            assert tree[4] == {"id": 6, "parent": 5, "setup": [["white", "C3"]], "player": "black"}
+            await socket.send_json({"do": "delete", "node": 5})
+            assert [node["id"] for node in (await hear(socket, "tree"))["nodes"]] == [0, 1, 4, 2, 3]
+            assert (await hear(socket, "at"))["node"] == 4
+            for request, reason in (
+                ({"do": "try", "node": 1, "vertex": "E5"}, "E5 is occupied"),
+                ({"do": "mark", "node": 1, "vertex": "E5", "mark": "star"}, "one of triangle"),
+                ({"do": "delete", "node": 0}, "the root"),
+                ({"do": "go", "node": 77}, "the game has no node 77"),
+            ):
+                assert reason in (await ask(socket, "error", **request))["message"]
+
+    run(test)
+
+
+def test_the_engine_goes_on_in_the_branch_that_is_shown(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            await socket.send_json({**NEW, "human": "B"})
+            await hear(socket)
+            for vertex in ("E5", "C3"):
+                await socket.send_json({"do": "play", "vertex": vertex})
+                game = await hear(socket)
+            tree = [game["node"]]
+            await socket.send_json({"do": "play", "vertex": "G7", "node": 0})
+            moved = await hear(socket)
+            assert moved["moves"][0][1] == "G7" and len(moved["moves"]) == 2
+            assert (await ask(socket, do="undo"))["moves"] == []
+            assert (await ask(socket, do="redo"))["moves"] == moved["moves"]
+            assert (await ask(socket, do="go", node=tree[0]))["moves"] == game["moves"], "the first branch is kept"
+
+    run(test)
