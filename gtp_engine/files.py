@@ -31,6 +31,9 @@ _ELSEWHERE: Final = "name a file elsewhere"
 _PATIENCE: Final = (0.01, 0.05, 0.2, 0.5, 1.0)
 """Seconds between attempts to replace a file that another program, such as a virus scanner, has open on Windows."""
 
+LOCK: Final = "in-use.lock"
+"""The lock file in a folder that one process writes to; others may read."""
+
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
 
@@ -157,6 +160,27 @@ def locked(path: Path) -> Iterator[bool]:
         yield True
     finally:
         guard.release()
+
+
+@contextmanager
+def owning(
+    folder: Path,
+    kind: type[TengenError] = ConfigError,
+    *,
+    file: str | None = None,
+    advice: str = "wait for its end, or name another place",
+) -> Iterator[None]:
+    """Hold the right to write to a folder, which is created if need be, or only to the `file` in it.
+
+    One process has it at a time.  Raises an error of `kind` while another one has it, or if the folder cannot be used.
+    """
+    with writing(folder, kind, "to"):
+        folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / (LOCK if file is None else f"{file}.lock")) as is_mine:
+        if not is_mine:
+            given = f"another process writes to {shown_path(folder if file is None else folder / file)}"
+            raise kind(problem(given, advice=advice))
+        yield
 
 
 def sha256_of(path: Path) -> str:

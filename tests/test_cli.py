@@ -21,6 +21,7 @@ from gtp_engine.cli import cli
 from gtp_engine.cli.options import build_config
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
+from gtp_engine.files import owning
 from gtp_engine.match.settings import Sprt
 
 
@@ -309,3 +310,43 @@ def test_an_interrupted_command_says_so_and_exits_with_130(monkeypatch: pytest.M
     monkeypatch.setattr("gtp_engine.doctor.examine", interrupted)
     result = invoke("doctor")
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "serve",
+        "match --first a --second b --out place",
+        "tournament cup.toml --out place",
+        "calibrate-levels --games-file place/games.jsonl",
+        "generate net.onnx place",
+        "train run --data data --out place --minutes 1",
+        "train human games --data place",
+        "train chain place",
+        "train plan place --teacher net.onnx",
+        "alphago records net.onnx place",
+        "alphago policy games place --minutes 1",
+        "alphago rollout-policy games place",
+        "alphago reinforce supervised place",
+        "alphago value supervised reinforced place --minutes 1",
+        "alphago chain place",
+    ],
+)
+def test_no_two_processes_write_to_one_folder(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two servers wrote over each other's moves, two calibrations counted each game twice."""
+    if words.startswith(("train", "alphago")) and words != "alphago records net.onnx place":
+        pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
+    (tmp_path / "games").mkdir()
+    Path("net.onnx").write_text("")
+    engines = "".join(f"[[engines]]\nname = '{name}'\ncommand = '{name}'\n" for name in "ab")
+    Path("cup.toml").write_text(f"games = 1\n{engines}[[conditions]]\nsize = 5")
+    place, file = {"serve": ("games", None), "calibrate-levels": ("place", "games.jsonl")}.get(
+        words.split()[0], ("place", None)
+    )
+    with owning(Path(place), file=file):
+        result = invoke(*words.split())
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith("Error: another process writes to '"), result.output
+    assert result.stderr.count("\n") == 1

@@ -24,6 +24,7 @@ from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, set
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import counted
+from gtp_engine.files import owning
 from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def records_command(net: Path, folder: Path, seed: int, threads: int, **flags: A
     from gtp_engine.training.core.runs import stop_on_signals
 
     how = {"provider": network.provider, "precision": network.precision}
-    player = load_player(net, batch=settings.parallel_games, threads=threads, **how)
-    records = RecordFolder(folder, least_seed=seed)
-    with ProgressBar() as bar, stop_on_signals() as is_stopped:
+    with owning(folder), ProgressBar() as bar, stop_on_signals() as is_stopped:
+        player = load_player(net, batch=settings.parallel_games, threads=threads, **how)
+        records = RecordFolder(folder, least_seed=seed)
         played = play_records(player, records, settings, bar, is_stopped)
     click.echo(f"{counted(played, 'game')} played, {records.count:,} in {folder}")
     if is_stopped():
@@ -212,7 +213,9 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
     from gtp_engine.training.core.runs import shipped_teacher
 
     check_torch()
-    if status := run_chain(MINI if mini else FULL, folder, teacher or shipped_teacher(), terms):
+    with owning(folder):
+        status = run_chain(MINI if mini else FULL, folder, teacher or shipped_teacher(), terms)
+    if status:
         sys.exit(status)
     click.echo("\n" + (folder / TABLE).read_text("utf-8"), nl=False)
 
@@ -228,7 +231,7 @@ def _stage(out: Path, flags: dict[str, Any]) -> Iterator["StageRun"]:
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.runs import stop_on_signals
 
-    with ProgressBar() as bar, stop_on_signals() as is_stopped:
+    with owning(out), ProgressBar() as bar, stop_on_signals() as is_stopped:
         yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)
 
 

@@ -11,7 +11,7 @@ from gtp_engine.cli.options import FILE, ConfigCommand, settings_of, settings_op
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, problem, shown
-from gtp_engine.files import check_result
+from gtp_engine.files import check_result, owning
 
 _HELP = """Measure the levels of a network (--level 20k … 9d), by games between them in this process.
 
@@ -101,24 +101,25 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     if settings.keep and (settings.refit or settings.below_top or settings.spacing):
         raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")
     check_result(games_file, "name another file with --games-file")
-    for size in map(int, settings.sizes.split(",")):
-        evaluator = load_evaluator(network, log=log, board=(size, size), batch=settings.batch)
-        check_level(Config().with_values({"play.level": "1d"}), evaluator)
-        measurement = Measurement(evaluator, size, games_file, batch=settings.batch, log=log)
-        path = table_path(model_path(network.model), evaluator.info.name)
-        check_result(path, "copy the network to a folder of yours, and name it there with --model")
-        if settings.keep:
-            skills = read_skills(path, size)
-        else:
-            skills = fitted_skills(
-                measurement,
-                coarse_games=settings.coarse_games,
-                spacing=settings.spacing,
-                below_top=settings.below_top,
-                refit=settings.refit,
-            )
-            write_board(path, evaluator.info.name, size, {"skills": skills})
-        board = checked_board(measurement, skills, games=settings.games, handicap_games=settings.handicap_games)
-        write_board(path, evaluator.info.name, size, board)
-        evaluator.close()
-        click.echo(f"{size}x{size}: written to {path}")
+    with owning(games_file.parent, file=games_file.name):
+        for size in map(int, settings.sizes.split(",")):
+            evaluator = load_evaluator(network, log=log, board=(size, size), batch=settings.batch)
+            check_level(Config().with_values({"play.level": "1d"}), evaluator)
+            measurement = Measurement(evaluator, size, games_file, batch=settings.batch, log=log)
+            path = table_path(model_path(network.model), evaluator.info.name)
+            check_result(path, "copy the network to a folder of yours, and name it there with --model")
+            if settings.keep:
+                skills = read_skills(path, size)
+            else:
+                skills = fitted_skills(
+                    measurement,
+                    coarse_games=settings.coarse_games,
+                    spacing=settings.spacing,
+                    below_top=settings.below_top,
+                    refit=settings.refit,
+                )
+                write_board(path, evaluator.info.name, size, {"skills": skills})
+            board = checked_board(measurement, skills, games=settings.games, handicap_games=settings.handicap_games)
+            write_board(path, evaluator.info.name, size, board)
+            evaluator.close()
+            click.echo(f"{size}x{size}: written to {path}")

@@ -9,6 +9,7 @@ import click
 
 from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, given_settings, settings_options
 from gtp_engine.errors import counted
+from gtp_engine.files import owning
 from gtp_engine.match.settings import DEFAULT_ERROR, MatchSettings, Sprt
 
 if TYPE_CHECKING:
@@ -145,7 +146,6 @@ folder gets tables as index.html and results.json, and each match as `gtp-engine
 )
 def tournament_command(file: Path, out: Path | None) -> None:
     """Play the tournament, or what is left of it, and print its tables."""
-    from gtp_engine.match.records import playing_alone
     from gtp_engine.match.settings import MatchError
     from gtp_engine.progress import ProgressBar
     from gtp_engine.tournament.standings import format_tables, tables_of
@@ -158,7 +158,7 @@ def tournament_command(file: Path, out: Path | None) -> None:
         raise MatchError(f"{file} has no suffix, so results need a folder of another name: give --out FOLDER")
     try:
         total = description.games * len(description.meetings)
-        with playing_alone(folder), ProgressBar(total=total) as bar:
+        with owning(folder, MatchError), ProgressBar(total=total) as bar:
             progress = TournamentProgress(description, folder, file.stem, bar)
             runner = TournamentRunner(description, folder, progress.game_over)
             if others := ", ".join(runner.other_matches):

@@ -19,6 +19,7 @@ from gtp_engine.cli.options import (
     settings_options,
 )
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
+from gtp_engine.files import owning
 from gtp_engine.training.core.learning import check_torch
 from gtp_engine.training.distillation.distillation_settings import (
     OF_PLAYER,
@@ -76,7 +77,7 @@ def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any
     from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.generate import generate
 
-    with ProgressBar(total=settings.positions) as bar, stop_on_signals() as is_stopped:
+    with owning(folder), ProgressBar(total=settings.positions) as bar, stop_on_signals() as is_stopped:
         table = generate(net, folder, settings, bar, is_stopped, records=records)
     click.echo(table)
     if is_stopped():
@@ -221,7 +222,7 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
     from gtp_engine.training.distillation.human_data import fill_folder, mix_in, read_games
 
     total = settings.positions + settings.held_out_positions
-    with ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
+    with owning(data), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
         read = list(read_games(games, bar.log))
         written = fill_folder(
             read,
@@ -230,7 +231,7 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
             progress=lambda count: bar.update(count, f"{count:,} positions"),
             is_stopped=is_stopped,
         )
-    mixed = 0 if mix is None or is_stopped() else mix_in(mix, data, seed=settings.seed)
+        mixed = 0 if mix is None or is_stopped() else mix_in(mix, data, seed=settings.seed)
     parts = [f"{count:,} {part}" for part, count in written.items()]
     click.echo(f"{counted(len(read), 'game')}; positions: {', '.join(parts)}; mixed in: {mixed:,}")
     if is_stopped():
@@ -300,9 +301,11 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
     from gtp_engine.training.distillation.chain import FULL, TINY, steps_of, won_games
 
     plan, teacher = TINY if tiny else FULL, teacher or shipped_teacher()
-    open_folder(folder, plan.command, teacher)
-    steps = steps_of(plan, folder, teacher)
-    if status := carry_out_all(steps):
+    with owning(folder):
+        open_folder(folder, plan.command, teacher)
+        steps = steps_of(plan, folder, teacher)
+        status = carry_out_all(steps)
+    if status:
         sys.exit(status)
     rate, games = won_games(steps[-1])
     click.echo(f"\nThe trained network won {rate:.0%} of {counted(games, 'game')} against the untrained one.")
@@ -336,7 +339,7 @@ def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | 
     from gtp_engine.training.distillation.plan.plan_state import begin_part
     from gtp_engine.training.distillation.plan.run_part import PlanFiles, run_part
 
-    with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
+    with owning(folder), ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
         part = begin_part(settings, folder, bar, is_stopped, began)
         state = run_part(part, PlanFiles(teacher, player, init))
     left = 60 * settings.minutes - state.used
@@ -353,7 +356,7 @@ def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:
     from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.run import run_training
 
-    with ProgressBar() as bar, stop_on_signals() as is_stopped:
+    with owning(config.out), ProgressBar() as bar, stop_on_signals() as is_stopped:
         is_done = run_training(config, bar, is_stopped, checkpoint)
     if not is_done:
         click.echo(f"Interrupted. To continue: gtp-engine train resume {config.out}", err=True)

@@ -292,15 +292,16 @@ class GameRow(NamedTuple):
 
 
 def read_games(path: Path) -> list[GameRow]:
-    """Return the games in a file, none if it does not exist; raises GamesFileError for a line that is no game."""
-    games = []
+    """Return the games in a file, if there is one, each once; raises GamesFileError for a line that is no game."""
+    games: dict[tuple[object, ...], GameRow] = {}
     for number, line in enumerate(complete_lines(path), start=1):
         try:
-            games.append(GameRow(**json.loads(line)))
+            row = GameRow(**json.loads(line))
         except (ValueError, TypeError) as error:
             advice = "remove the line, or name another file"
             raise GamesFileError(problem(f"{shown_path(path)}, line {number}, is not a game", advice=advice)) from error
-    return games
+        games.setdefault((row.size, row.handicap, row.black, row.white, row.opening, row.network), row)
+    return [*games.values()]
 
 
 def pairings_of(skills: Sequence[float], games: int) -> list[SkillPairing]:

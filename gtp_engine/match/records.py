@@ -6,7 +6,7 @@ A match folder holds
     results.jsonl    one GameRecord a line, in the order in which games ended
     games/0001.sgf   the game itself, numbered as in results.jsonl
     logs/            what the engines printed, and the GTP dialogue
-    playing.lock     held by the process that plays the match; others read its games and write nothing
+    in-use.lock      held by the process that plays the match; others read its games and write nothing
 """
 
 import dataclasses
@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from gtp_engine.errors import problem, shown_path
-from gtp_engine.files import complete_lines, locked
+from gtp_engine.files import complete_lines, owning
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed, describe_difference
 
 FORMAT: Final = 1
 """Version of the files in a match folder; other versions are refused."""
 
-_LOCK: Final = "playing.lock"
 
 Winner = Literal["first", "second", "draw", "none"]
 """The winner; "none" for a void game, which does not count."""
@@ -75,23 +74,6 @@ class GameRecord:
         return cls(**json.loads(line))
 
 
-@contextmanager
-def playing_alone(folder: Path) -> Iterator[None]:
-    """Hold the right to play in a folder, which one process has at a time and which is created if need be.
-
-    Raises MatchError while another process has it.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MatchError(f"cannot use the folder {shown_path(folder)}: {error.strerror}") from error
-    with locked(folder / _LOCK) as is_mine:
-        if not is_mine:
-            given = f"another process is playing the games of {shown_path(folder)}"
-            raise MatchError(problem(given, advice="wait for its end, or choose another --out"))
-        yield
-
-
 class MatchFolder:
     """The files of one match.  Its methods may be called from several threads.
 
@@ -124,7 +106,7 @@ class MatchFolder:
 
         Raises MatchError while another process has it, and for what opening the folder raises it.
         """
-        with playing_alone(self.path):
+        with owning(self.path, MatchError):
             try:
                 self._open_header()
                 with self._lock:

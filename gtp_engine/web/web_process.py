@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -26,7 +27,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
-from gtp_engine.files import data_folder
+from gtp_engine.files import data_folder, owning
 from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.finished_reviews import PAGE_PARTS
 from gtp_engine.streams import write_log
@@ -137,11 +138,26 @@ def new_runner(application: web.Application) -> web.AppRunner:
 
 
 def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource]) -> int:
-    """Run the whole process; return its exit status."""
+    """Run the whole process; return its exit status.  Raises ConfigError while another one has the games."""
     sys.setswitchinterval(SWITCH_INTERVAL)
-    if not asyncio.run(serve(config, settings, load)):
+    with owning_games():
+        has_ended = asyncio.run(serve(config, settings, load))
+    if not has_ended:
         os._exit(0)  # a compiler or a loader cannot be stopped
     return 0
+
+
+@contextmanager
+def owning_games() -> Iterator[None]:
+    """Hold the right to write to the folder of games; where that is impossible, games are not saved anyway."""
+    folder = data_folder() / "games"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        yield
+        return
+    with owning(folder, advice="end it, or set TENGEN_DATA_DIR to another folder"):
+        yield
 
 
 def _is_own_error(record: logging.LogRecord) -> bool:

@@ -234,3 +234,11 @@ def test_places_that_cannot_be_written_are_found_before_a_game(
     result = CliRunner().invoke(cli, ["calibrate-levels", *arguments])
     assert result.exit_code == 2
     assert re.search(message, result.stderr)
+
+
+def test_a_game_that_is_in_the_file_twice_counts_once(tmp_path: Path):
+    """Two processes had played the same games: 52 lines were counted for 26 games."""
+    rows = games_between(0.0, 1.0, won=1, games=4)
+    path = tmp_path / "games.jsonl"
+    path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in rows * 2), encoding="utf-8")
+    assert read_games(path) == rows

@@ -60,7 +60,7 @@ def test_only_one_process_plays_a_match(tmp_path: Path) -> None:
     folder, other = MatchFolder(tmp_path, SETTINGS), MatchFolder(tmp_path, SETTINGS)
     with folder.playing():
         folder.add(record(1), "")
-        with pytest.raises(MatchError, match=r"another process is playing the games of .*; wait for its end"):
+        with pytest.raises(MatchError, match=r"another process writes to .*; wait for its end"):
             other.playing().__enter__()
     with other.playing():
         assert other.records() == [record(1)]

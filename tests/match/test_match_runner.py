@@ -14,10 +14,11 @@ from busy_machine import bound
 from match_helpers import engine, play, sent, settings
 from superko_games import LAP, triple_ko
 
+from gtp_engine.files import owning
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.match.match_game import load_openings, new_game
-from gtp_engine.match.records import GameRecord, MatchFolder, playing_alone
+from gtp_engine.match.records import GameRecord, MatchFolder
 from gtp_engine.match.runner import run_match
 from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
 from gtp_engine.match.statistics import run_sprt, summarize
@@ -425,9 +426,9 @@ def test_a_game_that_is_repeated_is_recognised(tmp_path: Path) -> None:
 def test_a_second_process_plays_no_games_of_a_match_and_prints_the_table_of_a_finished_one(tmp_path: Path) -> None:
     one, two = settings("", "--name Other"), settings("", "--name Other", games=2)
     run_match(one, MatchFolder(tmp_path, one))
-    with playing_alone(tmp_path):
+    with owning(tmp_path):
         assert [game.game for game in run_match(one, MatchFolder(tmp_path, one))] == [1]
-        with pytest.raises(MatchError, match="another process is playing the games of"):
+        with pytest.raises(MatchError, match="another process writes to"):
             run_match(two, MatchFolder(tmp_path, two))
     assert [game.game for game in run_match(two, MatchFolder(tmp_path, two))] == [1, 2]
 

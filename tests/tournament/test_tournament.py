@@ -13,7 +13,8 @@ from match_helpers import engine, record, won_by
 
 from gtp_engine.cli import cli
 from gtp_engine.errors import TengenError, counted
-from gtp_engine.match.records import GameRecord, playing_alone
+from gtp_engine.files import owning
+from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import MatchError
 from gtp_engine.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
@@ -158,11 +159,11 @@ class TestGames:
         file = tmp_path / "cup.toml"
         engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in "ab"]
         file.write_text("\n".join(["games = 1", *engines, "[[conditions]]\nsize = 5\nreferee = 'board'"]))
-        with playing_alone(tmp_path / "cup"):
+        with owning(tmp_path / "cup"):
             refused = CliRunner().invoke(cli, ["tournament", str(file)])
         assert refused.exit_code == 2
-        assert "another process is playing the games of" in refused.output
-        assert [path.name for path in (tmp_path / "cup").iterdir()] == ["playing.lock"]
+        assert "another process writes to" in refused.output
+        assert [path.name for path in (tmp_path / "cup").iterdir()] == ["in-use.lock"]
         assert CliRunner().invoke(cli, ["tournament", str(file)]).exit_code == 0
 
     def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
