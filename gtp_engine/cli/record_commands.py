@@ -30,9 +30,6 @@ from gtp_engine.files import check_result, write_result
 if TYPE_CHECKING:
     from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome
 
-HUMAN_NETWORK: Final = "tengen-human"
-"""The human-like network that ships."""
-
 MOST_WORKERS: Final = 1024
 """Most processes that may be requested; a larger number is taken for a typing error."""
 
@@ -79,6 +76,9 @@ class ReviewSettings(Section, name="review"):
         None, "Processes that search; not set: as many as suit this machine.", unit="n", low=1, high=MOST_WORKERS
     )
     ray: str | None = option(None, "Ray cluster to run the workers on; auto: the running one.", unit="address")
+    player: str | None = option(
+        None, "Whom the review is for: its mistakes come first. [default: the person against an engine]", unit="name"
+    )
     variations: bool = option(False, "Review the variations of the records too.")
     terminal: bool = option(False, "Also print the graph and the mistakes.")
     territory: bool = option(False, "Mark the expected territory in the last position of the SGF.")
@@ -143,6 +143,7 @@ def review_command(
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.game_analysis import Effort, GameAnalysis
+    from gtp_engine.review.lessons import open_people
     from gtp_engine.review.review_files import FileReviewer, Terms
     from gtp_engine.review.worker_pool import open_pool
     from gtp_engine.streams import write_log
@@ -154,9 +155,11 @@ def review_command(
     sources = _sources(files, out)
     evaluator = evaluator_of(config)
     Resources(evaluator).warm_up(config, write_log)
-    terms = Terms(Rules.parse(config.game.rules), config.game.komi, place.game, settings.territory, settings.variations)
+    people = open_people(config, evaluator)
+    rules, komi = Rules.parse(config.game.rules), config.game.komi
+    terms = Terms(rules, komi, place.game, settings.territory, settings.variations, settings.player)
     with open_pool(config, games=len(sources), workers=settings.workers, address=settings.ray) as pool:
-        reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms)
+        reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms, people)
         outcomes = _review(reviewer, sources, at_once=1 if pool is None else pool.workers + 1)
     reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]
     if settings.terminal:
@@ -288,11 +291,12 @@ def rank_command(
     counts together.
     """
     config = build_config(config_file, flags)
-    if config.network.human_model is None:
-        config = config.with_values({"network.human_model": HUMAN_NETWORK})
     from gtp_engine.engine.network_setup import networks_of
     from gtp_engine.errors import SgfError
-    from gtp_engine.level.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
+    from gtp_engine.level.rank_estimate import HUMAN_NETWORK, MoveMeter, rank_players, rank_table_path, read_rank_table
+
+    if config.network.human_model is None:
+        config = config.with_values({"network.human_model": HUMAN_NETWORK})
     from gtp_engine.nn.named_networks import model_path
     from gtp_engine.sgf import parse_sgf
 

@@ -8,6 +8,7 @@ game_line         the positions of a record's main line, and those of its variat
 game_analysis     searches them in two passes, in groups side by side; how much, and what is kept
 worker_pool       the same in other processes, or on a Ray cluster
 game_review       what was found in each position, what each move lost, accuracy, mistakes; the JSON
+lessons           positions to solve, what people of the players' ranks play, and what was learned over games
 annotations       the annotated SGF
 finished_reviews  the HTML page (of the files in `page`), the report for a terminal, the table of many games
 review_files      many files: which to review, and where results go
@@ -26,6 +27,7 @@ from gtp_engine.review.finished_reviews import page_of
 from gtp_engine.review.game_analysis import Effort, GameAnalysis, SavedWork
 from gtp_engine.review.game_line import GameLine, read_game
 from gtp_engine.review.game_review import Candidate, Finding, GameReview, PlayedMove, Side, new_review
+from gtp_engine.review.lessons import People, completed, open_people
 
 __all__ = [
     "review_game",
@@ -41,6 +43,9 @@ __all__ = [
     "GameAnalysis",
     "SavedWork",
     "Effort",
+    "People",
+    "open_people",
+    "completed",
     "new_review",
 ]
 
@@ -54,14 +59,16 @@ def review_game(
     config: Config | None = None,
     rules: Rules | None = None,
     komi: float | None = None,
+    people: People | None = None,
 ) -> GameReview:
     """Return the review of the first game in an SGF file, with the network of `evaluator`, which stays open.
 
-    `rules` (by default those of the configuration) and `komi` are for records that name none.  Raises SgfError for a
-    record that cannot be read, and ConfigError for a network that does not evaluate score and ownership.
+    `rules` (by default those of the configuration) and `komi` are for records that name none.  With `people`
+    (`open_people`) it says what people play, and the ranks that the moves look like.  Raises SgfError for a record
+    that cannot be read, and ConfigError for a network that does not evaluate score and ownership.
     """
     config = config or Config()
     line = read_game(data, rules=rules or Rules.parse(config.game.rules), komi=komi)
     analysis = GameAnalysis(config, evaluator, effort or Effort())
     findings = analysis.run(line, SavedWork(None, ""), lambda share, text: None)
-    return new_review(line, findings, analysis.network)
+    return completed(new_review(line, findings, analysis.network), analysis, people)

@@ -22,7 +22,7 @@ from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import complete_lines
 from gtp_engine.review.game_line import GameLine, GamePosition, RecordPlace
-from gtp_engine.review.game_review import Finding, finding_of, seen_by
+from gtp_engine.review.game_review import FORMAT, Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.puct.joint_search import JointSearch
 
@@ -283,14 +283,24 @@ class GameAnalysis:
         self._effort: Final = effort
         self._group: Final = group or GROUP
         network = [evaluator.info.name, evaluator.info.fingerprint]
-        self._settings: Final = [__version__, *network, str(effort), str(config.search), str(config.puct)]
+        self._settings: Final = [__version__, FORMAT, *network, str(effort), str(config.search), str(config.puct)]
         self._searcher: Final = searcher or GroupSearch(config, evaluator, self._group)
         self.network: Final = evaluator.info.name
 
-    def key(self, data: bytes, line: GameLine) -> str:
-        """Return what identifies a review: the record, the settings, the network and the version."""
-        game = [str(line.rules), str(line.komi), *(["variations"] if line.variations else [])]
+    def key(self, data: bytes, line: GameLine, *more: str) -> str:
+        """Return what identifies a review: the record, the settings, the network, the version, and what is `more`."""
+        game = [str(line.rules), str(line.komi), *(["variations"] if line.variations else []), *more]
         return hashlib.sha256(data + "\0".join([*self._settings, *game]).encode()).hexdigest()
+
+    def visits(self, points: int) -> int | None:
+        """Return the visits of a position in the first pass, None if time limits it."""
+        return self._effort.first_visits(points)
+
+    def look_at(self, positions: Sequence[GamePosition], visits: int) -> list[Finding]:
+        """Return what is found in positions beside the game's."""
+        groups = [positions[start : start + self._group] for start in range(0, len(positions), self._group)]
+        asked = (PositionGroup(tuple(group), (None,) * len(group), visits) for group in groups)
+        return [finding for found in self._searcher.search(asked) for finding in found]
 
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
         """Return what was found in each place of `line`; an exception that `progress` raises ends it between groups."""

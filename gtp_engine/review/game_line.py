@@ -4,8 +4,9 @@ A variation begins at the first node that is in no earlier line; lines come in t
 first.  All positions of a record have a place: first those of the main line, then those of the variations in order.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -68,13 +69,14 @@ class GameLine:
     """The main line of a game; `positions[k]` is the one after k moves, so there is one more than moves.
 
     With `variations` (see `variations.read_variations`) there are more; `notes` say which were left out, and which
-    moves cannot be compared.
+    moves cannot be compared.  `seconds` is the time that each move took, None where the record does not tell it.
     """
 
     record: SgfRecord
     positions: tuple[GamePosition, ...]
     variations: tuple[Variation, ...] = ()
     notes: tuple[str, ...] = ()
+    seconds: tuple[float | None, ...] = ()
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -125,7 +127,54 @@ def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLi
     _, record = play_record(parse_sgf(data), rules=rules, komi=komi)
     if not record.moves:
         raise SgfError("; ".join(["the record has no moves to review", *record.notes]))
-    return _line_of(record, rules, komi)
+    return replace(_line_of(record, rules, komi), seconds=_seconds_used(data, len(record.moves)))
+
+
+_BYOYOMI: Final = re.compile(r"[0-9]+\s*[x×]\s*([0-9]+(?:\.[0-9]+)?)")
+_FISCHER: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:s|sec|seconds)?\s*fischer", re.IGNORECASE)
+"""Overtime as servers write it: "5x30 byo-yomi", "10 fischer"; SGF leaves the text to the program."""
+
+
+def _seconds_used(data: bytes, moves: int) -> tuple[float | None, ...]:
+    """Return the time that each move took, from the time left after it (BL, WL) and the overtime (OT, OB, OW)."""
+    nodes = GameTree(data).main_line()
+    overtime = " ".join(nodes[0].get("OT"))
+    period, increment = _first_number(_BYOYOMI, overtime), _first_number(_FISCHER, overtime) or 0.0
+    main = _number(nodes[0].get("TM"))
+    left: dict[str, float | None] = {"B": main, "W": main}
+    used: list[float | None] = []
+    for node in nodes:
+        color = "B" if "B" in node.names else "W"
+        now, before = _number(node.get(f"{color}L")), left[color]
+        spent = None
+        if now is not None and period is not None and f"O{color}" in node.names:
+            # Main time that was left is spent first; a clock that shows the whole period was set after the move.
+            left[color] = 0.0
+            spent = None if before is None or now == period else before + period - now
+        elif now is not None:
+            left[color] = now
+            spent = None if before is None else before + increment - now
+        is_known = node.moves == 1 and spent is not None and spent >= 0
+        used += [spent if is_known else None] * node.moves
+    return (*(None if each is None else round(each, 1) for each in used), *[None] * moves)[:moves]
+
+
+def _first_number(pattern: re.Pattern[str], text: str) -> float | None:
+    found = pattern.search(text)
+    return None if found is None else float(found[1])
+
+
+def _number(values: Sequence[str]) -> float | None:
+    """Return the number of seconds that a property has, None if it has none."""
+    try:
+        number = float(values[0]) if values else -1.0
+    except ValueError:
+        return None
+    return number if 0 <= number < _LONGEST else None  # not a number is neither
+
+
+_LONGEST: Final = 1e7
+"""Seconds; a hundred days are no time for a move."""
 
 
 def _line_of(record: SgfRecord, rules: Rules, komi: float | None) -> GameLine:

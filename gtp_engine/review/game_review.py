@@ -7,12 +7,15 @@ Points lost by a move: the lead of its side under the best move that the search 
 after the move, but never less than 0; a move that is the search's own choice loses nothing.  Winrates likewise.  Moves
 after which the record changes the position are not compared, and lose nothing.
 
+Mistakes are weighed by the winrate that they lost while the game was undecided, and by points afterwards.
+
 Accuracy: the mean over a player's moves of 100 · 2^(−points lost / HALF_POINTS).  Its interval is that of the mean of a
 sample, the moves, with 95 % confidence (1.96 standard errors), cut off at 0 and 100.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from typing import Any, Final, NamedTuple
 
@@ -34,7 +37,7 @@ LONGEST_LINE: Final = 12
 
 _SYMBOLS: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 
-FORMAT: Final = "tengen-review-1"
+FORMAT: Final = "tengen-review-2"
 """The value of `format` in the JSON."""
 
 HALF_POINTS: Final = 3.0
@@ -44,7 +47,13 @@ CONFIDENCE: Final = 1.96
 """Standard errors on each side of a mean, for a confidence of 95 %."""
 
 BIGGEST: Final = 5
-"""How many of the biggest mistakes a review lists."""
+"""How many of the biggest mistakes of a player a review lists."""
+
+RIGHT: Final = 1.0
+"""Points lost below which a move is right."""
+
+DECISIVE: Final = 0.1
+"""Winrate lost from which on a move of an undecided game is a mistake, however few points from RIGHT on it loses."""
 
 BLUNDERS: Final = (2, 5, 10)
 """Points lost from which on moves are counted."""
@@ -60,7 +69,7 @@ NOTHING: Final = 0.5
 """Points lost up to which a surprising move is interesting: within the noise of two searches."""
 
 OPEN_WINRATES: Final = (0.05, 0.95)
-"""Winrates between which a game is open; beyond, an unusual move need not be interesting."""
+"""Winrates between which a game is undecided; beyond, an unusual move need not be interesting."""
 
 FINE_GAIN: Final = 2.0
 """Points by which a fine move is better than every other candidate."""
@@ -71,6 +80,9 @@ MIDDLE_SHARE: Final = 0.42
 151, on 9×9 moves 11 and 34."""
 
 PHASES: Final = ("opening", "middle game", "endgame")
+
+_PROGRAMS: Final = re.compile(r"(?i)(tengen|kata|gnu ?go|leela|pachi|fuego|zen\b|crazy ?stone|.*bot\b)")
+"""Names of engines, as they begin, and of bots."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +187,26 @@ def _legal_line(points: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
+class PeopleChoice:
+    """What people of `rank` play in a position: their likeliest move, how many play it, and how many the one played.
+
+    `shares` says the latter of other ranks too, from the weakest on; only of mistakes.
+    """
+
+    rank: str
+    vertex: str
+    share: float
+    played_share: float
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class PlayedMove:
     """A move of the game; `number` counts from 1, and winrates and leads are in the findings before and after it.
 
     `best` is the move that the search would have played, `mark` an SGF property: BM bad, DO doubtful, IT interesting,
-    TE fine; None for most moves.
+    TE fine; None for most moves.  `is_decided` says whether the game was decided before and after it.  `seconds` is the
+    time that it took, if the record tells it.
     """
 
     number: int
@@ -190,18 +217,76 @@ class PlayedMove:
     best: str | None
     phase: str
     mark: str | None
+    is_decided: bool = False
+    seconds: float | None = None
+    people: PeopleChoice | None = None
 
     @property
     def is_mistake(self) -> bool:
         """Whether the move lost enough to be marked."""
-        return self.points_lost >= DOUBTFUL
+        return _is_mistake(self.points_lost, self.winrate_lost, is_decided=self.is_decided)
+
+    @property
+    def weight(self) -> tuple[bool, float, float]:
+        """What mistakes are ordered by: winrate lost in an undecided game; then points lost in a decided one."""
+        return not self.is_decided, 0.0 if self.is_decided else self.winrate_lost, self.points_lost
+
+
+def _is_mistake(points_lost: float, winrate_lost: float, *, is_decided: bool) -> bool:
+    is_decisive = not is_decided and winrate_lost >= DECISIVE and points_lost >= RIGHT
+    return points_lost >= DOUBTFUL or is_decisive
+
+
+def _biggest(moves: Iterable[PlayedMove]) -> list[PlayedMove]:
+    """Return the biggest mistakes among the moves, the biggest first."""
+    found = sorted((move for move in moves if move.is_mistake), key=lambda move: move.number)
+    return sorted(found, key=lambda move: move.weight, reverse=True)[:BIGGEST]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A move in a position to solve: the points that it loses, and its continuation, the move itself first."""
+
+    vertex: str
+    points_lost: float
+    line: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the move loses less than RIGHT points."""
+        return self.points_lost < RIGHT
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The position before mistake `number`, to be solved: the moves that were looked at, the best first.
+
+    `is_next` marks a mistake that is worth studying next: players one or two ranks above make it less often.
+    """
+
+    number: int
+    answers: tuple[Answer, ...]
+    is_next: bool = False
+
+
+@dataclass(frozen=True)
+class PlayedLike:
+    """The rank that a player's moves look like (`RankEstimate.to_json`), or in `note` why it cannot be told.
+
+    `rank` is the one with whose players the mistakes are compared: the record's, or else that of the moves.
+    """
+
+    estimate: Mapping[str, Any] | None = None
+    note: str | None = None
+    rank: str | None = None
 
 
 @dataclass(frozen=True)
 class Side:
     """One player's moves in numbers; `blunders` counts moves by points lost, `by_phase` has means of points lost.
 
-    Accuracies and means are None for a player, or in a phase, without moves.
+    Accuracies and means are None for a player, or in a phase, without moves.  `mistakes` are numbers of the biggest
+    mistakes, the biggest first; `seconds` is the mean time of a move, as far as it is known.
     """
 
     name: str | None
@@ -213,6 +298,9 @@ class Side:
     best_moves: int
     blunders: dict[str, int]
     by_phase: dict[str, float | None]
+    mistakes: tuple[int, ...]
+    seconds: float | None
+    played_like: PlayedLike
 
 
 class ReviewedVariation(NamedTuple):
@@ -241,18 +329,35 @@ class GameReview:
     moves: tuple[PlayedMove, ...]
     network: str
     variations: tuple[ReviewedVariation, ...] = ()
+    lessons: tuple[Lesson, ...] = ()
+    played_like: Mapping[str, PlayedLike] = field(default_factory=dict)
+    player: str | None = None
+    """The name of the player for whom the review is made, if known."""
 
     @property
     def mistakes(self) -> list[PlayedMove]:
-        """The biggest mistakes, the biggest first: up to five that lost DOUBTFUL points or more."""
-        found = [move for move in self.moves if move.is_mistake]
-        return sorted(found, key=lambda move: (-move.points_lost, move.number))[:BIGGEST]
+        """The biggest mistakes of both players, the biggest first, up to five; see `PlayedMove.weight`."""
+        return _biggest(self.moves)
+
+    def mistakes_of(self, color: str) -> list[PlayedMove]:
+        """Return the biggest mistakes of a player, "B" or "W", the biggest first, up to five."""
+        return _biggest(move for move in self.moves if move.color == color)
+
+    @property
+    def person(self) -> str | None:
+        """The color of the player for whom the review is made: `player`, or else a person against an engine."""
+        record = self.line.record
+        names = {"B": record.black_name or "", "W": record.white_name or ""}
+        people = [color for color, name in names.items() if self.player is None and not _PROGRAMS.match(name)]
+        found = people if self.player is None else [color for color, name in names.items() if name == self.player]
+        return found[0] if len(found) == 1 else None
 
     def side(self, color: str) -> Side:
         """Return the statistics of a player, "B" or "W"."""
         record, moves = self.line.record, [move for move in self.moves if move.color == color]
         is_black = color == "B"
         accuracy, interval = _accuracy(moves)
+        seconds = [move.seconds for move in moves if move.seconds is not None]
         return Side(
             name=record.black_name if is_black else record.white_name,
             rank=record.black_rank if is_black else record.white_rank,
@@ -263,7 +368,16 @@ class GameReview:
             best_moves=sum(move.vertex == move.best for move in moves),
             blunders={str(least): sum(move.points_lost >= least for move in moves) for least in BLUNDERS},
             by_phase={phase: _mean_lost([move for move in moves if move.phase == phase]) for phase in PHASES},
+            mistakes=tuple(move.number for move in self.mistakes_of(color)),
+            seconds=round(sum(seconds) / len(seconds), 1) if seconds else None,
+            played_like=self.played_like.get(color, PlayedLike()),
         )
+
+    def with_people_of(self, data: Mapping[str, Any]) -> "GameReview":
+        """Return the review with what `to_json` wrote of the choices of people."""
+        choices = [move["people"] and PeopleChoice(**move["people"]) for move in data["moves"]]
+        moves = tuple(replace(move, people=choice) for move, choice in zip(self.moves, choices, strict=True))
+        return replace(self, moves=moves)
 
     def to_json(self) -> dict[str, Any]:
         """Return the review as values of JSON; docs/review.md describes them."""
@@ -286,7 +400,9 @@ class GameReview:
                 ],
             },
             "players": {color: asdict(self.side(color)) for color in ("B", "W")},
+            "person": self.person,
             "mistakes": [move.number for move in self.mistakes],
+            "lessons": [asdict(lesson) for lesson in self.lessons],
             "moves": [asdict(move) for move in self.moves],
             "positions": [finding.to_json() for finding in self.findings],
             "variations": [variation.to_json() for variation in self.variations],
@@ -299,7 +415,8 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
     """Return the review of a game from what was found in each of its places."""
     game, count = line.positions[0].game, len(line.positions)
     played = zip(line.moves, findings[: count - 1], findings[1:count], line.positions[1:], strict=True)
-    moves = tuple(_played_move(*each) for each in played)
+    times = line.seconds or (None,) * len(line.moves)
+    moves = tuple(replace(_played_move(*each), seconds=time) for each, time in zip(played, times, strict=False))
     variations = []
     for variation in line.variations:
         after = findings[count : count + len(variation.moves)]
@@ -330,6 +447,8 @@ def _played_move(move: Move, before: Finding, after: Finding, position: GamePosi
     may_lose = is_compared and not is_best
     lost = max(0.0, lead - lead_after) if may_lose else 0.0
     winrate_lost = max(0.0, winrate - winrate_after) if may_lose else 0.0
+    is_decided = _is_decided(winrate, winrate_after)
+    is_mistake = _is_mistake(round(lost, 2), round(winrate_lost, 4), is_decided=is_decided)
     return PlayedMove(
         number=after.number,
         color=color,
@@ -338,13 +457,20 @@ def _played_move(move: Move, before: Finding, after: Finding, position: GamePosi
         winrate_lost=round(winrate_lost, 4),
         best=None if before.best is None else before.best.vertex,
         phase=PHASES[(after.number > OPENING_SHARE * area) + (after.number > MIDDLE_SHARE * area)],
-        mark=_mark(before, lost, is_best=is_best) if is_compared else None,
+        mark=_mark(before, lost, is_best=is_best, is_mistake=is_mistake) if is_compared else None,
+        is_decided=is_decided,
     )
 
 
-def _mark(before: Finding, lost: float, *, is_best: bool) -> str | None:
+def _is_decided(before: float, after: float) -> bool:
+    """Return whether a game is decided, for the same side, at both of these winrates."""
+    least, most = OPEN_WINRATES
+    return max(before, after) < least or min(before, after) > most
+
+
+def _mark(before: Finding, lost: float, *, is_best: bool, is_mistake: bool) -> str | None:
     """Return the property that marks a move, None for a usual one."""
-    if lost >= DOUBTFUL:
+    if is_mistake:
         return "BM" if lost >= BAD else "DO"
     least, most = OPEN_WINRATES
     is_surprising = before.played_prior is not None and before.played_prior <= SURPRISING

@@ -24,6 +24,7 @@ from gtp_engine.review.finished_reviews import page_of
 from gtp_engine.review.game_analysis import GameAnalysis, OnProgress, SavedWork
 from gtp_engine.review.game_line import read_game, read_variations
 from gtp_engine.review.game_review import Finding, GameReview, new_review
+from gtp_engine.review.lessons import People, completed
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.tree_text import game_in
 
@@ -60,7 +61,8 @@ class ReviewOutcome:
 class Terms:
     """How records are read and written: rules and komi for those that name none, `game` of several in a file.
 
-    With `territory` the last position is marked with it; with `variations` they are reviewed too.
+    Reviews are made for the `player` of this name, if it is given.  With `territory` the last position is marked with
+    it; with `variations` they are reviewed too.
     """
 
     rules: Rules
@@ -68,6 +70,7 @@ class Terms:
     game: int | None = None
     territory: bool = False
     variations: bool = False
+    player: str | None = None
 
 
 def sources_of(paths: Sequence[Path], out: Path | None) -> list[RecordSource]:
@@ -131,8 +134,9 @@ class SharesDone:
 class FileReviewer:
     """Reviews records, in any number of threads if the searcher of `analysis` allows it."""
 
-    def __init__(self, analysis: GameAnalysis, terms: Terms) -> None:
+    def __init__(self, analysis: GameAnalysis, terms: Terms, people: People | None = None) -> None:
         self._analysis: Final = analysis
+        self._people: Final = people
         self._terms: Final = terms
 
     def review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
@@ -155,7 +159,7 @@ class FileReviewer:
         line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
         if self._terms.variations:
             line = read_variations(data, line, rules=self._terms.rules, komi=self._terms.komi)
-        key = self._analysis.key(data, line)
+        key = self._analysis.key(data, line, *self._readers())
         whole_key = key + _WITH_TERRITORY if self._terms.territory else key
         finished = _finished(source.target, key)
         has_all = finished is not None and all(_path(source.target, kind).exists() for kind in _KINDS)
@@ -164,11 +168,21 @@ class FileReviewer:
         source.target.parent.mkdir(parents=True, exist_ok=True)
         saved = SavedWork(_path(source.target, "part"), key)
         findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
-        review = new_review(line, findings, self._analysis.network)
-        result = {**review.to_json(), "key": whole_key}
+        review = replace(new_review(line, findings, self._analysis.network), player=self._terms.player)
+        if finished is None:
+            review = completed(review, self._analysis, self._people)
+            result = {**review.to_json(), "key": whole_key}
+        else:
+            review = review.with_people_of(finished)
+            result = {**finished, "key": whole_key}
         write_files(source.target, data, review, result, territory=self._terms.territory)
         saved.remove()
         return ReviewOutcome(source, result)
+
+    def _readers(self) -> list[str]:
+        """Return for whom reviews are made, and with whom players are compared."""
+        people = None if self._people is None else self._people.name
+        return [name for name in (self._terms.player, people) if name is not None]
 
 
 def review_all(

@@ -95,3 +95,32 @@ def test_the_json_has_everything() -> None:
 def test_findings_survive_json() -> None:
     for finding in review_of().findings:
         assert Finding.from_json(finding.to_json()) == finding
+
+
+def weighed(*winrates_and_leads: tuple[float, float]) -> GameReview:
+    findings = [
+        Finding(number, "BW"[number % 2], 50, winrate, lead, "", (candidate("A1", lead),), (), 0.3)
+        for number, (winrate, lead) in enumerate(winrates_and_leads)
+    ]
+    return new_review(LINE, findings, "test")
+
+
+def test_mistakes_weigh_by_winrate_while_the_game_is_undecided_and_by_points_afterwards() -> None:
+    """Four of five were made in a decided game, and those that had lost it were absent."""
+    review = weighed((0.6, 2), (0.3, -1), (0.3, -1), (0.02, -6), (0.02, -6), (0.01, -30), (0.01, -9))
+    assert [move.number for move in review.mistakes_of("B")] == [1, 3, 5]
+    assert [move.number for move in review.mistakes] == [1, 3, 5, 6]
+    assert [move.is_decided for move in review.moves] == [False, False, False, True, True, True]
+    lost_again = weighed((0.99, 40), (0.3, -3), (0.3, -3), (0.3, -3), (0.3, -3), (0.1, -20), (0.1, -20))
+    assert [move.number for move in lost_again.mistakes_of("B")] == [1, 5], "it decided the game the other way"
+
+
+def test_mistakes_are_listed_by_player() -> None:
+    review = reviewed([0, -3, -1, -1, 6, 4, 4], ["A1"] * 7)
+    assert [review.side(color).mistakes for color in "BW"] == [(1, 5), (4, 2)]
+
+
+def test_a_move_that_loses_a_close_game_is_a_mistake_whatever_its_points() -> None:
+    review = weighed((0.5, 0.5), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7))
+    assert [(move.number, move.mark) for move in review.mistakes] == [(1, "DO")]
+    assert weighed(*[(0.5, 0.5), (0.1, 0.0)], *[(0.1, 0.0)] * 5).mistakes == [], "less than a point is no mistake"

@@ -121,7 +121,7 @@ def check_files(message: dict[str, Any], files: dict[str, bytes]) -> None:
     """Compare the files with those of `gtp-engine review`, and the numbers on the page with theirs."""
     whole = review_game(RECORD.encode("shift_jis"), AreaEvaluator(), effort=Effort(visits=8), rules=Rules())
     assert [move["points_lost"] for move in whole.to_json()["moves"]] == [lost for lost, _ in message["moves"]]
-    data = files["html"].decode().split('type="application/json"')[1].split(">", 1)[1].split("</script>")[0]
+    data = files["html"].decode().split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
     result = json.loads(data)
     assert result["positions"] == json.loads(json.dumps(whole.to_json()["positions"]))
     assert result["players"]["B"]["name"] == "本因坊"
