@@ -4,7 +4,7 @@
     play_command        `gtp-engine play`
     serve_commands      `serve`, `connect`
     record_commands     `review`, `score`, `rank`, `solve`
-    analysis_command    `analysis`
+    analysis_command    `analysis`, `mcp`
     katago_command      KataGo's command line, for `gtp`, `analysis` and `benchmark`
     setup_command       `setup`
     models_command      `models …`
@@ -53,6 +53,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "rank": "record_commands.rank_command",
         "solve": "record_commands.solve_command",
         "analysis": "analysis_command.analysis_command",
+        "mcp": "analysis_command.mcp_command",
     },
     "Other programs and machines": {
         "setup": "setup_command.setup_command",

@@ -1,12 +1,15 @@
-"""The command `gtp-engine analysis`; it also accepts the command line of `katago analysis`, which front ends pass."""
+"""The commands that answer other programs' questions: `gtp-engine analysis`, also as `katago analysis`, and `mcp`."""
 
 import sys
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, Final
 
 import click
 
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
+from gtp_engine.cli.options import ConfigCommand, build_config, config_options
+from gtp_engine.errors import ConfigError, problem
 
 _HELP: Final = """Answer queries in KataGo's JSON analysis protocol on stdin and stdout.
 
@@ -57,3 +60,36 @@ def analysis_command(
         return engines
 
     sys.exit(serve(config, load, quit_without_waiting=quit_without_waiting, log=write_log))
+
+
+class McpCommand(ConfigCommand):
+    """The tools for language models."""
+
+    usual = ("network.model", "search.threads")
+
+
+_MCP_HELP: Final = """Answer a language model's questions about Go, as tools of the Model Context Protocol.
+
+Register the command in a program that speaks the protocol on stdin and stdout, for example as
+
+\b
+    {"mcpServers": {"tengen": {"command": "gtp-engine", "args": ["mcp"]}}}
+
+The tools analyse positions, compare moves, play lines, solve life and death, score and review; every answer says what
+it rests on. Needs the package mcp: pip install "gtp-engine[mcp]".
+"""
+
+
+@click.command("mcp", cls=McpCommand, help=_MCP_HELP)
+@config_options()
+def mcp_command(config_file: str | None, **flags: object) -> None:
+    """Run the server of the tools."""
+    config = build_config(config_file, flags)
+    if find_spec("mcp") is None:
+        raise ConfigError(problem("this command needs mcp", advice='install it: pip install "gtp-engine[mcp]"'))
+    from gtp_engine.engine import Engine
+    from gtp_engine.mcp_server import GoTools, run
+    from gtp_engine.streams import write_log
+
+    with Engine(config, write_log) as engine:
+        run(GoTools(engine))

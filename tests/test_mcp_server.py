@@ -1,0 +1,225 @@
+"""The tools for language models, asked through the protocol's own client."""
+
+import asyncio
+import random
+import sys
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+import pytest
+import reference
+from board_helpers import random_position
+from knowing_evaluator import KnowingEvaluator
+
+pytest.importorskip("mcp", reason="the package mcp is missing")
+from mcp import Client, StdioServerParameters, stdio_client
+
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.go.rules import Rules
+from gtp_engine.mcp_server import TOOLS, GoTools, server
+
+SIZE = 7
+LETTERS = "ABCDEFGHJKLMNOPQRST"
+COLORS = {"X": "black", "O": "white"}
+
+Question = tuple[str, dict[str, Any], dict[str, Any]]
+"""A tool, its arguments, and what of its answer is known independently."""
+
+
+@pytest.fixture(scope="module")
+def tools() -> Iterator[GoTools]:
+    config = Config().with_values({"search.seed": "1", "game.board_size": str(SIZE)})
+    with Engine(config, evaluator=KnowingEvaluator()) as engine:
+        yield GoTools(engine)
+
+
+def ask(tools: GoTools, questions: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | str]:
+    """Return the answers, each the structured content or the text of an error."""
+
+    async def asked() -> list[dict[str, Any] | str]:
+        async with Client(server(tools)) as client:
+            answers: list[dict[str, Any] | str] = []
+            for name, arguments in questions:
+                result = await client.call_tool(name, arguments)
+                answers.append(result.content[0].text if result.is_error else result.structured_content)
+            return answers
+
+    return run(asked())
+
+
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(coroutine)
+
+
+def vertex(index: int, size: int = SIZE) -> str:
+    return f"{LETTERS[index % size]}{size - index // size}"
+
+
+def record_of(position: reference.Position) -> str:
+    """Return the position as SGF, Black to play."""
+
+    def points(color: str) -> str:
+        found = (divmod(i, position.width) for i, cell in enumerate(position.cells) if cell == color)
+        return "".join(f"[{chr(97 + x)}{chr(97 + y)}]" for y, x in found)
+
+    stones = {color: points(color) for color in "XO"}
+    setup = "".join(f"A{letter}{stones[color]}" for letter, color in (("B", "X"), ("W", "O")) if stones[color])
+    return f"(;SZ[{position.width}]RU[chinese]KM[7]PL[B]{setup})"
+
+
+def generated(rng: random.Random, count: int) -> Iterator[Question]:
+    """Yield questions about random positions, answered by the tests' own rules of the game."""
+    while count:
+        position = random_position(rng, SIZE, SIZE, rng.randrange(20, 90))
+        given = {"position": {"sgf": record_of(position)}}
+        stones = [i for i, cell in enumerate(position.cells) if cell != "."]
+        weak = [i for i in stones if len(reference.liberties(position, i)) <= 2]
+        for i in rng.sample(stones, min(2, len(stones))) + rng.sample(weak, min(2, len(weak))):
+            alive = any(i in reference.pass_alive(position, color)[0] for color in "XO")
+            attacks = sorted(map(vertex, reference.ladder_attacks(position, i)))
+            yield (
+                "group",
+                given | {"point": vertex(i)},
+                {
+                    "color": COLORS[position.cells[i]],
+                    "stones": sorted(map(vertex, reference.chain(position, i))),
+                    "liberties": sorted(map(vertex, reference.liberties(position, i))),
+                    "is_in_atari": len(reference.liberties(position, i)) == 1,
+                    "is_alive_unconditionally": alive,
+                    "ladder": attacks,
+                },
+            )
+            count -= 1
+            if not count:
+                return
+        for i in rng.sample(range(SIZE * SIZE), 3):
+            color = rng.choice("XO")
+            game = reference.ReferenceGame(position, ko="simple", suicide=False)
+            reason = game.illegal_reason(i, color)
+            known: dict[str, Any] = {"is_legal": reason is None}
+            if reason is None:
+                outcome = reference.place(position, i, color)
+                known["captures"] = sorted(map(vertex, outcome.captured))
+                known["liberties_after"] = len(reference.liberties(outcome.position, i))
+            else:
+                known["reason"] = reason
+            yield "check_move", given | {"move": vertex(i), "color": COLORS[color]}, known
+            count -= 1
+            if not count:
+                return
+
+
+def test_three_hundred_questions_and_no_false_statement(tools: GoTools) -> None:
+    questions = list(generated(random.Random(47), 300))
+    answers = ask(tools, [(name, arguments) for name, arguments, _ in questions])
+    assert len(answers) == 300
+    kinds = set()
+    for (name, arguments, known), answer in zip(questions, answers, strict=True):
+        assert isinstance(answer, dict), answer
+        told = dict(answer)
+        for key in ("stones", "liberties", "captures"):
+            if key in told:
+                told[key] = sorted(told[key])
+        if name == "group":
+            told["is_alive_unconditionally"] = told["is_alive_unconditionally"]["answer"]
+            told["ladder"] = sorted(told["ladder"].get("capturing_moves", []))
+        assert {key: told[key] for key in known} == known, (name, arguments)
+        assert told["rests_on"]["is_exact"] is True
+        kinds |= {(key, bool(value)) for key, value in known.items() if not isinstance(value, str)}
+    both = {"is_legal", "captures", "is_in_atari", "is_alive_unconditionally", "ladder"}
+    assert {(key, value) for key in both for value in (True, False)} <= kinds, "every kind of answer was asked for"
+
+
+def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTools) -> None:
+    position = {"moves": ["D4", "C3", "B D3"], "size": SIZE, "komi": 6.5}
+    line = {"position": position, "line": ["C4", "E4"]}
+    answers = ask(
+        tools,
+        [
+            ("analyse", {"position": position, "visits": 40}),
+            ("compare_move", {"position": position, "move": "A1", "visits": 40}),
+            ("what_if", line | {"visits": 40}),
+            ("review_moves", {"position": position, "first": 1, "last": 3, "visits": 40}),
+            ("life_and_death", {"position": position, "region": "A1:C4", "first": "white", "visits": 20}),
+        ],
+    )
+    for answer in answers:
+        assert isinstance(answer, dict), answer
+        basis = answer["rests_on"]
+        assert (basis["method"], basis["is_exact"]) == ("search", False)
+        assert basis["visits"] >= 20 and basis["network"]
+    analysis, comparison, what_if, review, _ = answers
+    assert analysis["to_play"] == "white"
+    assert all(move["visits"] >= 8 for move in analysis["best_moves"]), "what was hardly searched is not told"
+    assert comparison["move"] == "A1" and comparison["points_lost"] >= 0
+    assert what_if["line"] == ["C4", "E4"]
+    assert [(row["number"], row["move"]) for row in review["moves"]] == [(1, "D4"), (2, "C3"), (3, "D3")]
+
+
+def test_the_score_of_a_finished_game(tools: GoTools) -> None:
+    columns = "".join(f"[{column}{row}]" for column in "cd" for row in "abcdefg")
+    black, white = (columns[i * 28 : i * 28 + 28] for i in (0, 1))
+    (answer,) = ask(tools, [("score", {"position": {"sgf": f"(;SZ[7]RU[chinese]KM[7]AB{black}AW{white};B[];W[])"}})])
+    assert isinstance(answer, dict), answer
+    assert (answer["result"], answer["is_counted"]) == ("W+14", True)
+    assert answer["rests_on"]["is_exact"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("group", {"position": {"size": 7}, "point": "D4"}, "D4 is empty"),
+        ("group", {"position": {"size": 7, "moves": ["D4"]}, "point": "Z9"}, "Z9"),
+        ("check_move", {"position": {"size": 99}, "move": "D4"}, "99"),
+        ("show_position", {"position": {"sgf": "no record"}}, "SGF"),
+        ("show_position", {"position": {"size": 7, "moves": ["D4", "D4"]}}, "move 2 of the moves"),
+        ("show_position", {"position": {"sgf": "(;SZ[7];B[dd])", "after": 5}}, "at most 1"),
+        ("analyse", {"position": {"size": 7}, "visits": 10**9}, "8 to 20000"),
+        ("what_if", {"position": {"size": 7}, "line": []}, "an empty line"),
+        ("review_moves", {"position": {"size": 7, "moves": ["D4"]}, "first": 1, "last": 2}, "numbers from 1 to 1"),
+        ("life_and_death", {"position": {"size": 7}, "region": "Q1:Q3", "first": "black"}, "Q1"),
+        ("rules", {"name": "martian"}, "martian"),
+    ],
+)
+def test_a_wrong_question_is_refused_with_a_sentence(
+    tools: GoTools, name: str, arguments: dict[str, Any], message: str
+) -> None:
+    (answer,) = ask(tools, [(name, arguments)])
+    assert isinstance(answer, str), answer
+    assert message in answer
+
+
+def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
+    shown, rules = ask(
+        tools, [("show_position", {"position": {"sgf": "(;SZ[7];B[dd];W[cc])"}}), ("rules", {"name": "AGA"})]
+    )
+    assert isinstance(shown, dict) and isinstance(rules, dict)
+    assert "X" in shown["diagram"] and (shown["to_play"], shown["moves_played"], shown["ko_at"]) == ("black", 2, None)
+    aga = Rules.parse("aga")
+    assert (rules["ko"], rules["scoring"], rules["usual_komi"]) == (aga.ko, aga.scoring, aga.default_komi())
+
+
+def test_every_tool_is_described(tools: GoTools) -> None:
+    async def listed() -> Any:
+        async with Client(server(tools)) as client:
+            return (await client.list_tools()).tools
+
+    found = {tool.name: tool for tool in run(listed())}
+    assert set(found) == set(TOOLS)
+    assert all(
+        len(tool.description) > 30 and "position" in str(tool.input_schema)
+        for name, tool in found.items()
+        if name != "rules"
+    )
+    assert "main line" in str(found["analyse"].input_schema), "the fields of a position are described"
+
+
+def test_the_command_serves_on_its_standard_streams() -> None:
+    arguments = ["-m", "gtp_engine", "mcp", "--search", "rave", "--board-size", "5"]
+
+    async def asked() -> Any:
+        async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments))) as client:
+            return await client.call_tool("check_move", {"position": {"size": 5}, "move": "C3"})
+
+    assert run(asked()).structured_content["is_legal"] is True
