@@ -28,7 +28,7 @@ def test_a_chain_whose_folder_cannot_be_made_says_so(tmp_path: Path, group: str)
     pytest.importorskip("torch", reason="training needs PyTorch")
     (tmp_path / "file").touch()
     found = CliRunner().invoke(cli, [group, "chain", str(tmp_path / "file" / "chain")])
-    assert found.exit_code == 2 and found.stderr.splitlines()[-1].startswith("Error: cannot write a chain to '")
+    assert found.exit_code == 2 and found.stderr.splitlines()[-1].startswith("Error: cannot write to '")
     assert found.stderr.endswith("file/chain': Not a directory; make room there, or name another folder\n")
 
 
