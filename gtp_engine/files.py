@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, or line by line; their locks and hashes, and the folder of the user."""
 
+import errno
 import hashlib
 import os
 import secrets
@@ -33,6 +34,9 @@ _PATIENCE: Final = (0.01, 0.05, 0.2, 0.5, 1.0)
 
 LOCK: Final = "in-use.lock"
 """The lock file in a folder that one process writes to; others may read."""
+
+_NOT_SYNCED: Final = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
+"""What some file systems say to the wish to sync a folder."""
 
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
@@ -71,7 +75,7 @@ def _usual_folder() -> Path:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Yield the path of a file to write, which replaces `target` at the end of the block.
+    """Yield the path of a file to write, which replaces `target` at the end of the block; it is on the disk then.
 
     If the block raises, the unfinished file is removed and an older `target` stays as it was.  Of several processes
     that write one file at the same time each writes its own, and the last one stays.  Raises OSError if the file cannot
@@ -80,9 +84,37 @@ def replacing(target: Path) -> Iterator[Path]:
     unfinished = _unfinished_path(target)
     try:
         yield unfinished
+        with unfinished.open("r+b") as file:
+            os.fsync(file.fileno())
         _move(unfinished, target)
+        sync_folder(target.parent)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of the files in a folder to the disk, where the system can do that; raises OSError."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NOT_SYNCED:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def append(path: Path, text: str) -> None:
+    """Add text to the end of a file, which is created if need be; it is on the disk then.  Raises OSError."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    if is_new:
+        sync_folder(path.parent)
 
 
 def _move(unfinished: Path, target: Path) -> None:

@@ -34,7 +34,7 @@ from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, write_game
 from gtp_engine.evaluation.positions import GOES_ON, Positions, advance_row, new_positions, put_row
-from gtp_engine.files import complete_lines
+from gtp_engine.files import append, complete_lines
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points
@@ -364,8 +364,7 @@ class Measurement:
             outcome.moves,
             self._evaluator.info.name,
         )
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row._asdict()) + "\n")
+        append(self._path, json.dumps(row._asdict()) + "\n")
 
 
 def _described(outcome: Outcome) -> str:

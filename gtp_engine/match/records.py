@@ -11,7 +11,6 @@ A match folder holds
 
 import dataclasses
 import json
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from gtp_engine.errors import problem, shown_path
-from gtp_engine.files import complete_lines, owning
+from gtp_engine.files import append, complete_lines, owning, replacing
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed, describe_difference
 
 FORMAT: Final = 1
@@ -127,12 +126,10 @@ class MatchFolder:
 
     def add(self, record: GameRecord, sgf: str) -> None:
         """Write a finished game to disk; it is synced when this returns."""
-        self.sgf_path(record.game).write_text(sgf, encoding="utf-8")
+        with replacing(self.sgf_path(record.game)) as unfinished:
+            unfinished.write_text(sgf, encoding="utf-8")
         with self._lock:
-            with self._results.open("a", encoding="utf-8") as file:
-                file.write(record.to_line() + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            append(self._results, record.to_line() + "\n")
             self._records.append(record)
 
     def sgf_path(self, game: int) -> Path:
@@ -203,9 +200,8 @@ class MatchFolder:
             "engines": self._engines,
             "openings": self._openings,
         }
-        temporary = self._header.with_suffix(".json.new")
-        temporary.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        temporary.replace(self._header)
+        with replacing(self._header) as unfinished:
+            unfinished.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def _read_results(self, *, cut: bool) -> list[GameRecord]:
         """Return the games on disk without a last line that is incomplete, which is cut off only with `cut`."""

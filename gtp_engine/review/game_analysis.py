@@ -20,7 +20,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.files import complete_lines
+from gtp_engine.files import append, complete_lines
 from gtp_engine.review.game_line import GameLine, GamePosition, RecordPlace
 from gtp_engine.review.game_review import FORMAT, Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress
@@ -243,8 +243,7 @@ class SavedWork:
             lines = [
                 json.dumps([kind, place, finding.to_json()], separators=(",", ":")) for place, finding in found.items()
             ]
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write("\n".join(lines) + "\n")
+            append(self._path, "\n".join(lines) + "\n")
 
     def remove(self) -> None:
         """Delete the file."""

@@ -1,10 +1,14 @@
 """All games of the server: those that pages show have an engine, the others lie on disk.
 
 A game is between a person and the engine.  The methods of its session run in threads, one at a time.  A request of the
-person's first ends the search of the engine, which begins again afterwards if it is still its turn.
+person's first ends the search of the engine, which begins again afterwards if it is still its turn.  A few do so while
+the engine thinks about a move; further ones wait for it.
+
+A change is on the disk before pages hear of it.  Where that is impossible the game goes on, and they are told.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -12,15 +16,15 @@ from typing import Any, Final, NamedTuple
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.errors import TengenError, counted
+from gtp_engine.errors import GameStateError, TengenError, counted, problem
 from gtp_engine.go.coords import format_color
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of, state_of
 from gtp_engine.play.game_state import node_values
 from gtp_engine.review.annotations import can_be_annotated
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import GameNode, GameTree
-from gtp_engine.web.engine_host import EngineHost, Precedence
-from gtp_engine.web.saved_games import SavedGame, SavedGames, words_of
+from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id, words_of
 
 HINTS: Final = 5
 """Moves of a hint."""
@@ -28,8 +32,11 @@ HINTS: Final = 5
 Message = dict[str, Any]
 """A message for pages, as JSON has it."""
 
-MOST_OPEN: Final = 16
+MOST_OPEN: Final = 64
 """Games with an engine at once: each has search trees of its own."""
+
+MOST_INTERRUPTIONS: Final = 3
+"""How often requests may end the search for a move, which begins again: a page that floods must not stop the engine."""
 
 LEVEL: Final = "play.level"
 """The option that sets how strongly the engine plays."""
@@ -46,20 +53,24 @@ class GameEntry(NamedTuple):
 
 
 class OpenGame:
-    """A game, which is saved after every change; `viewers` receive messages about it.
+    """A game, which is saved after every change; `viewers` receive messages about it as text.
 
-    Searches hold `precedence`.  Coroutines and methods are for the event loop.
+    Searches hold the precedence of `host`.  Coroutines and methods are for the event loop.
     """
 
-    def __init__(self, entry: GameEntry, session: GameSession, saved: SavedGames, precedence: Precedence) -> None:
+    def __init__(self, entry: GameEntry, session: GameSession, saved: SavedGames, host: EngineHost) -> None:
         self.name: Final = entry.name
-        self.viewers: Final[set[Callable[[Message], None]]] = set()
+        self.viewers: Final[set[Callable[[str], None]]] = set()
         self._session: Final = session
         self._entry: Final = entry
         self._saved: Final = saved
-        self._precedence: Final = precedence
+        self._precedence: Final = host.precedence
+        self._log: Final = host.log
         self._lock: Final = asyncio.Lock()
         self._cancel = CancelToken()
+        self._interruptions = 0
+        self.unsaved = ""
+        """Why the last change is not on the disk, "" if it is."""
         self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
         self._published: Final = PublishedTree()
@@ -86,6 +97,7 @@ class OpenGame:
             "level": self._entry.level,
             "thinking": self.is_thinking,
             "compiling": self._session.engine.is_compiling,
+            "unsaved": self.unsaved,
             "age": time.monotonic() - self._state_time if self._state["clocks"] else 0.0,
             **self._state,
         }
@@ -93,6 +105,22 @@ class OpenGame:
     def tree_message(self) -> Message:
         """Return all nodes of the game as a message."""
         return {"type": "tree", "id": self.name, "nodes": self._published.nodes()}
+
+    async def show_to(self, viewer: Callable[[str], None]) -> None:
+        """Send the game to a page, which hears of all changes from then on."""
+
+        def waiting(_: str) -> None:
+            """Stand for the page, so that the game stays open."""
+
+        self.viewers.add(waiting)
+        record, text = None, ""
+        while record is not self._record:  # else it has changed meanwhile
+            record = self._record
+            text = await asyncio.to_thread(lambda: encoded(self.tree_message()))
+        self.viewers.discard(waiting)
+        self.viewers.add(viewer)
+        viewer(text)
+        viewer(encoded(self.message()))
 
     def record(self, *, is_main: bool = True) -> bytes:
         """Return the record with all its variations, with the game as its main line; without `is_main` as it is."""
@@ -116,16 +144,28 @@ class OpenGame:
 
         Returns what the method returns.
         """
-        self._cancel.cancel()
+        self._interrupt()
         try:
             async with self._lock:
                 return await self._call(method)
         finally:
             self._let_engine_move()
 
+    def require_turn(self) -> None:
+        """Raise GameStateError while the engine thinks about its move."""
+        if self.is_thinking and self._session.is_engine_turn:
+            raise GameStateError(problem("it is the engine's move", advice="let it play, or undo"))
+
+    async def check_time(self) -> None:
+        """End the game if a clock has run out."""
+        clock = self._session.clock
+        if clock.running and not clock.left(clock.running).has_time:
+            await self.change(GameSession.check_time)
+
     async def hint(self) -> Message:
-        """Return the best moves of a search as a message; raises TengenError."""
-        self._cancel.cancel()
+        """Return the best moves of a search as a message; raises TengenError, such as while the engine is to move."""
+        self.require_turn()
+        self._interrupt()
         try:
             async with self._lock:
                 self._cancel = cancel = CancelToken()
@@ -144,6 +184,14 @@ class OpenGame:
             await asyncio.wait((self._thinking,))
         async with self._lock:
             await asyncio.to_thread(self._session.engine.close)
+
+    def _interrupt(self) -> None:
+        """End the engine's search, unless requests have done so too often since its last move."""
+        if not (self.is_thinking and self._session.is_engine_turn):
+            self._cancel.cancel()
+        elif self._interruptions < MOST_INTERRUPTIONS:
+            self._interruptions += 1
+            self._cancel.cancel()
 
     def _let_engine_move(self) -> None:
         """Let the engine move if it is its turn, in a task of its own."""
@@ -167,37 +215,68 @@ class OpenGame:
 
     async def _call(self, method: Callable[[GameSession], object]) -> object:
         """Call a method of the session in a thread; then save the game and show it to all pages."""
-        session, before = self._session, self._session.phase
+        session, before, played = self._session, self._session.phase, len(self._session.game.moves)
         try:
             with self._precedence.held():
                 found = await asyncio.to_thread(method, session)
+                if len(session.game.moves) != played:
+                    self._interruptions = 0
                 if session.phase is Phase.SCORING and before is not Phase.SCORING:
-                    self._show(is_counted=False)
+                    await self._save()
+                    await self._show(is_counted=False)
                     await asyncio.to_thread(session.propose_dead, self._end)
                 return found
         finally:
-            self._show()
             await self._save()
+            await self._show()
 
-    def _show(self, *, is_counted: bool = True) -> None:
+    async def _show(self, *, is_counted: bool = True) -> None:
         """Show the game as it is now, without a score before the dead stones are known."""
-        state = _state_of(self._session)
+        state, self._record, changes = await asyncio.to_thread(self._look)
         self._state = state if is_counted else _uncounted(state)
         self._state_time = time.monotonic()
-        self._record = self._session.to_bytes(is_main=True)
-        if (changes := self._published.changes(self._session.tree)) is not None:
-            self.publish({"type": "nodes", "id": self.name, "nodes": changes} if changes else self.tree_message())
+        if changes:
+            self._tell(changes)
         self.publish(self.message())
+
+    def _look(self) -> tuple[Message, bytes, str]:
+        """Return the state, the record, and the message about nodes that have changed, "" for none."""
+        session = self._session
+        changes = self._published.changes(session.tree)
+        if changes is None:
+            text = ""
+        else:
+            text = encoded({"type": "nodes", "id": self.name, "nodes": changes} if changes else self.tree_message())
+        return _state_of(session), session.to_bytes(is_main=True), text
 
     def publish(self, message: Message) -> None:
         """Send a message to all pages that show the game."""
+        self._tell(encoded(message))
+
+    def _tell(self, text: str) -> None:
         for viewer in self.viewers:
-            viewer(message)
+            viewer(text)
 
     async def _save(self) -> None:
-        """Write the game to its file, in a thread."""
-        game = SavedGame.of(self._session, self._entry.level)
-        await asyncio.to_thread(self._saved.save, self.name, game)
+        """Write the game to its file, in a thread; tell pages if that is impossible."""
+        game, before = SavedGame.of(self._session, self._entry.level), self.unsaved
+        try:
+            await asyncio.to_thread(self._saved.save, self.name, game)
+            self.unsaved = ""
+        except JsonFileError as error:
+            self.unsaved = str(error)
+        if self.unsaved and self.unsaved != before:
+            self._log(self.unsaved)
+            self.publish({"type": "error", "message": self.unsaved})
+
+
+def encoded(message: Message) -> str:
+    """Return a message as text: nodes one by one, so that other threads go on while they are many."""
+    nodes = message.get("nodes")
+    if nodes is None:
+        return json.dumps(message, separators=(",", ":"), allow_nan=False)
+    head = encoded({name: value for name, value in message.items() if name != "nodes"})
+    return f'{head[:-1]},"nodes":[{",".join(map(encoded, nodes))}]}}'
 
 
 class PublishedTree:
@@ -254,6 +333,7 @@ class OpenGames:
     """Opens games, new ones and those in `saved`, with engines of `host`; coroutines are for the event loop."""
 
     def __init__(self, host: EngineHost, saved: SavedGames) -> None:
+        self.log: Final = host.log
         self._host: Final = host
         self._saved: Final = saved
         self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
@@ -267,13 +347,13 @@ class OpenGames:
     async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""
         async with self._lock:
-            entry = GameEntry(await asyncio.to_thread(self._saved.new_id), level)
+            entry = await self._new_entry(level)
             return await self._open(entry, lambda engine: GameSession.start(engine, settings))
 
     async def load(self, data: bytes, human: int | None, level: str | None) -> OpenGame:
         """Return a new game that continues the SGF file `data`; raises TengenError."""
         async with self._lock:
-            entry = GameEntry(await asyncio.to_thread(self._saved.new_id), level)
+            entry = await self._new_entry(level)
             return await self._open(entry, lambda engine: GameSession.load(engine, data, human=human))
 
     async def find(self, name: str) -> OpenGame:
@@ -283,8 +363,13 @@ class OpenGames:
             if game is not None:
                 self._games[name] = game
                 return game
-            saved = await asyncio.to_thread(self._saved.load, name)
-            return await self._open(GameEntry(name, saved.level), saved.session)
+            try:
+                saved = await asyncio.to_thread(self._saved.load, name)
+                return await self._open(GameEntry(name, saved.level), saved.session)
+            except DamagedFileError as error:
+                await asyncio.to_thread(self._saved.put_aside, name)
+                self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
+                raise JsonFileError(f"the game {name} is damaged and was put aside") from error
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""
@@ -300,11 +385,23 @@ class OpenGames:
         await asyncio.gather(*(game.close() for game in self._games.values()))
         self._games.clear()
 
+    async def _new_entry(self, level: str | None) -> GameEntry:
+        """Return the entry of a new game, after making room for its file, if that is possible."""
+        try:
+            await asyncio.to_thread(self._saved.make_room)
+        except JsonFileError as error:
+            self._host.log(str(error))
+        return GameEntry(new_id(), level)
+
     async def _open(self, entry: GameEntry, set_up: Callable[[Engine], GameSession]) -> OpenGame:
         """Return a game with a new engine, after making room for it; raises TengenError."""
         await self._make_room()
         session = await asyncio.to_thread(self._session, entry.level, set_up)
-        game = OpenGame(entry, session, self._saved, self._host.precedence)
+        try:
+            game = await asyncio.to_thread(OpenGame, entry, session, self._saved, self._host)
+        except Exception as error:
+            session.engine.close()
+            raise DamagedFileError(f"the game cannot be shown: {error}") from error
         self._games[entry.name] = game
         await game.begin()
         return game
@@ -317,7 +414,7 @@ class OpenGames:
         engine = self._host.open_engine(config, self._host.log)
         try:
             return set_up(engine)
-        except TengenError:
+        except BaseException:
             engine.close()
             raise
 

@@ -20,6 +20,7 @@ Analyses are no business of this socket: pages ask for them at `/analysis`, as K
 import asyncio
 import base64
 import json
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -37,7 +38,7 @@ from gtp_engine.sgf import GameNode
 from gtp_engine.web.access import ROLE, Role
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
 from gtp_engine.web.game_reviews import GameReviews
-from gtp_engine.web.open_games import Message, OpenGame, OpenGames
+from gtp_engine.web.open_games import Message, OpenGame, OpenGames, encoded
 
 MAX_KOMI: Final = 400
 """Points for either side; KataGo's bound, since networks are not trained beyond it."""
@@ -81,6 +82,7 @@ class _Page:
             "new": self._start,
             "load": self._load,
             "open": self._open,
+            "check_time": self._check_time,
             "hint": self._hint,
             "play": self._play,
             "go": self._go,
@@ -104,11 +106,14 @@ class _Page:
                 await self._follow(message)
             except TengenError as error:
                 self._send({"type": "error", "message": str(error)})
+            except Exception as error:
+                self._games.log(f"internal error after a message of a page:\n{traceback.format_exc().rstrip()}")
+                self._send({"type": "error", "message": f"internal error: {type(error).__name__}"})
 
     def leave(self) -> None:
         """Stop showing the game."""
         if self._shown is not None:
-            self._shown.viewers.discard(self._send)
+            self._shown.viewers.discard(self._client.outbox.put)
         self._shown = None
 
     async def _follow(self, message: bytes) -> None:
@@ -147,11 +152,16 @@ class _Page:
     async def _open(self, fields: Fields) -> None:
         await self._show(await self._games.find(_text(fields, "id")))
 
+    async def _check_time(self, fields: Fields) -> None:
+        await self._game().check_time()
+
     async def _hint(self, fields: Fields) -> None:
         self._send(await self._game().hint())
 
     async def _play(self, fields: Fields) -> None:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
+        if node is None:
+            self._game().require_turn()
         await self._game().change(
             lambda session: session.play(vertex) if node is None else session.play_at(node, vertex)
         )
@@ -205,13 +215,13 @@ class _Page:
         """Show another game."""
         self.leave()
         self._shown = game
-        game.viewers.add(self._send)
-        self._send(game.tree_message())
-        self._send(game.message())
+        await game.show_to(self._client.outbox.put)
         self._send(await self._reviews.message(game.name))
+        if game.unsaved:
+            self._send({"type": "error", "message": game.unsaved})
 
     def _send(self, message: Message) -> None:
-        self._client.outbox.put(json.dumps(message, separators=(",", ":"), allow_nan=False))
+        self._client.outbox.put(encoded(message))
 
 
 _PLAIN: Final[dict[str, Callable[[GameSession], object]]] = {
@@ -220,7 +230,6 @@ _PLAIN: Final[dict[str, Callable[[GameSession], object]]] = {
     "resign": GameSession.resign,
     "accept": GameSession.accept_score,
     "resume": GameSession.resume,
-    "check_time": GameSession.check_time,
 }
 """Requests without arguments."""
 

@@ -15,22 +15,31 @@ from math import isinf
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
+from gtp_engine.clock import MAX_COUNT, MAX_SECONDS, TimeKind, TimeLeft, TimeSettings
 from gtp_engine.engine import Engine
-from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.errors import ModelError, TengenError, problem, shown
 from gtp_engine.files import replacing
 from gtp_engine.go.coords import format_color, parse_color, parse_vertex
 from gtp_engine.play import GameSession, SessionExtras
 from gtp_engine.sgf import GameTree
 
+_COLORS: Final = ("black", "white")
+
 _ID: Final = re.compile(r"[0-9a-f]{16}")
 
-MOST_GAMES: Final = 500
+DAMAGED: Final = ".damaged"
+"""Suffix of a file that was put aside."""
+
+MOST_GAMES: Final = 5000
 """Games that are kept; the one that was last played the longest ago makes room for a new one."""
 
 
 class JsonFileError(TengenError):
     """There is no such file, or it cannot be read or written."""
+
+
+class DamagedFileError(JsonFileError):
+    """A file does not hold what it should."""
 
 
 class JsonFiles:
@@ -61,11 +70,21 @@ class JsonFiles:
             values = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, RecursionError) as error:
+        except OSError as error:
             raise self.unreadable(name, error) from None
+        except (ValueError, RecursionError) as error:
+            raise DamagedFileError(str(self.unreadable(name, error))) from None
         if not isinstance(values, dict):
-            raise self.unreadable(name, "it is not a JSON object")
+            raise DamagedFileError(str(self.unreadable(name, "it is not a JSON object")))
         return values
+
+    def put_aside(self, name: str) -> None:
+        """Give a damaged file another name, under which it is kept; raises JsonFileError."""
+        path = self._path(name)
+        try:
+            path.replace(path.with_suffix(DAMAGED))
+        except OSError as error:
+            raise self.unreadable(name, error) from None
 
     def unreadable(self, name: str, reason: object) -> JsonFileError:
         """Return the error for a file that does not hold what it should."""
@@ -157,6 +176,8 @@ class SavedGame:
         notes = tuple(values.get("notes", ()))
         rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "notes": notes}
         game = SavedGame(**{**_without_opened(values), **rest})
+        if any(set(each) != set(_COLORS) for each in clocks.values()):
+            raise ValueError("a clock is missing")
         texts = (game.sgf, game.human, game.result, *game.time, *(game.dead or ()), *notes)
         texts += tuple(text for text in (game.level, game.encoding) if text is not None)
         if not all(isinstance(text, str) for text in texts):
@@ -168,7 +189,18 @@ class SavedGame:
         return game
 
     def session(self, engine: Engine) -> GameSession:
-        """Return a session of `engine` that goes on with the game; raises what `GameSession.load` raises."""
+        """Return a session of `engine` that goes on with the game.
+
+        Raises ModelError if the network does not play such a board, DamagedFileError if the game makes no sense.
+        """
+        try:
+            return self._session(engine)
+        except ModelError:
+            raise
+        except (TengenError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
+            raise DamagedFileError(str(error) or type(error).__name__) from error
+
+    def _session(self, engine: Engine) -> GameSession:
         width, height = GameTree(self.sgf).size
         dead = [parse_vertex(vertex, width=width, height=height) for vertex in self.dead or ()]
         rest = SessionExtras(
@@ -212,24 +244,32 @@ class SavedGames:
     def __init__(self, folder: Path) -> None:
         self._files: Final = JsonFiles(folder, "game")
 
-    def new_id(self) -> str:
-        """Return an id for a new game; the oldest game is removed if there are too many.  Raises JsonFileError."""
+    def make_room(self) -> None:
+        """Remove the oldest game if there are too many for another one; raises JsonFileError."""
         self._files.keep(MOST_GAMES - 1)
-        return secrets.token_hex(8)
+
+    def put_aside(self, name: str) -> None:
+        """Keep a damaged game under another name; raises JsonFileError."""
+        self._files.put_aside(name)
 
     def save(self, name: str, game: SavedGame) -> None:
         """Write a game; raises JsonFileError."""
         self._files.write(name, game.to_json())
 
     def load(self, name: str) -> SavedGame:
-        """Return a game; raises JsonFileError."""
+        """Return a game; raises JsonFileError, and DamagedFileError for a file that holds none."""
         values = self._files.read(name)
         if values is None:
             raise JsonFileError(f"there is no game {name}")
         try:
             return SavedGame.from_json(values)
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise self._files.unreadable(name, error) from None
+        except (TengenError, TypeError, LookupError, ValueError, AttributeError, ArithmeticError) as error:
+            raise DamagedFileError(str(self._files.unreadable(name, error))) from None
+
+
+def new_id() -> str:
+    """Return an id for a new game."""
+    return secrets.token_hex(8)
 
 
 def words_of(time: TimeSettings) -> tuple[str, ...]:
@@ -246,5 +286,10 @@ def words_of(time: TimeSettings) -> tuple[str, ...]:
 
 
 def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:
-    """Return a clock from the numbers in a file; raises TypeError or ValueError for anything else."""
-    return TimeLeft(bool(has_time), float(main), int(periods), float(period), int(stones))
+    """Return a clock from the numbers in a file; raises TypeError, ValueError or OverflowError for anything else."""
+    left = TimeLeft(bool(has_time), float(main), int(periods), float(period), int(stones))
+    if not (0.0 <= left.main <= MAX_SECONDS and 0.0 <= left.period <= MAX_SECONDS):
+        raise ValueError(f"{shown(main)} and {shown(period)} are no seconds")
+    if not (0 <= left.periods <= MAX_COUNT and 0 <= left.stones <= MAX_COUNT):
+        raise ValueError(f"{shown(periods)} and {shown(stones)} are no numbers of periods and stones")
+    return left

@@ -63,6 +63,7 @@ async def serving(
     names: tuple[str, ...] = (),
     proxies: tuple[str, ...] = (),
     games: Path = Path("no-such-folder"),
+    errors: int = 0,
 ) -> AsyncIterator[Client]:
     """Run a server in this process and yield a client of it; `told` is what it says about those whom it refuses."""
     log: list[str] = []
@@ -76,7 +77,7 @@ async def serving(
     async with TestClient(server) as client:
         yield client
     await close(host)
-    assert [line for line in log if "rror" in line] == []
+    assert len([line for line in log if "rror" in line]) == errors, log
 
 
 async def close(host: EngineHost) -> None:

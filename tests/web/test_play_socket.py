@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +18,12 @@ from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.go.coords import parse_vertex
+from gtp_engine.play import GameSession
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import open_games, saved_games
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.open_games import OpenGames
-from gtp_engine.web.saved_games import JsonFileError, JsonFiles, SavedGame, SavedGames, words_of
+from gtp_engine.web.saved_games import JsonFileError, JsonFiles, SavedGame, SavedGames, new_id, words_of
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
@@ -397,7 +399,8 @@ def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     saved = SavedGames(tmp_path)
     names = []
     for number in range(4):
-        names.append(saved.new_id())
+        saved.make_room()
+        names.append(new_id())
         saved.save(names[-1], SavedGame(f"(;SZ[{number + 2}])", "black", None, ("none",), {}, ()))
     assert {path.stem for path in tmp_path.iterdir()} <= set(names)
     assert len(list(tmp_path.iterdir())) == 2
@@ -412,10 +415,10 @@ def test_a_game_that_cannot_be_removed_is_an_error(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(saved_games, "MOST_GAMES", 1)
     saved = SavedGames(tmp_path)
-    saved.save(saved.new_id(), SavedGame("(;SZ[9])", "black", None, ("none",), {}, ()))
+    saved.save(new_id(), SavedGame("(;SZ[9])", "black", None, ("none",), {}, ()))
     monkeypatch.setattr(Path, "unlink", unlink)
     with pytest.raises(JsonFileError, match=r"the oldest game cannot be removed from .*: Permission denied"):
-        saved.new_id()
+        saved.make_room()
 
 
 @pytest.mark.parametrize(
@@ -442,30 +445,175 @@ def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
         SavedGames(tmp_path).load("0123456789abcdef")
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("sgf", 1),
-        ("human", 2),
-        ("level", 3),
-        ("time", [7]),
-        ("dead", [None]),
-        ("resumed_at", "3"),
-        ("free_handicap", None),
-        ("notes", [1]),
-        ("clocks", {"0": {"black": [True, "sixty", 0, 0.0, 0]}}),
-    ],
-)
-def test_a_file_with_a_value_of_another_type_is_an_error(field: str, value: Any, tmp_path: Path) -> None:
-    """It ended the connection of the page without a word."""
-    name = "0123456789abcdef"
-    game = SavedGame("(;SZ[9]KM[7])", "black", None, ("none",), {}, ()).to_json()
-    (tmp_path / f"{name}.json").write_text(json.dumps(game | {field: value}))
+LEFT = [True, 60.0, 3, 30.0, 0]
+DAMAGES: list[tuple[str, Any]] = [
+    ("sgf", 1),
+    ("sgf", "(;SZ[99])"),
+    ("sgf", ""),
+    ("human", 2),
+    ("human", "red"),
+    ("level", 3),
+    ("time", [7]),
+    ("time", ["byoyomi", "1"]),
+    ("time", ["byoyomi", "60", "30", "inf"]),
+    ("dead", [None]),
+    ("dead", ["Z99"]),
+    ("resumed_at", "3"),
+    ("free_handicap", None),
+    ("notes", [1]),
+    ("node", 10**30),
+    ("encoding", "none such"),
+    ("clocks", {"0": {"black": [True, "sixty", 0, 0.0, 0], "white": LEFT}}),
+    ("clocks", {"0": {"black": [True, 60.0, float("inf"), 0.0, 0], "white": LEFT}}),
+    ("clocks", {"0": {"black": [True, float("nan"), 0, 0.0, 0], "white": LEFT}}),
+    ("clocks", {"0": {"black": [True, -1.0, 0, 0.0, 0], "white": LEFT}}),
+    ("clocks", {"0": {"black": [True, 1e300, 0, 0.0, 0], "white": LEFT}}),
+    ("clocks", {"0": {"black": [True, 60.0, 10**400, 0.0, 0], "white": LEFT}}),
+    ("clocks", {"0": {"black": LEFT}}),
+    ("clocks", {"0": {"black": LEFT, "white": LEFT, "red": LEFT}}),
+    ("clocks", {"many": {"black": LEFT, "white": LEFT}}),
+    ("clocks", {"0": 7}),
+]
+
+
+def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Infinite periods, times that are no numbers or the clock of one side ended the connection and left an engine."""
+    opened: list[Engine] = []
+    open_engine = EngineHost.open_engine
+
+    def noting(host: EngineHost, config: Any, log: Any) -> Engine:
+        opened.append(open_engine(host, config, log))
+        monkeypatch.setattr(opened[-1], "close", lambda engine=opened[-1]: opened.remove(engine))
+        return opened[-1]
+
+    monkeypatch.setattr(EngineHost, "open_engine", noting)
+    clocks = {0: {color: TimeLeft(True, 60.0, 3, 30.0, 0) for color in ("black", "white")}}
+    good = SavedGame("(;SZ[9]KM[7])", "black", None, ("byoyomi", "60", "30", "3"), clocks, ()).to_json()
+    texts = [json.dumps(good | {field: value}) for field, value in DAMAGES]
+    texts += ["", "[]", "7", '{"sgf":', "[" * 100_000, json.dumps(good)[:-10], "\ud800"]
 
     async def test() -> None:
         async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            message = (await ask(socket, "error", do="open", id=name))["message"]
-            assert message.startswith(f"the game {name} cannot be read: ")
+            for number, text in enumerate(texts):
+                name = f"{number:016x}"
+                (tmp_path / f"{name}.json").write_text(text, encoding="utf-8", errors="surrogatepass")
+                message = (await ask(socket, "error", do="open", id=name))["message"]
+                assert message == f"the game {name} is damaged and was put aside", text
+                assert (tmp_path / f"{name}.damaged").read_text("utf-8", errors="surrogatepass") == text
+            assert opened == []
+            (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(good))
+            assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
+
+    run(test)
+
+
+def test_a_lone_surrogate_in_a_game_ends_no_connection(tmp_path: Path) -> None:
+    game = SavedGame("(;SZ[9]C[\ud800])", "black", None, ("none",), {}, (), notes=("\ud800",)).to_json()
+    (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(game))
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
+            assert (await ask(socket, do="play", vertex="E5"))["unsaved"] == ""
+
+    run(test)
+
+
+def test_a_bug_in_a_request_ends_no_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(session: Any, vertex: str) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("gtp_engine.play.GameSession.play", fail)
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
+            await ask(socket, **NEW)
+            message = (await ask(socket, "error", do="play", vertex="E5"))["message"]
+            assert message == "internal error: ZeroDivisionError"
+            assert (await ask(socket, do="resign"))["result"] == "W+R"
+
+    run(test)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder that cannot be written to is another one there")
+def test_a_game_goes_on_where_it_cannot_be_saved(tmp_path: Path) -> None:
+    """It could not even be started."""
+    (tmp_path / "file").write_text("")
+
+    async def test() -> None:
+        games = tmp_path / "file" / "games"
+        async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
+            await socket.send_json(NEW)
+            reason = f"the game cannot be saved in {tmp_path}/file/games: Not a directory"
+            assert (await hear(socket))["unsaved"] == reason
+            assert (await hear(socket, "error"))["message"] == reason
+            game = await ask(socket, do="play", vertex="E5")
+            assert (len(game["moves"]) > 0, game["unsaved"]) == (True, reason)
+            (tmp_path / "file").unlink()
+            assert (await ask(socket, do="resign"))["unsaved"] == ""
+            assert SavedGames(games).load(game["id"]).result == "W+R"
+
+    run(test)
+
+
+def test_a_move_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of six moves that pages had been shown, kill -9 left one."""
+    synced: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.readlink(f"/proc/self/fd/{descriptor}")))
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, **NEW)
+            for _ in range(4):
+                await socket.send_json({"do": "play", "vertex": "pass" if game["phase"] == "playing" else "E5"})
+                moves = len(game["moves"])
+                while len(game["moves"]) == moves or game["thinking"]:
+                    game = await hear_any(socket)
+                    saved = SavedGames(tmp_path).load(game["id"]).sgf
+                    assert all(f";{color[0].upper()}[" in saved for color, _ in game["moves"])
+                    assert saved.count(";B[") + saved.count(";W[") >= len(game["moves"])
+                await ask(socket, do="undo" if game["phase"] == "scoring" else "resign")
+                game = await ask(socket, **NEW)
+
+    run(test)
+    if Path("/proc/self/fd").exists():
+        assert {Path(path).name.split(".")[-1] for path in synced} == {"part", tmp_path.name}
+
+
+def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 20 players who sent what is not allowed the engine hardly moved, as each request began its search again."""
+    searches: list[CancelToken] = []
+    engine_move = GameSession.engine_move
+
+    def slow(session: GameSession, cancel: CancelToken) -> Any:
+        searches.append(cancel)
+        ended = threading.Event()
+        with cancel.calling(ended.set):
+            ended.wait(1.0)
+        return engine_move(session, cancel)
+
+    monkeypatch.setattr(GameSession, "engine_move", slow)
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, **NEW)
+            await socket.send_json({"do": "play", "vertex": "E5"})
+            await until(lambda: searches)
+            for request in ({"do": "play", "vertex": "E4"}, {"do": "hint"}):
+                message = (await ask(socket, "error", **request))["message"]
+                assert message == "it is the engine's move; let it play, or undo"
+            await socket.send_json({"do": "check_time"})
+            assert not searches[0].is_cancelled and len(searches) == 1
+            others = [await client.ws_connect("/play") for _ in range(5)]
+            for other in others:
+                await other.send_json({"do": "open", "id": game["id"]})
+            for request in ({"do": "accept"}, {"do": "toggle_dead", "vertex": "E5"}, {"do": "go", "node": 99}) * 4:
+                for other in others:
+                    await other.send_json(request)
+            while len((await hear_any(socket))["moves"]) < 2:
+                pass
+            assert len(searches) <= 1 + open_games.MOST_INTERRUPTIONS
+            await asyncio.gather(*(other.close() for other in others))
 
     run(test)
 
