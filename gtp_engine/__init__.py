@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-    from gtp_engine.go.coords import format_vertex, parse_vertex
+    from gtp_engine.go.coords import Color, Point, format_vertex, parse_vertex
     from gtp_engine.go.game import Game
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
@@ -61,6 +61,8 @@ __all__ = [
     "Rules",
     "Score",
     "Move",
+    "Color",
+    "Point",
     "BLACK",
     "WHITE",
     "EMPTY",
@@ -100,6 +102,8 @@ _MODULES: Final = {
     "EMPTY": "go.constants",
     "PASS": "go.constants",
     "Move": "go.constants",
+    "Color": "go.coords",
+    "Point": "go.coords",
     "format_vertex": "go.coords",
     "parse_vertex": "go.coords",
     "Game": "go.game",

@@ -37,10 +37,10 @@ def checked(target: T) -> T:
     if not isinstance(target, type):
         return _checked_function(target)  # type: ignore[return-value, arg-type]
     for name, value in list(vars(target).items()):
-        if name.startswith("_") and name != "__init__":
+        if name.startswith("_") and name not in ("__init__", "__new__"):
             continue
-        if isinstance(value, staticmethod):
-            setattr(target, name, staticmethod(_checked_function(value.__func__)))
+        if isinstance(value, staticmethod | classmethod):
+            setattr(target, name, type(value)(_checked_function(value.__func__)))
         elif isinstance(value, property) and value.fset is not None:
             setattr(target, name, property(value.fget, _checked_function(value.fset), None, value.__doc__))
         elif isinstance(value, types.FunctionType):

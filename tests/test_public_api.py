@@ -21,6 +21,8 @@ EXPECTED = [
     "Rules",
     "Score",
     "Move",
+    "Color",
+    "Point",
     "BLACK",
     "WHITE",
     "EMPTY",

@@ -18,6 +18,7 @@ from gtp_engine import (
     WHITE,
     ArgumentError,
     CancelToken,
+    Color,
     Config,
     Engine,
     Game,
@@ -26,6 +27,7 @@ from gtp_engine import (
     InvalidVertexError,
     KomiError,
     Move,
+    Point,
     Rules,
     RulesError,
     TengenError,
@@ -119,6 +121,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "first_player": lambda: BLACK,
     "choice": lambda: chosen(),
     "path": lambda: "no-such-file",
+    "value": lambda: 1,
 }
 NUMBERS = {"visits": 1, "count": 2, "stones": 1, "overtime": 1.0, "periods": 1, "seed": 1, "number": 1}
 
@@ -172,7 +175,7 @@ def test_functions(function: Callable[..., Any]) -> None:
     attack(function, list(inspect.signature(function).parameters.values()), None)
 
 
-@pytest.mark.parametrize("owner", [Game, Engine, Config, TimeSettings, play.GameSettings, review.Effort])
+@pytest.mark.parametrize("owner", [Color, Point, Game, Engine, Config, TimeSettings, play.GameSettings, review.Effort])
 def test_new_objects(owner: type) -> None:
     attack(owner, [each for each in inspect.signature(owner).parameters.values()], owner)
 
@@ -271,12 +274,14 @@ def test_messages_say_what_to_give(call: Callable[[], Any], error: type[TengenEr
 
 def test_all_public_functions_check_their_arguments() -> None:
     plain = {"Choice", "Score", "Move", "GameState", "Hint", "Phase", *dir(gtp_engine.errors)}
+    plain |= {"Color"}  # checks its one argument itself
     plain |= {"GameReview", "PlayedMove", "Side", "Finding", "Candidate", "GameLine"}  # results
     for module in (gtp_engine, play, review):
         for name in module.__all__:
             value = getattr(module, name)
             if callable(value) and name not in plain:
-                assert hasattr(value.__init__ if isinstance(value, type) else value, "__wrapped__"), name
+                makers = (value.__init__, value.__new__) if isinstance(value, type) else (value,)
+                assert any(hasattr(maker, "__wrapped__") for maker in makers), name
 
 
 def test_a_checked_call_behaves_as_before() -> None:

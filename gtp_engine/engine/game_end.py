@@ -86,7 +86,7 @@ def chains_of(game: Game) -> list[list[int]]:
     chains = []
     for point in board_points(game.width, game.height):
         if game.board.color[point] != EMPTY and point not in seen:
-            chain = game.chain(point)
+            chain: list[int] = [*game.chain(point)]
             seen.update(chain)
             chains.append(chain)
     return chains

@@ -474,7 +474,7 @@ def evaluate_game(
 
 def since_move_out_of_turn(game: Game, color: int) -> Game:
     """Return the game with `color` to play as if it had begun before the last move out of turn; if none, `game`."""
-    moves, turn, first = game.moves, game.first_player, 0
+    moves, turn, first = game.moves, int(game.first_player), 0
     for number, move in enumerate(moves):
         first = first if move.color == turn else number
         turn = opponent(move.color)

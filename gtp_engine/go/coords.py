@@ -14,25 +14,147 @@ A board is `width` columns by `height` rows.  On 19x19 (stride = width + 1 = 20)
 
 A vertex is text (GTP 2 draft, section 2.11); a point indexes the padded arrays of a board, which hold
 (width + 1) * (height + 2) + 1 entries with a wall in row 0, in the last row and in column 0; an action indexes a
-policy.  SGF's letters are read and written in `gtp_engine.sgf`.  The module is pure Python, without numpy, because
-the GTP server reads vertices before the compiled part of the engine is loaded.
+policy.  `Point` and `Color` are what the public interface returns: numbers that print as text.  The module is pure
+Python, without numpy, because the GTP server reads vertices before the compiled part of the engine is loaded.
 """
 
 import re
 from functools import cache
 from operator import index
-from typing import Final
+from typing import ClassVar, Final
 
 from gtp_engine.arguments import checked
 from gtp_engine.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WHITE
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """The letter of each column from the left; there is no I, which looks like 1."""
 
+_SGF_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+
 _VERTEX: Final = re.compile(r"([A-Za-z])([0-9]{1,2})")
 _COLORS: Final = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _COLOR_NAMES: Final = {BLACK: "black", WHITE: "white"}
+
+
+class Color(int):
+    """EMPTY, BLACK or WHITE, as a number that prints as a word; equal to the constants of these names.
+
+    `Color("b")`, `Color("white")` and `Color(2)` are read; raises InvalidColorError.  No enumeration, because kernels
+    would be compiled again for its values.
+    """
+
+    EMPTY: ClassVar["Color"]
+    BLACK: ClassVar["Color"]
+    WHITE: ClassVar["Color"]
+
+    def __new__(cls, value: int | str) -> "Color":
+        """Return one of the three colours."""
+        if isinstance(value, str):
+            return COLORS[EMPTY if value.lower() == "empty" else parse_color(value)]
+        if isinstance(value, int) and value == EMPTY:
+            return COLORS[EMPTY]
+        check_color(value)
+        return COLORS[int(value)]
+
+    @property
+    def opponent(self) -> "Color":
+        """The other player's colour; EMPTY for EMPTY."""
+        return COLORS[(BLACK + WHITE - self) % 3]
+
+    @property
+    def letter(self) -> str:
+        """B, W, or E for EMPTY: as SGF and results name the colours."""
+        return repr(self)[0]
+
+    def __repr__(self) -> str:
+        return ("EMPTY", "BLACK", "WHITE")[self]
+
+    def __str__(self) -> str:
+        return repr(self).lower()
+
+    def __reduce__(self) -> tuple[type["Color"], tuple[int]]:
+        return Color, (int(self),)
+
+
+COLORS: Final = tuple(int.__new__(Color, number) for number in (EMPTY, BLACK, WHITE))
+"""The colours by their numbers."""
+Color.EMPTY, Color.BLACK, Color.WHITE = COLORS
+
+
+@checked
+class Point(int):
+    """A point of a board of `width` by `height`, or the pass, as its number, which prints as a vertex.
+
+    `value` is a vertex such as "E5", or the number that the methods of `Game` take and return.  The height defaults to
+    the width.  Points are equal if their numbers are.  Raises InvalidVertexError and InvalidSizeError.
+
+    >>> Point("E5", 9), Point("E5", 9).xy, Point("E5", 9).sgf, Point.from_sgf("ee", 9)
+    (E5, (4, 4), 'ee', E5)
+    """
+
+    vertex: str
+    """The point as text such as "E5", or "pass"."""
+    width: int
+    height: int
+
+    def __new__(cls, value: int | str, width: int = 19, height: int | None = None) -> "Point":
+        """Return the point of that board."""
+        height = width if height is None else height
+        point = int.__new__(cls, to_point(value, width=width, height=height))
+        point.vertex = format_vertex(int(point), width=width, height=height)
+        point.width, point.height = width, height
+        return point
+
+    @classmethod
+    def from_xy(cls, x: int, y: int, width: int = 19, height: int | None = None) -> "Point":
+        """Return the point in column `x` from the left and row `y` from the top, both from 0."""
+        height = width if height is None else height
+        check_size(width, height)
+        if not (0 <= x < width and 0 <= y < height):
+            raise InvalidVertexError(f"invalid point at x {shown(x)}, y {shown(y)}: {_board_span(width, height)}")
+        return cls(xy_to_point(x, y, width=width), width, height)
+
+    @classmethod
+    def from_sgf(cls, text: str, width: int = 19, height: int | None = None) -> "Point":
+        """Return the point of SGF's two letters, such as "pd"; the pass for none, and for "tt" up to 19 by 19."""
+        height = width if height is None else height
+        check_size(width, height)
+        if not text or (text == "tt" and max(width, height) <= 19):
+            return cls(PASS, width, height)
+        if len(text) != 2 or not set(text) <= set(_SGF_LETTERS):
+            raise InvalidVertexError(problem(f"SGF point {shown(text)}", expected="two letters such as pd, or none"))
+        x, y = map(_SGF_LETTERS.index, text)
+        return cls.from_xy(x, y, width, height)
+
+    @property
+    def xy(self) -> tuple[int, int]:
+        """Column from the left and row from the top, both from 0; raises InvalidVertexError for the pass."""
+        if self == PASS:
+            raise InvalidVertexError("the pass has no column and row")
+        return point_to_xy(int(self), width=self.width)
+
+    @property
+    def sgf(self) -> str:
+        """SGF's two letters, empty for the pass."""
+        return "" if self == PASS else "".join(_SGF_LETTERS[each] for each in self.xy)
+
+    @property
+    def is_pass(self) -> bool:
+        """Whether this is the pass."""
+        return self == PASS
+
+    def __repr__(self) -> str:
+        return self.vertex
+
+    def __reduce__(self) -> tuple[type["Point"], tuple[int, int, int]]:
+        return Point, (int(self), self.width, self.height)
+
+
+@cache
+def points_by_number(width: int, height: int) -> dict[int, Point]:
+    """Return the points of a board, and the pass, by number."""
+    return {each: Point(each, width, height) for each in (PASS, *board_points(width, height))}
 
 
 def xy_to_point(x: int, y: int, *, width: int) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.arguments import checked
-from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidVertexError, KomiError, problem, shown
+from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidVertexError, KomiError, counted, problem, shown
 from gtp_engine.go import board as boards
 from gtp_engine.go.board import TABLE, Board
 from gtp_engine.go.constants import (
@@ -29,10 +29,32 @@ from gtp_engine.go.constants import (
     Move,
     opponent,
 )
-from gtp_engine.go.coords import board_points, check_size, format_vertex, is_on_board, to_color, to_point, to_stone
+from gtp_engine.go.coords import (
+    COLORS,
+    Color,
+    Point,
+    board_points,
+    check_size,
+    format_vertex,
+    is_on_board,
+    points_by_number,
+    to_color,
+    to_point,
+    to_stone,
+)
 from gtp_engine.go.diagram import format_board
+from gtp_engine.go.ladder import ladder_map, new_ladder_work, working_attacks_into
 from gtp_engine.go.rules import Ko, Rules, Scoring
-from gtp_engine.go.scoring import Score, SideCount, captured_by, tally_position
+from gtp_engine.go.scoring import (
+    Score,
+    SideCount,
+    captured_by,
+    pass_alive_owners,
+    remove_dead,
+    tally_position,
+    territory_owners,
+)
+from gtp_engine.go.tactics import eye_map
 
 _REASONS: Final = {
     "occupied": "{vertex} is occupied",
@@ -49,9 +71,13 @@ class Game:
     """A game on a board of `width` by `height` (default 19; the height defaults to the width).
 
     `rules`, or the text that `Rules.parse` reads, default to Chinese rules, `komi` (any finite number, points for
-    White) to the usual one under the rules.  Methods take colours and points also as text ("black", "Q16").  Raises
-    InvalidSizeError, RulesError and KomiError.
+    White) to the usual one under the rules.  Methods take colours and points also as text ("black", "Q16"), and return
+    `Color`s and `Point`s, numbers that print as words and vertices.  `game["E5"]` is the colour there.  Games are equal
+    that have the same size, rules, komi, set-up, moves and side to play.  Raises InvalidSizeError, RulesError and
+    KomiError.
     """
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -136,14 +162,14 @@ class Game:
         return self._setup_stones
 
     @property
-    def to_play(self) -> int:
+    def to_play(self) -> Color:
         """The colour whose turn it is: the opponent of the last move, or of the handicap.
 
         Setting it gives the turn to that colour until a move is played or taken back.
         """
         if self._next_player is not None:
-            return self._next_player
-        return opponent(self._moves[-1].color) if self._moves else self._first_player
+            return COLORS[self._next_player]
+        return COLORS[opponent(self._moves[-1].color) if self._moves else self._first_player]
 
     @to_play.setter
     def to_play(self, color: int | str) -> None:
@@ -155,9 +181,9 @@ class Game:
             self._restart(self._board)
 
     @property
-    def first_player(self) -> int:
+    def first_player(self) -> Color:
         """The colour that moves first after set-up and handicap."""
-        return self._first_player
+        return COLORS[self._first_player]
 
     @property
     def last_move(self) -> Move | None:
@@ -172,7 +198,14 @@ class Game:
     @property
     def captures(self) -> dict[int, int]:
         """The number of stones captured by each colour."""
-        return {color: captured_by(self._board, color) for color in (BLACK, WHITE)}
+        return {color: captured_by(self._board, color) for color in (Color.BLACK, Color.WHITE)}
+
+    @property
+    def stones(self) -> dict[Point, Color]:
+        """The colours of the stones on the board by point, row by row from the top left."""
+        colors = self._board.color.tolist()
+        points = points_by_number(self.width, self.height).values()
+        return {point: COLORS[colors[point]] for point in points if point != PASS and colors[point] != EMPTY}
 
     @property
     def hash(self) -> int:
@@ -247,21 +280,67 @@ class Game:
         placed = Counter(move.color for move in (*self._setup_stones, *self._moves) if move.point != PASS)
         return komi + placed[BLACK] - placed[WHITE]
 
-    def color_at(self, point: int | str) -> int:
+    def color_at(self, point: int | str) -> Color:
         """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
-        return int(self._board.color[self._on_board(point)])
+        return COLORS[int(self._board.color[self._on_board(point)])]
+
+    def __getitem__(self, point: int | str) -> Color:
+        return self.color_at(point)
 
     def vertex(self, point: int | str) -> str:
         """Return a point as text, such as "Q16", or "pass"; raises InvalidVertexError for a point off the board."""
         return format_vertex(self._point(point), width=self.width, height=self.height)
 
-    def chain(self, point: int | str) -> list[int]:
+    def chain(self, point: int | str) -> list[Point]:
         """Return the points of the chain on `point`, sorted; empty for an empty point.  Raises InvalidVertexError."""
-        return boards.chain_points(self._board, self._on_board(point))
+        return self._points(boards.chain_points(self._board, self._on_board(point)))
 
-    def liberties(self, point: int | str) -> list[int]:
+    def liberties(self, point: int | str) -> list[Point]:
         """Return the liberties of the chain on `point`, sorted; none for an empty point.  Raises InvalidVertexError."""
-        return boards.chain_liberties(self._board, self._on_board(point))
+        return self._points(boards.chain_liberties(self._board, self._on_board(point)))
+
+    def is_in_ladder(self, point: int | str) -> bool:
+        """Return whether a ladder captures the chain on `point`; no empty point is in one.  Raises InvalidVertexError.
+
+        That is a chain in atari that cannot escape though it moves first, or one of two liberties that an unbroken
+        series of ataris captures if the opponent moves first.
+        """
+        marks = np.zeros_like(self._board.color)
+        ladder_map(boards.clone(self._board), new_ladder_work(self.width, self.height), marks)
+        return bool(marks[self._on_board(point)])
+
+    def ladder_moves(self, point: int | str) -> list[Point]:
+        """Return the opponent's first moves that capture the chain on `point`, at once or in a ladder.
+
+        Empty for a chain that no ladder captures, and for an empty point.  Raises InvalidVertexError.
+        """
+        number, moves = self._on_board(point), np.zeros(2, dtype=np.int32)
+        if self._board.color[number] == EMPTY:
+            return []
+        work = new_ladder_work(self.width, self.height)
+        found = working_attacks_into(boards.clone(self._board), number, work, moves)
+        return self._points(moves[:found].tolist())
+
+    def eyes(self, color: int | str) -> list[Point]:
+        """Return the empty points that are eyes of `color` and cannot become false; single points only."""
+        color, marks, colors = to_color(color), np.zeros_like(self._board.color), self._board.color
+        eye_map(self._board, marks)
+        found = np.flatnonzero(marks == 1)  # all their neighbours are of one colour, or the edge
+        return self._points(found[(colors[found - 1] == color) | (colors[found + 1] == color)].tolist())
+
+    def pass_alive(self, color: int | str) -> list[Point]:
+        """Return the points of `color` that are safe though it passes for ever: living stones and their territory.
+
+        By Benson's algorithm, under the suicide rule of the game.
+        """
+        owners = pass_alive_owners(self._board, suicide=self._rules.suicide)
+        return self._points(np.flatnonzero(owners == to_color(color)).tolist())
+
+    def territory(self, color: int | str, dead: Collection[int | str] = ()) -> list[Point]:
+        """Return the empty points that reach only stones of `color`, once those on the points `dead` are taken off."""
+        colors = remove_dead(self._board, [self._on_board(point) for point in dead])
+        owners = territory_owners(colors, int(self._board.info[boards.STRIDE]))
+        return self._points(np.flatnonzero(owners == to_color(color)).tolist())
 
     def as_move(self, move: object) -> Move:
         """Return a Move, or another pair of colour and point, either perhaps as text, as a Move of numbers.
@@ -270,7 +349,7 @@ class Game:
         """
         if not isinstance(move, tuple) or len(move) != 2:
             raise InvalidVertexError(problem(f"move {shown(move)}", expected="a Move of color and point"))
-        return Move(to_color(move[0]), self._point(move[1]))
+        return Move(COLORS[to_color(move[0])], self._point(move[1]))
 
     # --- legality ---
 
@@ -280,8 +359,8 @@ class Game:
         The reasons are "occupied", "ko", "suicide", "superko" and "off-board".  A pass is always legal.
         Raises InvalidColorError, as all methods that take a colour do.
         """
-        color = self.to_play if color is None else to_color(color)
-        point = self._point(point)
+        color = int(self.to_play) if color is None else to_color(color)
+        point = int(self._point(point))  # kernels take plain numbers faster
         if point == PASS:
             return None
         if not is_on_board(point, width=self.width, height=self.height):
@@ -298,10 +377,11 @@ class Game:
         color, point = self._resolve(move, color)
         return self.illegal_reason(point, color) is None
 
-    def legal_points(self, color: int | str | None = None) -> list[int]:
+    def legal_points(self, color: int | str | None = None) -> list[Point]:
         """Return the points where `color` (default: the side to play) may play; the pass is not among them."""
         color = self.to_play if color is None else to_color(color)
-        return [p for p in board_points(self.width, self.height) if self.illegal_reason(p, color) is None]
+        legal = [p for p in board_points(self.width, self.height) if self.illegal_reason(p, color) is None]
+        return self._points(legal)
 
     def superko_keys(self) -> NDArray[np.uint64]:
         """Return the keys of all positions that may not occur again (uint64, none under simple ko); see `key_of`."""
@@ -329,7 +409,7 @@ class Game:
         reason = self.illegal_reason(point, color)
         if reason is not None and not (reason == "superko" and allow_superko):
             raise IllegalMoveError(reason, f"illegal move: {self._explain(reason, point)}")
-        played = Move(color, point)
+        played = Move(COLORS[color], point)
         self._moves.append(played)
         self._apply(played)
         return played
@@ -394,16 +474,37 @@ class Game:
     def __str__(self) -> str:
         return self.diagram()
 
+    def __repr__(self) -> str:
+        last = self.last_move
+        played = f"{counted(len(self._moves), 'move')}, last {last.color} {last.point!r}" if last else "no moves"
+        rules = self._rules.preset_name() or self._rules.to_json()
+        size = f"{self.width}x{self.height}"
+        return f"<Game {size}, {rules} rules, komi {self._komi:g}, {played}, {self.to_play} to play>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Game) and self._state() == other._state()
+
     # --- internals ---
+
+    def _state(self) -> tuple[object, ...]:
+        """Return what makes this game: equal games have equal states."""
+        conditions = (self.width, self.height, self._rules, self._komi, self.handicap_by_moves)
+        return *conditions, sorted(self._setup_stones), self._moves, self._first_player, self.to_play
 
     def _resolve(self, move: Move | int | str, color: int | str | None) -> Move:
         """Return the move that the arguments of `play` and `is_legal` describe."""
         if isinstance(move, Move):
             return self.as_move(move)
-        return Move(self.to_play if color is None else to_color(color), self._point(move))
+        return Move(self.to_play if color is None else COLORS[to_color(color)], self._point(move))
 
     def _point(self, vertex: int | str) -> int:
-        return to_point(vertex, width=self.width, height=self.height)
+        """Return a `Point`, or the number of one that is off the board."""
+        number = to_point(vertex, width=self.width, height=self.height)
+        return points_by_number(self.width, self.height).get(number, number)
+
+    def _points(self, numbers: Iterable[int]) -> list[Point]:
+        points = points_by_number(self.width, self.height)
+        return [points[number] for number in numbers]
 
     def _on_board(self, vertex: int | str) -> int:
         return to_stone(vertex, width=self.width, height=self.height)
@@ -428,6 +529,7 @@ class Game:
         for color, point in stones:
             if not is_on_board(point, width=self.width, height=self.height):
                 raise IllegalMoveError("off-board", f"cannot set up a stone: {self._explain('off-board', point)}")
+            point, color = int(point), int(color)
             if board.color[point] != EMPTY:
                 raise IllegalMoveError("occupied", f"cannot set up a stone: {self._explain('occupied', point)}")
             boards.add_stone(board, point, color)
@@ -455,7 +557,7 @@ class Game:
             if self._button_move() == len(self._moves) - 1:  # from here on, earlier positions may recur
                 self._keys = _empty_history()
         else:
-            boards.play_assume_legal(self._board, move.point, move.color)
+            boards.play_assume_legal(self._board, int(move.point), int(move.color))
         self._record_position()
 
     def _record_position(self) -> None:

@@ -158,7 +158,7 @@ def format_evaluation(
 
     KataGo separates blocks by blank lines, which a GTP reply must not contain; its documentation allows other space.
     """
-    legal = set(game.legal_points(color))
+    legal: set[int] = {*game.legal_points(color)}
     return "\n".join(
         "\n".join([f"symmetry {symmetry}", *_evaluation_lines(evaluation, row, game, legal, is_human=is_human)])
         for row, symmetry in enumerate(symmetries)

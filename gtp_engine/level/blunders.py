@@ -61,7 +61,7 @@ class Blunders:
 
     def rescues(self) -> list[int]:
         """Return moves that save a chain of `savable` by extending it or by capturing beside it."""
-        points = {self._game.liberties(stone)[0] for stone in self._savable}
+        points: set[int] = {self._game.liberties(stone)[0] for stone in self._savable}
         for stone in self._savable:
             points |= self._captures_beside(stone)
         return sorted(point for point in points if self._game.is_legal(point, self._color) and self.kind(point) is None)
@@ -81,7 +81,7 @@ class Blunders:
 
     def _captures_beside(self, stone: int) -> set[int]:
         """Return the last liberties of enemy chains in atari that touch a chain."""
-        game, found = self._game, set()
+        game, found = self._game, set[int]()
         for own in game.chain(stone):
             for neighbor in neighbors(own, width=game.width):
                 if game.board.color[neighbor] == opponent(self._color) and len(game.liberties(neighbor)) == 1:
@@ -90,7 +90,7 @@ class Blunders:
 
     def _chains_in_atari(self) -> tuple[tuple[int, ...], dict[int, int]]:
         """Return a stone of each large chain that can be saved, and of each lost one by its last liberty."""
-        game, savable, lost = self._game, [], {}
+        game, savable, lost = self._game, list[int](), dict[int, int]()
         board = clone(game.board)
         for point in board_points(game.width, game.height):
             if board.color[point] != self._color or board.head[point] != point:

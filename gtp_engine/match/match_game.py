@@ -323,7 +323,7 @@ def play_game(
 
 def _digest(game: Game) -> str:
     """Return 16 hexadecimal digits that differ for games of other stones or moves."""
-    texts = [f"{move.color}{game.vertex(move.point)}" for move in (*game.setup_stones, *game.moves)]
+    texts = [f"{int(move.color)}{game.vertex(move.point)}" for move in (*game.setup_stones, *game.moves)]
     return hashlib.sha256(f"{len(game.moves)} {' '.join(texts)}".encode()).hexdigest()[:16]
 
 

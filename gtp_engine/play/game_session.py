@@ -438,7 +438,9 @@ class GameSession:
     def toggle_dead(self, vertex: int | str) -> list[int]:
         """Turn the chain on a point from dead to alive or back; return its points, none for an empty point."""
         self._require(Phase.SCORING)
-        chain = self.game.chain(self.point(vertex)) if self.point(vertex) != PASS else []
+        chain: list[int] = []
+        if self.point(vertex) != PASS:
+            chain += self.game.chain(self.point(vertex))
         if chain:
             self._dead = self.dead.symmetric_difference(chain)
         return chain

@@ -262,7 +262,8 @@ def _other_moves(game: Game, report: SearchReport, region: frozenset[int]) -> li
     """Return the first moves to refute: those with the most visits, then those with the largest priors."""
     visits = {move.point: move.visits for move in report.moves}
     policy = report.raw.policy if report.raw is not None else None
-    legal = [point for point in game.legal_points() if point in region and point != report.moves[0].point]
+    legal: list[int] = [*game.legal_points()]
+    legal = [point for point in legal if point in region and point != report.moves[0].point]
     priors = {point: 0.0 if policy is None else float(policy[point]) for point in legal}
     return sorted(legal, key=lambda point: (-visits.get(point, 0), -priors[point], point))
 

@@ -170,7 +170,7 @@ def kata_get_models(server: "GtpServer", args: Args) -> str:
 def _raw_arguments(engine: "Engine", args: Args) -> tuple[int, tuple[int, ...], list[str]]:
     """Return the color to play, the symmetries to evaluate and the words that follow them."""
     words = list(args)
-    color = engine.game.to_play
+    color = int(engine.game.to_play)
     if words and (named := color_or_none(words[0])) is not None:
         color = named
         words.pop(0)
