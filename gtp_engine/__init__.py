@@ -14,6 +14,10 @@ __version__ = "0.17.0"
 
 if TYPE_CHECKING:
     from gtp_engine import play, review
+    from gtp_engine.client import Analysis, Limit, MoveAnalysis, PlayResult
+    from gtp_engine.client.analysis_engines import SimpleAnalysisEngine
+    from gtp_engine.client.async_engines import AnalysisEngine, AsyncAnalysis, GtpEngine
+    from gtp_engine.client.gtp_engines import AnalysisStream, SimpleGtpEngine
     from gtp_engine.clock import TimeSettings
     from gtp_engine.config import Config
     from gtp_engine.engine import Choice, Engine
@@ -21,7 +25,12 @@ if TYPE_CHECKING:
         ArgumentError,
         BoardNotEmptyError,
         CannotUndoError,
+        CommandFailedError,
         ConfigError,
+        EngineDiedError,
+        EngineError,
+        EngineStartError,
+        EngineTimeoutError,
         GameStateError,
         HandicapError,
         IllegalMoveError,
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
         InvalidSizeError,
         InvalidVertexError,
         KomiError,
+        LimitError,
         ModelError,
         RulesError,
         SgfError,
@@ -56,6 +66,17 @@ __all__ = [
     "load_evaluator",
     "play",
     "review",
+    # other engines, and what all engines find
+    "GtpEngine",
+    "AnalysisEngine",
+    "SimpleGtpEngine",
+    "SimpleAnalysisEngine",
+    "Limit",
+    "PlayResult",
+    "Analysis",
+    "MoveAnalysis",
+    "AnalysisStream",
+    "AsyncAnalysis",
     # the game
     "Game",
     "Rules",
@@ -77,7 +98,12 @@ __all__ = [
     "ArgumentError",
     "BoardNotEmptyError",
     "CannotUndoError",
+    "CommandFailedError",
     "ConfigError",
+    "EngineDiedError",
+    "EngineError",
+    "EngineStartError",
+    "EngineTimeoutError",
     "GameStateError",
     "HandicapError",
     "IllegalMoveError",
@@ -85,6 +111,7 @@ __all__ = [
     "InvalidSizeError",
     "InvalidVertexError",
     "KomiError",
+    "LimitError",
     "ModelError",
     "RulesError",
     "SgfError",
@@ -93,6 +120,16 @@ __all__ = [
 ]
 
 _MODULES: Final = {
+    "Limit": "client",
+    "PlayResult": "client",
+    "Analysis": "client",
+    "MoveAnalysis": "client",
+    "AnalysisStream": "client.gtp_engines",
+    "SimpleGtpEngine": "client.gtp_engines",
+    "SimpleAnalysisEngine": "client.analysis_engines",
+    "GtpEngine": "client.async_engines",
+    "AnalysisEngine": "client.async_engines",
+    "AsyncAnalysis": "client.async_engines",
     "TimeSettings": "clock",
     "Config": "config",
     "Choice": "engine",

@@ -13,6 +13,12 @@
     ├── ModelError           (ValueError)   a network file that cannot be read or used
     ├── TimeSettingsError    (ValueError)   time settings that make no sense
     ├── ArgumentError        (TypeError)    an argument of a public function that is of another kind than expected
+    ├── LimitError           (ValueError)   a limit of a search that is no number above 0
+    ├── EngineError                         another program that plays has failed; its label and command are named
+    │   ├── EngineStartError                it cannot be run or reached
+    │   ├── EngineDiedError                 it has ended or closed its output
+    │   ├── EngineTimeoutError              it did not reply in time, and was ended
+    │   └── CommandFailedError              it refused a command; carries `reply`
     ├── WorkerError                         a process or another machine that failed or could not be reached
     ├── GameStateError                      what the state of a game against the engine does not allow
     ├── BoardNotEmptyError                  an operation that needs an empty board, on another one
@@ -27,8 +33,9 @@ replies and the command line show them unchanged.
 
 import json
 import re
+from functools import partial
 from os import PathLike, fspath
-from typing import Final
+from typing import Any, Final
 
 SHOWN_VALUE_LENGTH: Final = 60
 """Longest part of a given value repeated in a message, in characters: a megabyte of junk must not be echoed."""
@@ -95,6 +102,38 @@ class ModelError(TengenError, ValueError):
 
 class ArgumentError(TengenError, TypeError):
     """An argument of a public function or method is of another kind than its annotation says."""
+
+
+class LimitError(TengenError, ValueError):
+    """A limit of a search is not a number above 0."""
+
+
+class EngineError(TengenError):
+    """Another program that plays has failed; the message begins with its label and names the command."""
+
+
+class EngineStartError(EngineError):
+    """The engine's command cannot be run, or its address cannot be reached."""
+
+
+class EngineDiedError(EngineError):
+    """The engine exited or closed its output before its reply."""
+
+
+class EngineTimeoutError(EngineError):
+    """The engine did not reply in time; it has been killed."""
+
+
+class CommandFailedError(EngineError):
+    """The engine refused a command; `reply` is what it said."""
+
+    def __init__(self, message: str, *, reply: str) -> None:
+        self.reply = reply
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle both, so that they survive a process boundary."""
+        return partial(type(self), reply=self.reply), (str(self),)
 
 
 class WorkerError(TengenError):

@@ -49,7 +49,7 @@ def join_command(words: Sequence[str], platform: str = sys.platform) -> str:
     return subprocess.list2cmdline(words) if platform == "win32" else shlex.join(words)
 
 
-def start_program(arguments: list[str] | str, *, stderr: IO[bytes]) -> "subprocess.Popen[bytes]":
+def start_program(arguments: list[str] | str, *, stderr: IO[bytes] | int) -> "subprocess.Popen[bytes]":
     """Start a program that reads and writes pipes, with what `split_command` returns; raises OSError and ValueError.
 
     Ctrl-C in the terminal ends only this process, which then ends the program.

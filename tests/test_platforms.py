@@ -13,13 +13,14 @@ from match_helpers import engine
 from package_sources import PACKAGE, SOURCES, parse
 
 from gtp_engine import files, worker_process
+from gtp_engine.client.connection import EngineConnection
+from gtp_engine.client.gtp_engines import SimpleGtpEngine
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.errors import ConfigError, shown_path
 from gtp_engine.files import replacing
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.sgf import _read_arguments
 from gtp_engine.gtp.protocol import Command, decode_line, parse_line
-from gtp_engine.match.gtp_client import GtpClient
 from gtp_engine.match.settings import MatchError
 from gtp_engine.streams import read_lines
 from gtp_engine.tournament.tournament_file import read_description
@@ -189,11 +190,11 @@ def test_engines_of_a_match_are_started_and_killed_as_windows_does_it(
     monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
     monkeypatch.setattr(worker_process.subprocess, "Popen", popen)
     monkeypatch.setattr(worker_process.subprocess, "run", run)
-    client = GtpClient(engine(), label="first", log=tmp_path / "log", timeout=60)
-    assert client.send("name").text == "Scripted"
+    client = SimpleGtpEngine(EngineConnection.popen(engine(), label="first", log=tmp_path / "log"))
+    assert client.send("name") == "Scripted"
     client.kill()
     assert started == [(engine().strip(), 0x200)]
-    assert killed == [["taskkill", "/T", "/F", "/PID", str(client._process.pid)]]
+    assert killed == [["taskkill", "/T", "/F", "/PID", str(client.connection.link.process.pid)]]
     assert not client.is_alive()
     client.close()
 

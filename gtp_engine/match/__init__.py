@@ -3,7 +3,6 @@
     runner          all games, several at a time, resumed after an interruption; start reading here
     match_game      one game: its opening, its moves, its score
     match_engine    an engine with the commands that a match sends
-    gtp_client      an engine as a child process: commands, replies, times
     settings        the settings that decide the games of a match
     records         finished games on disk
     statistics      winrate, intervals, times, faults, the sequential test; tables and a picture

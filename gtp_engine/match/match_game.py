@@ -29,11 +29,20 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from gtp_engine.clock import TimeLeft, full_time, time_after_move
 from gtp_engine.config import Config
-from gtp_engine.errors import IllegalMoveError, InvalidVertexError, SgfError, counted, problem, shown
+from gtp_engine.errors import (
+    CommandFailedError,
+    EngineDiedError,
+    EngineTimeoutError,
+    IllegalMoveError,
+    InvalidVertexError,
+    SgfError,
+    counted,
+    problem,
+    shown,
+)
 from gtp_engine.go.constants import BLACK, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex, point_to_xy
 from gtp_engine.go.game import Game
-from gtp_engine.match.gtp_client import CommandFailedError, EngineDiedError, EngineTimeoutError
 from gtp_engine.match.match_engine import MatchEngine
 from gtp_engine.match.records import GameRecord, Reason, Winner
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, other_side

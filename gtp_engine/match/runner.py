@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Final
 
-from gtp_engine.errors import counted
-from gtp_engine.match.gtp_client import GtpClientError
+from gtp_engine.errors import EngineError, counted
 from gtp_engine.match.match_engine import MatchEngine
 from gtp_engine.match.match_game import FinishedGame, Referee, load_openings, openings_digest, play_game
 from gtp_engine.match.records import GameRecord, MatchFolder
@@ -131,7 +130,7 @@ class _Match:
             self._close(dead)
         try:
             player = MatchEngine(side, self._settings, log=self._folder.log_path(f"{side}-{index}"))
-        except GtpClientError as error:
+        except EngineError as error:
             raise MatchError(str(error)) from error
         with self._lock:
             self._players.add(player)
@@ -141,7 +140,7 @@ class _Match:
             self._folder.check_engine(side, player.describe())
         except BaseException as error:
             self._close(player)
-            if isinstance(error, GtpClientError):
+            if isinstance(error, EngineError):
                 raise MatchError(str(error)) from error
             raise
         return player

@@ -9,26 +9,21 @@ from pathlib import Path
 import pytest
 from match_helpers import engine
 
-from gtp_engine.match.gtp_client import (
-    CommandFailedError,
-    EngineDiedError,
-    EngineStartError,
-    EngineTimeoutError,
-    GtpClient,
-)
+from gtp_engine.client.connection import EngineConnection
+from gtp_engine.client.gtp_engines import SimpleGtpEngine
+from gtp_engine.errors import CommandFailedError, EngineDiedError, EngineStartError, EngineTimeoutError
 from gtp_engine.worker_process import join_command
 
-Starter = Callable[..., GtpClient]
+Starter = Callable[..., SimpleGtpEngine]
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Starter]:
     clients = []
 
-    def starter(arguments: str = "", timeout: float = 60, command: str | None = None) -> GtpClient:
-        clients.append(
-            GtpClient(command or engine(arguments), label="first", log=tmp_path / "first.log", timeout=timeout)
-        )
+    def starter(arguments: str = "", timeout: float = 60, command: str | None = None) -> SimpleGtpEngine:
+        connection = EngineConnection.popen(command or engine(arguments), label="first", log=tmp_path / "first.log")
+        clients.append(SimpleGtpEngine(connection, timeout))
         return clients[-1]
 
     yield starter
@@ -38,23 +33,23 @@ def start(tmp_path: Path) -> Iterator[Starter]:
 
 def test_reply_has_text_and_seconds(start: Starter) -> None:
     client = start("--black 'wait:0.5 wait:0.5 wait:0.5'")
-    assert client.send("name").text == "Scripted"
-    seconds = [client.send("genmove b").seconds for _ in range(3)]
+    assert client.send("name") == "Scripted"
+    seconds = [client.send_timed("genmove b").seconds for _ in range(3)]
     assert max(seconds) >= 0.3, "the engine may begin before this process looks at its clock"
     assert min(seconds) < 20
 
 
 def test_reply_of_several_lines_is_kept_whole(start: Starter) -> None:
-    assert start().send("list_commands").text.splitlines()[:2] == ["protocol_version", "name"]
+    assert start().send("list_commands").splitlines()[:2] == ["protocol_version", "name"]
 
 
 def test_lines_before_the_reply_are_skipped(start: Starter) -> None:
-    assert start("--banner").send("name").text == "Scripted"
+    assert start("--banner").send("name") == "Scripted"
 
 
 def test_crlf_and_ids_are_accepted(start: Starter) -> None:
     code = r"input(); import sys; sys.stdout.write('=7  D4 \r\n\r\n'); sys.stdout.flush(); input()"
-    assert start(command=join_command([sys.executable, "-c", code])).send("genmove b").text == "D4"
+    assert start(command=join_command([sys.executable, "-c", code])).send("genmove b") == "D4"
 
 
 def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
@@ -62,7 +57,7 @@ def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
     with pytest.raises(CommandFailedError, match="first: 'genmove b' failed: 'no idea'") as caught:
         client.send("genmove b")
     assert caught.value.reply == "no idea"
-    assert client.send("name").text == "Scripted"
+    assert client.send("name") == "Scripted"
 
 
 def test_death_names_exit_code_and_log(start: Starter) -> None:
@@ -84,7 +79,7 @@ def test_silence_ends_the_engine(start: Starter) -> None:
 @pytest.mark.parametrize("timeout", [math.inf, 1e12])
 def test_any_wait_may_be_allowed(start: Starter, timeout: float) -> None:
     """One of more than 292 years ended in a traceback."""
-    assert start(timeout=timeout).send("protocol_version").text == "2"
+    assert start(timeout=timeout).send("protocol_version") == "2"
 
 
 @pytest.mark.parametrize("command", ["no-such-engine-anywhere --gtp", "'unbalanced", " "])
@@ -115,7 +110,7 @@ def test_log_has_dialogue_and_stderr(start: Starter, tmp_path: Path) -> None:
 
 
 def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.match.gtp_client.QUIT_SECONDS", 60.0)
+    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 60.0)
     client = start()
     client.send("name")
     started = time.monotonic()
@@ -126,7 +121,7 @@ def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path, monkeypat
 
 
 def test_close_ends_an_engine_that_ignores_quit(start: Starter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.match.gtp_client.QUIT_SECONDS", 0.3)
+    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 0.3)
     client = start(command=join_command([sys.executable, "-c", "import time; time.sleep(600)"]))
     client.close()
     assert not client.is_alive()

@@ -1,0 +1,415 @@
+"""Clients of engines that speak KataGo's analysis protocol: queries about positions, answered in no fixed order.
+
+    SimpleAnalysisEngine  the plain client; any thread may ask
+    query_of              the query about a game, and `read_response` its answer
+
+A thread reads the responses and gives each to the query with its id.  Another one writes, so that a caller does not
+wait for an engine that does not read.  Every query asks for reports at an interval, by which an engine that works
+shows that it lives: what is silent for longer than the timeout is killed.
+
+Source: KataGo's `docs/Analysis_Engine.md`.
+"""
+
+import json
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+from gtp_engine.arguments import checked
+from gtp_engine.client import Analysis, Limit, MoveAnalysis
+from gtp_engine.client.connection import RECEIVED, EngineConnection, whole
+from gtp_engine.client.gtp_engines import REPLY_SECONDS, REPORT_SECONDS, AnalysisStream, vertices_of
+from gtp_engine.errors import (
+    CommandFailedError,
+    EngineDiedError,
+    EngineError,
+    EngineTimeoutError,
+    shown,
+)
+from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.coords import Color
+from gtp_engine.go.game import Game
+
+_SIGNS_OF_LIFE: Final = 4
+"""Reports that a working engine sends in the time after which it counts as dead."""
+
+_WAIT_SECONDS: Final = 0.25
+"""Seconds between two looks whether the engine has been silent for too long."""
+
+_NO_LIMIT: Final = 1_000_000_000
+"""Visits for a search that is to go on until it is stopped."""
+
+Receive = Callable[[Any], None]
+"""Gets what arrives for a query, an Analysis or an EngineError, from the reading thread."""
+
+
+@checked
+class SimpleAnalysisEngine:
+    """An engine that speaks KataGo's analysis protocol, such as "katago analysis …" or "gtp-engine analysis".
+
+    `timeout` is the longest silence of the engine while it has something to answer, in seconds, perhaps infinite.  All
+    methods are for any thread.  The end of a `with` block closes it.  Methods raise EngineError: EngineDiedError,
+    EngineTimeoutError (the engine has been killed) and CommandFailedError, whose messages begin with the label.
+    """
+
+    def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
+        self.connection: Final = connection
+        self.timeout = timeout
+        self._waiting: dict[str, tuple[Callable[[dict[str, Any]], Any], Receive]] = {}
+        self._lock: Final = threading.Lock()
+        self._count = 0
+        self._heard = time.monotonic()
+        self._failure: EngineError | None = None
+        self._outbox: Final[queue.SimpleQueue[str | None]] = queue.SimpleQueue()
+        self._threads: Final = [
+            threading.Thread(target=work, name=f"{name} {connection.label}", daemon=True)
+            for work, name in ((self._read, "responses of"), (self._write, "queries to"))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @classmethod
+    def popen(
+        cls,
+        command: str | Sequence[str],
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return an engine in a new process; raises EngineStartError.  See `SimpleGtpEngine.popen`."""
+        return cls(EngineConnection.popen(command, label=label, log=log), timeout)
+
+    @classmethod
+    def connect(
+        cls,
+        host: str,
+        port: int,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return the engine that listens on a TCP port; raises EngineStartError."""
+        return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)
+
+    @property
+    def label(self) -> str:
+        """What messages begin with."""
+        return self.connection.label
+
+    # --- questions ---
+
+    def version(self) -> str:
+        """Return the engine's version."""
+        answers = Answers(self)
+        name = self.submit({"action": "query_version"}, answers.receive, lambda response: response)
+        try:
+            return str(answers.next(self.timeout).get("version", ""))
+        finally:
+            self.forget(name)
+
+    def analyse(
+        self, game: Game, limit: Limit | None = None, *, ownership: bool = False, timeout: float | None = None
+    ) -> Analysis:
+        """Return what the engine finds in the position of a game, from Black's view.
+
+        Without a limit the engine's own settings hold.  With `ownership` also who will own each point.
+        """
+        report: Analysis | None = None
+        with self.watch(game, limit or Limit(), every=math.inf, ownership=ownership, timeout=timeout) as reports:
+            for report in reports:  # noqa: B007
+                pass
+        if report is None:
+            raise EngineError(f"{self.label}: the query was ended without results")
+        return report
+
+    def analyse_game(
+        self,
+        game: Game,
+        limit: Limit | None = None,
+        *,
+        turns: Iterable[int] | None = None,
+        ownership: bool = False,
+        timeout: float | None = None,
+    ) -> list[Analysis]:
+        """Return what the engine finds after each number of moves in `turns`, by default after 0, 1, … up to all.
+
+        From Black's view, in the order of `turns`.  Positions are searched side by side, as many as the engine likes.
+        """
+        wanted = range(len(game.moves) + 1) if turns is None else tuple(turns)
+        answers = Answers(self)
+        query = query_of(game, limit or Limit(), every=math.inf, ownership=ownership)
+        name = self.submit_analysis(game, {**query, "analyzeTurns": list(wanted)}, answers.receive, timeout)
+        found: dict[int, Analysis] = {}
+        try:
+            while set(found) != set(wanted):
+                report = answers.next(self.timeout if timeout is None else timeout)
+                if report.is_final:
+                    found[report.turn] = report
+        finally:
+            self.forget(name)
+        return [found[turn] for turn in wanted]
+
+    def watch(
+        self,
+        game: Game,
+        limit: Limit | None = None,
+        *,
+        every: float = REPORT_SECONDS,
+        ownership: bool = False,
+        timeout: float | None = None,
+    ) -> AnalysisStream:
+        """Return the reports of a search of the position of a game, one in `every` seconds, from Black's view.
+
+        The search goes on until the limit, or until the stream is left.  `timeout` is the longest silence.
+        """
+        answers = Answers(self)
+        query = query_of(game, limit, every=every, ownership=ownership)
+        name = self.submit_analysis(game, query, answers.receive, timeout)
+        seconds = self.timeout if timeout is None else timeout
+
+        def read() -> Analysis:
+            report: Analysis = answers.next(seconds, newest=True)
+            if report.is_final:
+                self.forget(name)
+            return report
+
+        return AnalysisStream(read, lambda: self.forget(name))
+
+    def submit_analysis(self, game: Game, query: dict[str, Any], receive: Receive, timeout: float | None = None) -> str:
+        """Send a query, which `query_of` makes; return its name, which `forget` ends.  `receive` gets its reports."""
+        vertices, asked = vertices_of(game), dict(query)
+        seconds = self.timeout if timeout is None else timeout
+        sign = max(0.05, min(asked.get("reportDuringSearchEvery", math.inf), seconds / _SIGNS_OF_LIFE))
+        asked["reportDuringSearchEvery"] = min(sign, 1e6)
+        moves = len(game.moves) - len(asked["moves"])  # of a position that is sent without its moves
+
+        def read(response: dict[str, Any]) -> Analysis:
+            return read_response(response, vertices, turns_before=moves)
+
+        return self.submit(asked, receive, read)
+
+    def submit(self, query: dict[str, Any], receive: Receive, read: Callable[[dict[str, Any]], Any]) -> str:
+        """Send any query and return the id that it gets; `receive` gets what `read` makes of each response to it."""
+        with self._lock:
+            if self._failure is not None:
+                raise self._failure
+            self._count += 1
+            name = f"q{self._count}"
+            if not self._waiting:
+                self._heard = time.monotonic()
+            self._waiting[name] = (read, receive)
+        self._outbox.put(json.dumps({"id": name, **query}, separators=(",", ":"), allow_nan=False))
+        return name
+
+    def forget(self, name: str) -> None:
+        """End a query: the engine stops its search, and what still arrives is dropped.  Again is harmless."""
+        with self._lock:
+            if self._waiting.pop(name, None) is None or self._failure is not None:
+                return
+            self._count += 1
+            end = {"id": f"q{self._count}", "action": "terminate", "terminateId": name}
+        self._outbox.put(json.dumps(end, separators=(",", ":")))
+
+    def check_life(self, timeout: float) -> None:
+        """Kill the engine if it has been silent for longer than `timeout` seconds; raises EngineTimeoutError."""
+        if self._failure is None and time.monotonic() - self._heard > timeout:
+            names = ", ".join(list(self._waiting)[:3])
+            error = EngineTimeoutError(f"{self.label}: no response to query {names} within {timeout:g} s")
+            self._fail(error)
+            self.kill()
+            raise error
+
+    # --- the two threads ---
+
+    def _write(self) -> None:
+        while (line := self._outbox.get()) is not None:
+            try:
+                self.connection.write(line)
+            except EngineError as error:
+                self._fail(error)
+                return
+
+    def _read(self) -> None:
+        while True:
+            try:
+                _, line = self.connection.next_line("a query", math.inf, math.inf)
+            except EngineError as error:
+                self._fail(error)
+                return
+            self.connection.log.note(RECEIVED, line)
+            self._heard = time.monotonic()
+            try:
+                response = json.loads(line)
+            except ValueError:
+                continue  # a banner or a message for people, as lines before a GTP reply
+            if isinstance(response, dict):
+                self._take(response)
+
+    def _take(self, response: dict[str, Any]) -> None:
+        """Give a response to its query; one about no query is an answer to all."""
+        name = response.get("id")
+        with self._lock:
+            found = self._waiting.get(name) if isinstance(name, str) else None
+        if "error" in response:
+            where = f" (field {shown(response['field'])})" if "field" in response else ""
+            text = str(response["error"])
+            words = f"{self.label}: the query {shown(name) if name else ''}{where} failed: {whole(text)}"
+            error = CommandFailedError(words.replace("query  ", "query "), reply=text)
+            if found is not None:
+                self._drop(name)
+                found[1](error)
+            elif name is None:
+                self._fail(error)
+            return
+        if found is None or "warning" in response:
+            return
+        read, receive = found
+        if response.get("noResults"):
+            self._drop(name)
+            receive(EngineError(f"{self.label}: the query {name} was ended without results"))
+            return
+        try:
+            answer = read(response)
+        except (KeyError, TypeError, ValueError) as error:
+            self._drop(name)
+            answer = EngineError(f"{self.label}: a response to query {name} cannot be read: {whole(repr(error))}")
+        receive(answer)
+
+    def _drop(self, name: object) -> None:
+        with self._lock:
+            self._waiting.pop(str(name), None)
+
+    def _fail(self, error: EngineError) -> None:
+        """Answer all queries, those to come too, with an error."""
+        with self._lock:
+            self._failure = self._failure or error
+            waiting = list(self._waiting.values())
+            self._waiting.clear()
+        for _, receive in waiting:
+            receive(error)
+
+    # --- the end ---
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.connection.is_alive()
+
+    def close(self) -> None:
+        """End all searches and the engine; kill it if it does not exit within five seconds.  Raises nothing."""
+        if self._failure is None and self.is_alive():
+            for name in list(self._waiting):
+                self.forget(name)
+        self._fail(EngineDiedError(f"{self.label}: the engine has been closed"))
+        self._outbox.put(None)
+        self._threads[1].join(_WAIT_SECONDS)
+        self.connection.close(last_words="")
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(_WAIT_SECONDS)
+
+    def kill(self) -> None:
+        """Kill the process and its children."""
+        self.connection.kill()
+        self._outbox.put(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Answers:
+    """Waits for what arrives for one query, from one thread."""
+
+    def __init__(self, engine: SimpleAnalysisEngine) -> None:
+        self._engine: Final = engine
+        self._arrived: Final[queue.SimpleQueue[Any]] = queue.SimpleQueue()
+
+    def receive(self, answer: object) -> None:
+        """Keep an answer; from any thread."""
+        self._arrived.put(answer)
+
+    def next(self, timeout: float, *, newest: bool = False) -> Any:
+        """Return the next answer, or with `newest` the last one that has arrived; raises the error that it is."""
+        while True:
+            try:
+                answer = self._arrived.get(timeout=_WAIT_SECONDS)
+            except queue.Empty:
+                self._engine.check_life(timeout)
+                continue
+            while newest and not isinstance(answer, EngineError) and not self._arrived.empty():
+                answer = self._arrived.get_nowait()
+            if isinstance(answer, EngineError):
+                raise answer
+            return answer
+
+
+def query_of(game: Game, limit: Limit | None, *, every: float, ownership: bool) -> dict[str, Any]:
+    """Return the query about the position of a game; without a limit the search goes on until it is ended.
+
+    A position whose side to play does not follow from the moves is sent without them.
+    """
+    moves, stones, first = game.moves, game.setup_stones, game.first_player
+    if moves and game.to_play == moves[-1].color:
+        moves, first = (), game.to_play
+        stones = tuple(Move(color, point) for point, color in game.stones.items())
+    settings: dict[str, Any] = {"reportAnalysisWinratesAs": "BLACK"}
+    settings |= {} if limit is None or limit.time is None else {"maxTime": limit.time}
+    settings |= {} if limit is None or limit.playouts is None else {"maxPlayouts": limit.playouts}
+    visits = _NO_LIMIT if limit is None or (limit.visits is None and limit != Limit()) else limit.visits
+
+    def pairs(placed: Iterable[Move]) -> list[list[str]]:
+        return [["B" if each.color == BLACK else "W", game.vertex(each.point)] for each in placed]
+
+    return {
+        "moves": pairs(moves),
+        **({"initialStones": pairs(stones)} if stones else {}),
+        "initialPlayer": Color(first).letter,
+        "rules": json.loads(game.rules.to_json()),
+        "komi": game.komi,
+        "boardXSize": game.width,
+        "boardYSize": game.height,
+        "analyzeTurns": [len(moves)],
+        "reportDuringSearchEvery": every,
+        "includeOwnership": ownership,
+        "overrideSettings": settings,
+        **({} if visits is None else {"maxVisits": visits}),
+    }
+
+
+def read_response(response: Mapping[str, Any], vertices: tuple[str, ...], *, turns_before: int) -> Analysis:
+    """Return a response whose numbers are Black's; raises KeyError, TypeError, ValueError.
+
+    `vertices` are those of the board, row by row from the top left; `turns_before` were not sent.
+    """
+    root = response["rootInfo"]
+    infos = sorted(response["moveInfos"], key=lambda info: int(info["order"]))
+    return Analysis(
+        side=Color.BLACK,
+        to_play=Color.WHITE if root.get("currentPlayer", "B") == "W" else Color.BLACK,
+        visits=int(root["visits"]),
+        winrate=float(root["winrate"]),
+        points=float(root["scoreLead"]) if "scoreLead" in root else None,
+        moves=tuple(
+            MoveAnalysis(
+                vertex=info["move"],
+                visits=int(info["visits"]),
+                winrate=float(info["winrate"]),
+                points=float(info["scoreLead"]) if "scoreLead" in info else None,
+                prior=float(info["prior"]) if "prior" in info else None,
+                lower=float(info["lcb"]) if "lcb" in info else None,
+                line=tuple(info.get("pv", ())),
+            )
+            for info in infos
+        ),
+        ownership=dict(zip(vertices, map(float, response.get("ownership", ())), strict=False)),
+        turn=int(response.get("turnNumber", 0)) + turns_before,
+        is_final=not response.get("isDuringSearch", False),
+    )

@@ -1,0 +1,351 @@
+"""Lines to and from an engine: a child process, or the other end of a TCP connection.
+
+Not here: what the lines mean (`engines`), nor anything about Go.
+
+With a log file, the engine's stderr and the dialogue (`>>` sent, `<<` received) are written to it, so that a lost game
+can be examined afterwards; without one, the end of stderr is kept for messages.  A reader thread reads stdout, because
+only that way waiting for a line with a time limit works the same on every platform.  The thread also stamps each line
+with its time of arrival, so that the time of a move does not include this program's wait for a core.  What arrives and
+is not read waits in a queue of `MOST_WAITING` lines; the engine waits once that is full.
+"""
+
+import contextlib
+import os
+import queue
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+from gtp_engine.errors import (
+    SHOWN_PATH_LENGTH,
+    EngineDiedError,
+    EngineError,
+    EngineStartError,
+    EngineTimeoutError,
+    shown,
+)
+from gtp_engine.worker_process import join_command, kill_program, split_command, start_program
+
+QUIT_SECONDS: Final = 5.0
+"""Seconds until an engine that has not exited after `quit` is killed, as in gtp2ogs."""
+
+STDERR_BYTES: Final = 4096
+"""Bytes at the end of a log, or of stderr, that are searched for the engine's last line, which may be a long path."""
+
+MOST_WAITING: Final = 10_000
+"""Lines of output that wait to be read; a GTP reply has at most some hundred."""
+
+LONGEST_LINE: Final = 1 << 24
+"""Bytes of a line; an engine that writes a longer one is ended.  One with every move's ownership has a megabyte."""
+
+_LOOK_SECONDS: Final = 0.25
+"""Seconds after which a wait looks whether the process still runs: its children may hold its output open."""
+
+_STEP_SECONDS: Final = 0.01
+"""Seconds between two looks whether there is a line, where none need come."""
+
+SENT: Final = ">>"
+RECEIVED: Final = "<<"
+"""Marks of the dialogue's lines in the log."""
+
+
+class Link(Protocol):
+    """What lines go through: a process or a socket."""
+
+    output: IO[bytes]
+    input: IO[bytes]
+
+    def is_alive(self) -> bool:
+        """Return whether the other end may still answer."""
+        ...
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the other end has gone, at most so long."""
+        ...
+
+    def kill(self) -> None:
+        """End the other end, or leave it; safe from any thread, and again."""
+        ...
+
+    def ending(self) -> str:
+        """Return how it ended, for a message."""
+        ...
+
+
+class ProgramLink:
+    """A child process."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None and process.stdout is not None, "both are pipes"
+        self.process: Final = process
+        self.input: IO[bytes] = process.stdin
+        self.output: IO[bytes] = process.stdout
+
+    def is_alive(self) -> bool:
+        """Return whether the process runs."""
+        return self.process.poll() is None
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the end of the process, at most so long."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+
+    def kill(self) -> None:
+        """Kill the process and its children."""
+        kill_program(self.process)
+
+    def ending(self) -> str:
+        """Return how the process ended; one that only closed its output is killed."""
+        self.wait(QUIT_SECONDS)
+        code = self.process.poll()
+        if code is None:
+            self.kill()
+            return "closed its output"
+        return f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
+
+
+class SocketLink:
+    """A TCP connection."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket: Final = connected
+        self.output: IO[bytes] = connected.makefile("rb")
+        self.input: IO[bytes] = connected.makefile("wb")
+        self._is_open = True
+
+    def is_alive(self) -> bool:
+        """Return whether this end has left the connection open; the reader notices when the other closes it."""
+        return self._is_open
+
+    def wait(self, seconds: float) -> None:
+        """Do nothing: what runs at the other end is not ours."""
+
+    def kill(self) -> None:
+        """Close the connection."""
+        self._is_open = False
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def ending(self) -> str:
+        """Return what happened."""
+        return "closed the connection"
+
+
+class EngineConnection:
+    """A running engine, as lines.  One thread at a time may use it; only `kill` and `write` are safe from any thread.
+
+    `name` is its command or address, `label` begins messages.  `stderr` is the process's, where no log has it.
+    """
+
+    def __init__(
+        self, link: Link, name: str, *, label: str, log: "DialogueLog", stderr: IO[bytes] | None = None
+    ) -> None:
+        self.name: Final = name
+        self.label: Final = label
+        self.link: Final = link
+        self.log: Final = log
+        self._is_closed = False
+        self._writing: Final = threading.Lock()
+        self._lines: queue.Queue[tuple[float, str] | None] = queue.Queue(MOST_WAITING)
+        self._threads = [threading.Thread(target=self._read, name=f"lines of {label}", daemon=True)]
+        if stderr is not None:
+            keep = threading.Thread(target=log.keep, args=(stderr,), name=f"stderr of {label}", daemon=True)
+            self._threads.append(keep)
+        for thread in self._threads:
+            thread.start()
+
+    @staticmethod
+    def popen(
+        command: str | Sequence[str], *, label: str | None = None, log: Path | str | None = None
+    ) -> "EngineConnection":
+        """Return a connection to a new process; raises EngineStartError.
+
+        A text is split like a shell command line, but run without a shell.  `log` is appended to.  The label is by
+        default the program's name.
+        """
+        line = command if isinstance(command, str) else join_command(command)
+        program = line
+        dialogue: DialogueLog | None = None
+        try:
+            arguments = split_command(command) if isinstance(command, str) else list(command)
+            program = arguments if isinstance(arguments, str) else arguments[0]
+            label = label or Path(program.split()[0]).name
+            dialogue = DialogueLog(log)
+            process = start_program(arguments, stderr=dialogue.file or subprocess.PIPE)
+        except (OSError, ValueError, IndexError) as error:
+            if dialogue is not None:
+                dialogue.close()
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise EngineStartError(f"{label or 'engine'}: cannot run {whole(program)}: {reason}") from error
+        return EngineConnection(ProgramLink(process), line, label=label, log=dialogue, stderr=process.stderr)
+
+    @staticmethod
+    def connect(
+        host: str, port: int, *, label: str | None = None, log: Path | str | None = None, timeout: float = 60.0
+    ) -> "EngineConnection":
+        """Return a connection to an engine that listens on a TCP port; raises EngineStartError."""
+        name = f"{host}:{port}"
+        label = label or name
+        try:
+            connected = socket.create_connection((host, port), timeout)
+            connected.settimeout(None)  # the reader waits; `next_line` has a deadline
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return EngineConnection(SocketLink(connected), name, label=label, log=DialogueLog(log))
+        except (OSError, OverflowError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise EngineStartError(f"{label}: cannot reach {name}: {reason}") from error
+
+    def write(self, text: str) -> None:
+        """Send a line; raises EngineDiedError."""
+        self.log.note(SENT, text)
+        try:
+            with self._writing:
+                self.link.input.write(text.encode() + b"\n")
+                self.link.input.flush()
+        except (OSError, ValueError) as error:
+            raise self.died(text) from error
+
+    def next_line(self, command: str, deadline: float, seconds: float) -> tuple[float, str]:
+        """Return the next line and when it arrived, by `deadline` (of time.monotonic), which is after `seconds`.
+
+        Raises EngineDiedError, and EngineTimeoutError after killing the engine (a late reply would be taken for that of
+        the next command); both name `command`.
+        """
+        has_ended = False
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                item = self._lines.get(timeout=min(max(0.0, left), _LOOK_SECONDS))
+            except queue.Empty:
+                if has_ended:
+                    raise self.died(command) from None
+                if left <= 0:
+                    self.kill()
+                    words = f"{self.label}: no reply to {shown(command)} within {seconds:g} s{self.log.hint}"
+                    raise EngineTimeoutError(words) from None
+                has_ended = not self.link.is_alive()  # what it wrote last may still be on its way
+                continue
+            if item is None:
+                self._lines.put(None)
+                raise self.died(command)
+            return item
+
+    def has_line(self) -> bool:
+        """Return whether `next_line` would return at once."""
+        return not self._lines.empty()
+
+    def wait_for_line(self, seconds: float) -> bool:
+        """Wait at most so long; return whether there is a line."""
+        deadline = time.monotonic() + seconds
+        while not self.has_line() and time.monotonic() < deadline:
+            time.sleep(min(_STEP_SECONDS, seconds))
+        return self.has_line()
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.link.is_alive()
+
+    def close(self, last_words: str = "quit") -> None:
+        """Send the last words, and kill the engine if it does not exit within `QUIT_SECONDS`.  Raises nothing."""
+        if self.is_alive():
+            with contextlib.suppress(EngineError):
+                if last_words:
+                    self.write(last_words)
+            with contextlib.suppress(OSError, ValueError):
+                self.link.input.close()
+            self._is_closed = True  # nothing is read any more, so that an engine can write what it still has
+            self.link.wait(QUIT_SECONDS)
+        self.kill()
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(QUIT_SECONDS)
+        self.log.close()
+
+    def kill(self) -> None:
+        """End the engine at once.  Safe from any thread, and after it has ended."""
+        self._is_closed = True
+        self.link.kill()
+        with contextlib.suppress(OSError, ValueError):
+            self.link.input.close()
+
+    def died(self, command: str) -> EngineDiedError:
+        """Return the error that the engine has ended instead of replying."""
+        message = f"{self.label}: the engine {self.link.ending()} instead of replying to {shown(command)}"
+        words = self.log.last_words()
+        return EngineDiedError(f"{message}{f': {whole(words)}' if words else ''}{self.log.hint}")
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, ValueError), self.link.output as output:
+            for data in iter(lambda: output.readline(LONGEST_LINE), b""):
+                if len(data) == LONGEST_LINE:
+                    self.link.kill()
+                    break
+                self._put((time.monotonic(), data.decode("utf-8", errors="replace").rstrip("\r\n")))
+        self._put(None)
+
+    def _put(self, item: tuple[float, str] | None) -> None:
+        """Add to the queue, waiting for room unless nobody reads any more; then only the end counts."""
+        while True:
+            try:
+                self._lines.put(item, timeout=_LOOK_SECONDS)
+                return
+            except queue.Full:
+                if self._is_closed:
+                    if item is not None:
+                        return
+                    with contextlib.suppress(queue.Empty):
+                        self._lines.get_nowait()
+
+
+class DialogueLog:
+    """The log file of a connection, if it has one; raises OSError."""
+
+    def __init__(self, path: Path | str | None) -> None:
+        self._path: Final = path
+        self.file: Final[IO[bytes] | None] = None if path is None else Path(path).open("ab", buffering=0)  # noqa: SIM115
+        self._start: Final = 0 if self.file is None else self.file.tell()
+        self._kept = b""
+
+    @property
+    def hint(self) -> str:
+        """The end of a message: where to look."""
+        return "" if self._path is None else f"; see {self._path}"
+
+    def note(self, mark: str, text: str) -> None:
+        """Write lines of the dialogue."""
+        if self.file is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self.file.write(b"".join(f"{mark} {line}\n".encode() for line in text.split("\n")))
+
+    def keep(self, stderr: IO[bytes]) -> None:
+        """Read stderr to its end, and keep the end of it."""
+        with contextlib.suppress(OSError, ValueError), stderr:
+            while data := os.read(stderr.fileno(), STDERR_BYTES):
+                self._kept = (self._kept + data)[-STDERR_BYTES:]
+
+    def last_words(self) -> str:
+        """Return the last line that the engine wrote to stderr, "" if there is none."""
+        data = self._kept
+        if self._path is not None:
+            with contextlib.suppress(OSError), Path(self._path).open("rb") as file:
+                file.seek(max(self._start, file.seek(0, os.SEEK_END) - STDERR_BYTES))
+                data = file.read()
+        for line in reversed(data.decode("utf-8", errors="replace").splitlines()):
+            if line.strip() and not line.startswith((SENT, RECEIVED)):
+                return line.strip()
+        return ""
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.file is not None:
+            self.file.close()
+
+
+def whole(text: str) -> str:
+    """Return a program, a reply or an error message quoted for a message: its end may be the useful part."""
+    return shown(text, length=SHOWN_PATH_LENGTH)

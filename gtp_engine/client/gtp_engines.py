@@ -1,0 +1,749 @@
+"""Clients of engines that speak GTP: one command at a time, moves, analyses, clocks, options.
+
+    SimpleGtpEngine  the client; `async_engines` has the same for asyncio
+    AnalysisStream   the reports of a search while it goes on; leaving it stops the search
+
+Every wait has an end: what does not answer in time is killed.  Replies are read
+leniently, like other clients read them: lines before the first `=` or `?` are skipped (an engine that prints a banner
+on stdout still plays), an empty line ends the reply, and CRLF is accepted.
+
+GTP 2 has one kind of clock (`time_settings`, canadian); others are sent where the engine lists `kata-time_settings` and
+has the kind.  An engine without Fischer clocks gets a canadian one, as from gtp2ogs: main time less one increment, then
+one move for each increment.  Before each of its moves `time_left` sends the time it really has, less one increment, as
+main time, so that it does not spend all of it on one move; if nothing remains, the rest is sent as the time of one
+overtime move.  Seconds of `time_left` are whole, rounded down, as gtp2ogs sends them.
+"""
+
+import contextlib
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from gtp_engine.arguments import checked
+from gtp_engine.client import Analysis, Limit, MoveAnalysis, PlayResult
+from gtp_engine.client.connection import RECEIVED, EngineConnection, whole
+from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, reported_time
+from gtp_engine.errors import (
+    CommandFailedError,
+    EngineError,
+    EngineStartError,
+    EngineTimeoutError,
+    InvalidVertexError,
+    LimitError,
+    problem,
+    shown,
+)
+from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.coords import COLORS, Color, points_by_number, to_color
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
+
+REPLY_SECONDS: Final = 60.0
+"""Longest wait for a reply, unless another is given; a network that has to be tuned for a card needs more."""
+
+REPORT_SECONDS: Final = 0.1
+"""Time between two reports of an analysis, unless another is given."""
+
+MOST_LINES: Final = 100_000
+"""Lines of a reply; an engine that sends more is ended."""
+
+_NO_LIMIT: Final = 1_000_000_000
+"""Visits for a search that is to go on until it is stopped."""
+
+_KEEP_POSITION: Final = frozenset(
+    {"name", "version", "protocol_version", "list_commands", "known_command", "showboard", "get_komi", "final_score"}
+    | {"final_status_list", "time_left", "time_settings", "kata-time_settings", "kata-list_time_settings"}
+    | {"kata-set-param", "kata-get-param", "kata-get-params", "lz-setoption", "kata-get-rules"}
+)
+"""Commands after which the engine's position is the one that was sent."""
+
+_REPLY_HEAD = re.compile(r"^([=?])\d*\s?(.*)$", re.DOTALL)
+
+
+class TimedReply(NamedTuple):
+    """The text of a successful reply and the seconds from the command's last byte to the reply's first line."""
+
+    text: str
+    seconds: float
+
+
+class AnalysisStream:
+    """The reports of a running search, an iterator of `Analysis`; the last one has `is_final`.
+
+    The search ends at its limit, with `close`, at the end of a `with` block, with the next command to an engine that
+    does one thing at a time, or when the stream is no longer used.  Of the reports that have arrived meanwhile, the
+    newest is returned.  Iterating raises EngineError.
+    """
+
+    def __init__(self, read: Callable[[], Analysis | None], stop: Callable[[], None]) -> None:
+        self._read: Final = read
+        self._stop: Final = stop
+        self._is_over = False
+
+    def __iter__(self) -> Iterator[Analysis]:
+        return self
+
+    def __next__(self) -> Analysis:
+        if self._is_over:
+            raise StopIteration
+        try:
+            report = self._read()
+        except BaseException:
+            self._is_over = True
+            raise
+        if report is None or report.is_final:
+            self._is_over = True
+        if report is None:
+            raise StopIteration
+        return report
+
+    def close(self) -> None:
+        """Stop the search; again is harmless."""
+        if not self._is_over:
+            self._is_over = True
+            self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+
+@checked
+class SimpleGtpEngine:
+    """An engine that speaks GTP 2, such as GNU Go, KataGo, Leela Zero, Pachi, or this one.
+
+    `timeout` is the longest wait for a reply, in seconds, perhaps infinite.  `popen` and `connect` make one, and ask
+    for name, version and commands.  One thread at a time may use it; only `kill` is safe from any thread.  The end of a
+    `with` block closes it.  Methods raise EngineError: EngineDiedError, EngineTimeoutError (the engine has been killed)
+    and CommandFailedError, whose messages begin with the label.
+    """
+
+    def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
+        self.connection: Final = connection
+        self.timeout = timeout
+        self.name = ""
+        """The engine's reply to `name`."""
+        self.version = ""
+        """The engine's reply to `version`."""
+        self.commands: frozenset[str] = frozenset()
+        """The commands that it lists."""
+        self._position: _Sent | None = None
+        self._limits: dict[str, str] = {}
+        self._limits_before: dict[str, str] = {}
+        self._analysis = 0
+        self._is_analysing = self._is_stopping = False
+        self._kinds: tuple[str, ...] | None = None
+
+    @classmethod
+    def popen(
+        cls,
+        command: str | Sequence[str],
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return an engine in a new process, such as "gnugo --mode gtp"; raises EngineError.
+
+        The command is split like a shell command line, but run without a shell.  `log` is a file to which the dialogue
+        and stderr are appended; `label`, by default the program's name, begins messages.
+        """
+        return cls(EngineConnection.popen(command, label=label, log=log), timeout)._started()
+
+    @classmethod
+    def connect(
+        cls,
+        host: str,
+        port: int,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return the engine that listens on a TCP port; raises EngineError."""
+        return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)._started()
+
+    def _started(self) -> Self:
+        try:
+            self.hello()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    @property
+    def label(self) -> str:
+        """What messages begin with."""
+        return self.connection.label
+
+    def hello(self) -> None:
+        """Ask for name, version and commands; raises EngineStartError for another protocol than GTP 2."""
+        protocol = self.send("protocol_version")
+        if protocol != "2":
+            speaks = f"{self.label}: {shown(self.connection.name)} speaks GTP version {shown(protocol)}, not 2"
+            raise EngineStartError(speaks)
+        self.name = self.send("name")
+        self.version = self.send("version")
+        self.commands = frozenset(self.send("list_commands").split())
+
+    def lists(self, command: str) -> bool:
+        """Return whether the engine lists a command."""
+        return command in self.commands
+
+    # --- commands ---
+
+    def send(self, command: str, timeout: float | None = None) -> str:
+        """Return the engine's reply to any command line; after a command that may change the board, it is sent anew."""
+        if command.split(" ")[0] not in _KEEP_POSITION:
+            self._position = None
+        return self.send_timed(command, timeout).text
+
+    def send_timed(self, command: str, timeout: float | None = None) -> TimedReply:
+        """Return the reply with its time; what the engine knows about the position stays as it is."""
+        self._end_analysis()
+        self._write(command)
+        seconds, lines = self._receive(command, time.monotonic(), self.timeout if timeout is None else timeout)
+        self.connection.log.note(RECEIVED, "\n".join(lines))
+        head = _REPLY_HEAD.match(lines[0])
+        assert head is not None, "_receive returns only replies"
+        text = "\n".join([head.group(2), *lines[1:]]).strip()
+        if head.group(1) == "?":
+            raise self._failed(command, text)
+        return TimedReply(text, seconds)
+
+    def _write(self, command: str) -> None:
+        if not command.strip() or "\n" in command:
+            raise EngineError(problem(f"{self.label}: command {shown(command)}", expected="one line of GTP"))
+        self.connection.write(command)
+
+    def _failed(self, command: str, text: str) -> CommandFailedError:
+        return CommandFailedError(f"{self.label}: {shown(command)} failed: {whole(text)}", reply=text)
+
+    def _receive(self, command: str, started: float, timeout: float) -> tuple[float, list[str]]:
+        """Return the seconds until the reply's first line, and its lines without the closing empty one."""
+        deadline, seconds, lines = started + timeout, 0.0, list[str]()
+        while True:
+            arrival, line = self.connection.next_line(command, deadline, timeout)
+            if lines and not line:
+                return seconds, lines
+            if lines:
+                lines.append(line)
+            elif _REPLY_HEAD.match(line):
+                seconds = max(0.0, arrival - started)  # the reply may arrive before `started` is read
+                lines.append(line)
+            if len(lines) > MOST_LINES or (not lines and arrival > deadline):
+                self.kill()
+                raise EngineTimeoutError(f"{self.label}: no end of the reply to {shown(command)}; it has been killed")
+
+    # --- the position ---
+
+    def set_position(self, game: Game) -> None:
+        """Give the engine the position of a game, with its rules and komi; sends only what it does not have yet.
+
+        An engine without a command for rules plays by its own.
+        """
+        wanted = _Sent.of(game)
+        known, self._position = self._position, None  # unknown if a command fails
+        if known is not None and known.base == wanted.base:
+            common = next(
+                (i for i, pair in enumerate(zip(known.moves, wanted.moves, strict=False)) if pair[0] != pair[1]),
+                min(len(known.moves), len(wanted.moves)),
+            )
+            if len(known.moves) == common or self.lists("undo"):
+                for _ in range(len(known.moves) - common):
+                    self.send("undo")
+                self.play_moves(game, wanted.moves[common:])
+                self._position = wanted
+                return
+        self.clear_board(game)
+        self.set_stones(game)
+        self.play_moves(game, wanted.moves)
+        self._position = wanted
+
+    def clear_board(self, game: Game) -> None:
+        """Give the engine an empty board with the size, the rules and the komi of a game; the rules first."""
+        self.send(self._size_command(game.width, game.height))
+        self.send("clear_board")
+        for command in self._rules_commands(game.rules):
+            self.send(command)
+        self.send(f"komi {game.komi:g}" if float(f"{game.komi:g}") == game.komi else f"komi {game.komi!r}")
+
+    def _size_command(self, width: int, height: int) -> str:
+        if width == height:
+            return f"boardsize {width}"
+        if not self.lists("rectangular_boardsize"):
+            raise EngineError(f"{self.label}: {self.name} has no board of {width}x{height}, only square ones")
+        return f"rectangular_boardsize {width} {height}"
+
+    def _rules_commands(self, rules: Rules) -> list[str]:
+        if self.lists("kata-set-rules"):
+            return [f"kata-set-rules {rules.to_json()}"]
+        kgs_name = _kgs_name(rules)
+        return [f"kgs-rules {kgs_name}"] if self.lists("kgs-rules") and kgs_name else []
+
+    def set_stones(self, game: Game) -> None:
+        """Set up the stones of a game before its first move, on the empty board: a handicap, or any position."""
+        stones = game.setup_stones
+        if not stones:
+            return
+        is_handicap = len(stones) > 1 and game.first_player == WHITE and all(each.color == BLACK for each in stones)
+        if is_handicap and self.lists("set_free_handicap"):
+            self.send(" ".join(["set_free_handicap", *(game.vertex(stone.point) for stone in stones)]))
+        elif self.lists("set_position"):
+            self.send(" ".join(["set_position", *(f"{_letter(s.color)} {game.vertex(s.point)}" for s in stones)]))
+        else:
+            self.play_moves(game, stones)
+
+    def play_moves(self, game: Game, moves: Sequence[Move]) -> None:
+        """Send moves or stones to the engine, on the board of a game; raises CommandFailedError when it refuses one."""
+        for move in moves:
+            self.send(f"play {_letter(move.color)} {game.vertex(move.point)}")
+
+    # --- moves and scores ---
+
+    def play(
+        self, game: Game, limit: Limit | None = None, *, color: int | str | None = None, timeout: float | None = None
+    ) -> PlayResult:
+        """Return the move that the engine chooses in the position of a game, which does not change.
+
+        `color` defaults to the side to play.  The engine has `timeout` seconds beyond the time of the limit.  Raises
+        EngineError also for a limit that the engine does not have, and for a move that is none.
+        """
+        limit, mover = limit or Limit(), game.to_play if color is None else COLORS[to_color(color)]
+        self.set_position(game)
+        self._set_limit(limit)
+        known, self._position = self._position, None
+        reply = self.genmove(mover, (limit.time or 0.0) + (self.timeout if timeout is None else timeout))
+        if reply.text.lower() == "resign":
+            return PlayResult(None, reply.seconds)
+        try:
+            played = game.as_move((mover, reply.text))
+        except InvalidVertexError as error:
+            raise EngineError(f"{self.label}: the reply to genmove is no move: {error}") from None
+        assert known is not None, "set_position has set it"
+        self._position = known._replace(moves=(*known.moves, played))
+        return PlayResult(played, reply.seconds)
+
+    def genmove(self, color: int | str, timeout: float | None = None) -> TimedReply:
+        """Return the engine's move as text, with the seconds it took; it is played on the engine's board."""
+        return self.send_timed(f"genmove {_letter(to_color(color)).lower()}", timeout)
+
+    def score(self, game: Game) -> str:
+        """Return the engine's score of a finished game, such as "B+3.5"."""
+        self.set_position(game)
+        return self.send("final_score")
+
+    # --- analysis ---
+
+    def analyse(self, game: Game, limit: Limit, *, ownership: bool = False, timeout: float | None = None) -> Analysis:
+        """Return what the engine finds in the position of a game within a limit of time or visits.
+
+        With `ownership` also who will own each point, which not all engines tell.  Raises LimitError without a limit.
+        """
+        if limit == Limit():
+            raise LimitError(
+                problem(f"{self.label}: an analysis without a limit", expected="Limit(time=…) or visits=…")
+            )
+        report = None
+        for report in self.watch(game, limit, ownership=ownership, timeout=timeout):  # noqa: B007
+            pass
+        if report is None:
+            raise EngineError(f"{self.label}: the analysis ended without a report")
+        return report
+
+    def watch(
+        self,
+        game: Game,
+        limit: Limit | None = None,
+        *,
+        every: float = REPORT_SECONDS,
+        ownership: bool = False,
+        timeout: float | None = None,
+    ) -> AnalysisStream:
+        """Return the reports of a search of the position of a game, about one in `every` seconds.
+
+        Winrates and points are those of the side to play.  The search goes on until the limit, or until the stream is
+        left.  `timeout` is the longest wait for a report.
+        """
+        limit = limit or Limit()
+        if limit.playouts is not None:
+            raise LimitError(
+                problem(f"{self.label}: an analysis of {limit.playouts} playouts", expected="time or visits")
+            )
+        kind = next((name for name in ("kata-analyze", "lz-analyze") if self.lists(name)), None)
+        if kind is None:
+            raise EngineError(
+                f"{self.label}: {self.name} has no analysis: it lists neither kata-analyze nor lz-analyze"
+            )
+        self.set_position(game)
+        interval = max(1, round(100 * min(every, (limit.time or math.inf) / 2)))
+        extras = f" rootInfo true{' ownership true' if ownership else ''}" if kind == "kata-analyze" else ""
+        command = f"{kind} {_letter(game.to_play).lower()} {interval}{extras}"
+        self._end_analysis()
+        self._write(command)
+        self._analysis += 1
+        self._is_analysing, self._is_stopping = True, False
+        reading = _GtpReports(self, command, game, limit, self.timeout if timeout is None else timeout)
+        return AnalysisStream(reading.read, reading.stop)
+
+    def _end_analysis(self) -> list[str]:
+        """Stop the analysis, if one runs, and return the lines that had not been read yet."""
+        lines = list[str]()
+        if not self._is_analysing:
+            return lines
+        self._ask_to_stop()
+        deadline = time.monotonic() + self.timeout
+        while True:
+            _, line = self.connection.next_line("the end of an analysis", deadline, self.timeout)
+            if not line:
+                self._is_analysing = False
+                return lines
+            lines[:] = [*lines[-1:], line]
+            if time.monotonic() > deadline:
+                self.kill()
+                raise EngineTimeoutError(f"{self.label}: the analysis does not end; the engine has been killed")
+
+    def _end_of_failure(self) -> None:
+        """Read the empty line after an analysis that the engine has refused."""
+        deadline = time.monotonic() + self.timeout
+        while self.connection.next_line("an analysis that it refused", deadline, self.timeout)[1]:
+            pass
+        self._is_analysing = False
+
+    def _ask_to_stop(self) -> None:
+        if self._is_analysing and not self._is_stopping:
+            self._is_stopping = True
+            self.connection.write("")
+
+    # --- time, limits, options ---
+
+    def time_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of clocks that the engine has beside GTP's, as kata-list_time_settings names them."""
+        if self._kinds is None:
+            has_more = self.lists("kata-time_settings") and self.lists("kata-list_time_settings")
+            self._kinds = tuple(self.send_timed("kata-list_time_settings").text.split()) if has_more else ()
+        return self._kinds
+
+    def set_time(self, times: TimeSettings) -> None:
+        """Set the clocks of both sides; raises EngineError for a kind that the engine does not have."""
+        kinds = self.time_kinds() if times.kind in (TimeKind.FISCHER, TimeKind.BYOYOMI) else ()
+        if times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
+            raise EngineError(f"{self.label}: {self.name} has no byo-yomi; use TimeSettings.canadian")
+        if not (times.kind in kinds or self.lists("time_settings")):
+            raise EngineError(f"{self.label}: {self.name} does not list time_settings, so it has no clock")
+        self._limits.pop("time", None)
+        self.send(settings_command(times, knows_fischer=TimeKind.FISCHER in kinds))
+
+    def set_time_left(self, color: int | str, times: TimeSettings, left: TimeLeft) -> None:
+        """Tell the engine what a clock shows; an engine that does not list `time_left` relies on its own."""
+        if self.lists("time_left"):
+            arguments = time_left_arguments(times, left, knows_fischer=TimeKind.FISCHER in (self._kinds or ()))
+            self.send(f"time_left {_letter(to_color(color))} {arguments}")
+
+    def options(self) -> dict[str, str]:
+        """Return the settings that `set_option` changes, by name; empty for an engine without kata-get-params."""
+        if not self.lists("kata-get-params"):
+            return {}
+        return {str(name): str(value) for name, value in json.loads(self.send("kata-get-params")).items()}
+
+    def set_option(self, name: str, value: str | float) -> None:
+        """Change a setting of the engine, by KataGo's command, Leela Zero's, or the command of that name.
+
+        GNU Go's `level` is such a command.
+        """
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if self.lists("kata-set-param"):
+            self.send(f"kata-set-param {name} {text}")
+        elif self.lists("lz-setoption"):
+            self.send(f"lz-setoption name {name} value {text}")
+        elif self.lists(name):
+            self.send(f"{name} {text}")
+        else:
+            raise EngineError(f"{self.label}: {self.name} has no option {shown(name)}")
+
+    def _set_limit(self, limit: Limit) -> None:
+        """Give the engine the limits of the next move, and take back those of the one before."""
+        wanted = {name: f"{value:g}" for name, value in vars(limit).items() if value is not None}
+        for name in [*self._limits, *wanted]:
+            if wanted.get(name) == self._limits.get(name):
+                continue
+            if name == "time":
+                self._set_time_for_move(limit.time)
+            else:
+                self._set_count(name, getattr(limit, name))
+        self._limits = wanted
+
+    def _set_time_for_move(self, seconds: float | None) -> None:
+        if seconds is None:
+            self.send(settings_command(TimeSettings.none(), knows_fischer=False))
+        elif seconds != int(seconds) and TimeKind.BYOYOMI in self.time_kinds():
+            self.send(f"kata-time_settings byoyomi 0 {seconds!r} 1")
+        elif self.lists("time_settings"):
+            self.send(f"time_settings 0 {math.ceil(seconds)} 1")
+        else:
+            raise EngineError(f"{self.label}: {self.name} does not list time_settings, so it has no limit of time")
+
+    def _set_count(self, name: str, count: int | None) -> None:
+        """Set the visits or the playouts of a move; None: as many as before the first limit."""
+        if not (self.lists("kata-set-param") or self.lists("lz-setoption")):
+            raise EngineError(
+                f"{self.label}: the {name} of {self.name} cannot be set; use Limit(time=…) or its command"
+            )
+        option = name if self.lists("lz-setoption") else f"max{name.capitalize()}"
+        if option not in self._limits_before and self.lists("kata-get-param"):
+            self._limits_before[option] = self.send(f"kata-get-param {option}")
+        self.set_option(option, self._limits_before.get(option, str(_NO_LIMIT)) if count is None else count)
+
+    # --- the end ---
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.connection.is_alive()
+
+    def close(self) -> None:
+        """Send `quit`, and kill the engine if it does not exit within five seconds.  Raises nothing."""
+        with contextlib.suppress(EngineError):
+            self._ask_to_stop()
+        self.connection.close()
+
+    def kill(self) -> None:
+        """Kill the process and its children.  Safe from any thread, and after the process has ended."""
+        self.connection.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Sent(NamedTuple):
+    """A position as an engine has received it: what is set before the first move, and the moves."""
+
+    base: tuple[object, ...]
+    moves: tuple[Move, ...]
+
+    @staticmethod
+    def of(game: Game) -> "_Sent":
+        base = (game.width, game.height, game.rules, game.komi, frozenset(game.setup_stones), game.first_player)
+        return _Sent(base, game.moves)
+
+
+class _GtpReports:
+    """Reads the reports of one analysis of an engine."""
+
+    def __init__(self, engine: SimpleGtpEngine, command: str, game: Game, limit: Limit, timeout: float) -> None:
+        self._engine: Final = engine
+        self._number: Final = engine._analysis
+        self._command: Final = command
+        self._vertices: Final = vertices_of(game)
+        self._to_play: Final = game.to_play
+        self._turn: Final = len(game.moves)
+        self._scale: Final = 1.0 if command.startswith("kata") else 10_000.0
+        self._limit: Final = limit
+        self._timeout: Final = timeout
+        self._started: Final = time.monotonic()
+        self._has_begun = False
+        self._last: Analysis | None = None
+
+    def read(self) -> Analysis | None:
+        """Return the next report, None once the analysis has ended without another."""
+        engine = self._engine
+        if not self._is_running():
+            return None
+        self._read_newest()
+        if engine._is_analysing and self._is_done():
+            for line in engine._end_analysis():
+                self._take(line)
+        if self._last is None or engine._is_analysing:
+            return self._last
+        return replace(self._last, is_final=True)
+
+    def stop(self) -> None:
+        """Ask the engine to stop, unless it has; what it still writes is read before the next command."""
+        if self._is_running():
+            self._engine._ask_to_stop()
+
+    def _is_running(self) -> bool:
+        return self._engine._is_analysing and self._engine._analysis == self._number
+
+    def _is_done(self) -> bool:
+        limit, last = self._limit, self._last
+        if limit.time is not None and time.monotonic() - self._started >= limit.time:
+            return True
+        return limit.visits is not None and last is not None and last.visits >= limit.visits
+
+    def _read_newest(self) -> None:
+        """Read lines until there is a report, and those that have arrived after it, or until the limit of time."""
+        connection, deadline = self._engine.connection, time.monotonic() + self._timeout
+        found = False
+        while not found or connection.has_line():
+            if self._limit.time is not None and not connection.has_line():
+                left = self._started + self._limit.time - time.monotonic()
+                if self._last is not None and not connection.wait_for_line(max(0.0, left)) and connection.is_alive():
+                    return
+            _, line = connection.next_line(self._command, deadline, self._timeout)
+            if not line:
+                self._engine._is_analysing = False
+                return
+            found = self._take(line) or found
+            if time.monotonic() > deadline:
+                self._engine.kill()
+                label, command = self._engine.label, shown(self._command)
+                raise EngineTimeoutError(f"{label}: no report of {command} within {self._timeout:g} s")
+
+    def _take(self, line: str) -> bool:
+        """Keep what a line reports; return whether it does.  Raises EngineError."""
+        if not self._has_begun and (head := _REPLY_HEAD.match(line)):
+            self._has_begun = True
+            if head.group(1) == "?":
+                self._engine._end_of_failure()
+                raise self._engine._failed(self._command, head.group(2))
+            line = head.group(2)
+        if not line.startswith("info"):
+            return False
+        try:
+            report = read_report(line, self._vertices, to_play=self._to_play, scale=self._scale, turn=self._turn)
+        except (KeyError, ValueError) as error:
+            label, command = self._engine.label, shown(self._command)
+            raise EngineError(f"{label}: a report of {command} cannot be read: {whole(str(error))}") from error
+        self._last = report or self._last
+        return report is not None
+
+
+def settings_command(times: TimeSettings, *, knows_fischer: bool) -> str:
+    """Return the command that sets up a clock at the start of a game."""
+    if times.kind is TimeKind.BYOYOMI:
+        return f"kata-time_settings byoyomi {_seconds(times.main_time)} {_seconds(times.overtime)} {times.periods}"
+    if times.kind is TimeKind.FISCHER and knows_fischer:
+        return f"kata-time_settings fischer {_seconds(times.main_time)} {_seconds(times.increment)}"
+    if times.kind is TimeKind.FISCHER:
+        main_time = max(0.0, times.main_time - times.increment)
+        return f"time_settings {_seconds(main_time)} {_seconds(times.increment)} 1"
+    if times.kind is TimeKind.NONE:
+        return "time_settings 0 1 0"  # overtime without stones is no limit, by GTP's definition
+    return f"time_settings {_seconds(times.main_time)} {_seconds(times.overtime)} {times.stones}"
+
+
+def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: bool) -> str:
+    """Return the arguments of `time_left`, after the colour, for a clock that shows `left`."""
+    seconds, stones = reported_time(times, left)
+    if times.kind is TimeKind.FISCHER and not knows_fischer:
+        seconds, stones = (left.main - times.increment, 0) if left.main > times.increment else (left.main, 1)
+    return f"{max(0, math.floor(seconds))} {stones}"
+
+
+def vertices_of(game: Game) -> tuple[str, ...]:
+    """Return the vertices of a board, row by row from the top left."""
+    return tuple(point.vertex for point in points_by_number(game.width, game.height).values() if not point.is_pass)
+
+
+def _kgs_name(rules: Rules) -> str | None:
+    """Return the argument of `kgs-rules` closest to the rules, or None.
+
+    KGS has one Chinese rule set; it is also sent for ours with simple ko, for which an engine that lists only
+    `kgs-rules` has no other name.
+    """
+    if rules == PRESETS["chinese"]:
+        return "chinese"
+    return next((name for name, preset in KGS_NAMES.items() if PRESETS[preset] == rules), None)
+
+
+def _letter(color: int) -> str:
+    return "B" if color == BLACK else "W"
+
+
+def _seconds(value: float) -> str:
+    """Return seconds as an integer where they are whole: GTP 2 has only integers."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: float, turn: int) -> Analysis | None:
+    """Return what a line of kata-analyze or lz-analyze says, from the view of the side to play; None for another line.
+
+    `scale` is what a winrate of 1 is in it: 1, or 10,000 for lz-analyze.  `vertices` are those of the board, row by row
+    from the top left.  Raises KeyError and ValueError for a line that cannot be read.
+    """
+    words = line.split()
+    if not words or words[0] != "info":
+        return None
+    moves, root, ownership = list[MoveAnalysis](), dict[str, str](), dict[str, float]()
+    for kind, values, numbers in _sections(words):
+        if kind == "info" and "move" in values:
+            moves.append(_read_move(values, numbers.get("pv", []), scale))
+        elif kind == "rootInfo":
+            root = values
+        ownership |= dict(zip(vertices, map(float, numbers.get("ownership", ())), strict=False))
+    if not moves:
+        return None
+    best = moves[0]
+    return Analysis(
+        side=to_play,
+        to_play=to_play,
+        visits=int(root["visits"]) if "visits" in root else sum(move.visits for move in moves),
+        winrate=float(root["winrate"]) / scale if "winrate" in root else best.winrate,
+        points=float(root["scoreLead"]) if "scoreLead" in root else best.points,
+        moves=tuple(moves),
+        ownership=ownership,
+        turn=turn,
+        is_final=False,
+    )
+
+
+_LISTS: Final = frozenset(
+    {"pv", "pvVisits", "pvEdgeVisits", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"}
+)
+"""Keys that several values follow."""
+_SECTIONS: Final = frozenset({"info", "rootInfo"})
+
+
+def _sections(words: list[str]) -> Iterator[tuple[str, dict[str, str], dict[str, list[str]]]]:
+    """Yield the parts of a line that begin with `info` or `rootInfo`: their values and their lists by key."""
+    kind, values, lists = "", dict[str, str](), dict[str, list[str]]()
+    place = 0
+    while place < len(words):
+        word = words[place]
+        place += 1
+        if word in _SECTIONS:
+            if kind:
+                yield kind, values, lists
+            kind, values, lists = word, {}, {}
+        elif word in _LISTS:
+            end = place
+            while end < len(words) and not (words[end] in _SECTIONS | _LISTS or words[end] == "isSymmetryOf"):
+                end += 1
+            lists[word], place = words[place:end], end
+        elif place < len(words):
+            values[word] = words[place]
+            place += 1
+    if kind:
+        yield kind, values, lists
+
+
+def _read_move(values: Mapping[str, str], line: list[str], scale: float) -> MoveAnalysis:
+    def number(key: str, unit: float = 1.0) -> float | None:
+        return float(values[key]) / unit if key in values else None
+
+    return MoveAnalysis(
+        vertex=values["move"],
+        visits=int(values.get("visits", "0")),
+        winrate=float(values.get("winrate", "0")) / scale,
+        points=number("scoreLead") if "scoreLead" in values else number("scoreMean"),
+        prior=number("prior", scale),
+        lower=number("lcb", scale),
+        line=tuple(line),
+    )

@@ -1,0 +1,162 @@
+"""Clients of engines that speak the analysis protocol: many queries at a time, plain and for asyncio."""
+
+import asyncio
+import gc
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gtp_engine import (
+    AnalysisEngine,
+    Color,
+    CommandFailedError,
+    EngineDiedError,
+    EngineError,
+    EngineStartError,
+    EngineTimeoutError,
+    Game,
+    Limit,
+    Move,
+    Point,
+    SimpleAnalysisEngine,
+)
+from gtp_engine.client.analysis_engines import query_of
+from gtp_engine.worker_process import join_command
+
+COMMAND = join_command([sys.executable, str(Path(__file__).parent.parent / "scripted_analysis.py")])
+
+
+def opened(timeout: float = 20.0) -> SimpleAnalysisEngine:
+    return SimpleAnalysisEngine.popen(COMMAND, timeout=timeout, label="scripted")
+
+
+def game_of(komi: float = 7.5, moves: str = "C3 D4 B2") -> Game:
+    game = Game(5, komi=komi)
+    for move in moves.split():
+        game.play(move)
+    return game
+
+
+def test_a_query_says_all_about_a_position() -> None:
+    game = Game(7, 5, rules="japanese", komi=0.5)
+    game.set_up([Move(1, Point("A1", 7, 5)), Move(2, Point("G5", 7, 5))], "white")
+    game.play("C3")
+    game.play("pass")
+    query = query_of(game, Limit(visits=10, time=2, playouts=5), every=0.5, ownership=True)
+    assert query["moves"] == [["W", "C3"], ["B", "pass"]]
+    assert sorted(query["initialStones"]) == [["B", "A1"], ["W", "G5"]]
+    assert (query["initialPlayer"], query["boardXSize"], query["boardYSize"], query["komi"]) == ("W", 7, 5, 0.5)
+    assert (query["rules"]["scoring"], query["analyzeTurns"], query["maxVisits"]) == ("TERRITORY", [2], 10)
+    assert query["overrideSettings"] == {"reportAnalysisWinratesAs": "BLACK", "maxTime": 2, "maxPlayouts": 5}
+    game.to_play = Color.BLACK
+    query = query_of(game, Limit(), every=0.5, ownership=False)
+    assert (query["moves"], query["initialPlayer"], len(query["initialStones"])) == ([], "B", 3)
+    assert "maxVisits" not in query, "the engine's own"
+    assert query_of(game, None, every=1, ownership=False)["maxVisits"] > 10**6, "until it is left"
+
+
+def test_positions_and_games() -> None:
+    game = game_of()
+    with opened() as client:
+        assert client.version() == "1.0"
+        found = client.analyse(game, Limit(visits=12), ownership=True)
+        assert (found.side, found.to_play, found.turn, found.visits) == (Color.BLACK, Color.WHITE, 3, 12)
+        assert (found.is_final, found.winrate, found.points, found.ownership["A5"]) == (True, 0.55, 1.25, 0.5)
+        assert found.best is not None
+        assert (found.best.vertex, found.best.line, found.best.lower) == ("D4", ("D4",), 0.5)
+        assert [each.turn for each in client.analyse_game(game, Limit(visits=3))] == [0, 1, 2, 3]
+        assert [each.turn for each in client.analyse_game(game, turns=[2, 0, 2])] == [2, 0, 2]
+        game.to_play = Color.BLACK
+        assert client.analyse(game).turn == 3, "though the position was sent without its moves"
+        for count, report in enumerate(client.watch(game_of())):
+            assert not report.is_final
+            if count == 3:
+                break
+        gc.collect()
+        assert not client._waiting, "leaving the loop has ended the query"
+        with client.watch(game_of()) as reports:
+            next(reports)
+        assert not client._waiting
+    assert not client.is_alive()
+    with pytest.raises(EngineDiedError, match="scripted: the engine has been closed"):
+        client.analyse(game)
+
+
+@pytest.mark.parametrize(
+    ("komi", "error", "message"),
+    [
+        (101, EngineDiedError, r"scripted: the engine ended with exit code 3 instead of replying to 'a query'"),
+        (102, EngineTimeoutError, r"scripted: no response to query q1 within 0\.4 s"),
+        (103, CommandFailedError, r"scripted: the query 'q1' \(field 'komi'\) failed: 'no such komi'"),
+        (104, EngineError, r"scripted: a response to query q1 cannot be read: .*KeyError"),
+        (106, CommandFailedError, r"scripted: the query failed: 'not a query'"),
+    ],
+)
+def test_engines_that_break_off(komi: float, error: type[EngineError], message: str) -> None:
+    with opened() as client:
+        with pytest.raises(error, match=message):
+            client.analyse(game_of(komi), Limit(visits=1), timeout=0.4 if komi == 102 else None)
+        assert not client._waiting
+        if komi in (103, 104):
+            assert client.analyse(game_of(), Limit(visits=2)).visits == 2
+        elif komi != 106:
+            assert not client.is_alive()
+            with pytest.raises(error):
+                client.analyse(game_of())
+
+
+def test_an_engine_that_does_not_read_or_writes_without_end() -> None:
+    """A thousand queries fill the pipe; the callers do not wait for it."""
+    for komi in (102, 105):
+        client = opened()
+        started = time.monotonic()
+        for _ in range(1000):
+            client.submit_analysis(
+                game_of(komi), query_of(game_of(komi), None, every=1, ownership=True), lambda _: None
+            )
+        client.kill()
+        client.close()
+        assert time.monotonic() - started < 10
+        assert not client.is_alive()
+
+
+def test_an_engine_for_asyncio() -> None:
+    async def use() -> None:
+        game = game_of()
+        async with AnalysisEngine.popen(COMMAND, label="scripted", timeout=20) as client:
+            found = await asyncio.gather(*(client.analyse(game, Limit(visits=visits)) for visits in range(1, 200)))
+            assert [each.visits for each in found] == list(range(1, 200))
+            assert [each.turn for each in await client.analyse_game(game, Limit(visits=3), turns=[3, 1])] == [3, 1]
+            count = 0
+            async for report in client.analyse(game, every=0.01):
+                assert report.visits == 100
+                count += 1
+                if count == 3:
+                    break
+            assert client.plain._waiting == {}
+            reports = [report async for report in client.analyse(game, Limit(visits=5))]
+            assert [each.is_final for each in reports] == [False, True]
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(_last(client, game), 0.1)
+            assert client.plain._waiting == {}, "a cancelled search is ended"
+            with pytest.raises(CommandFailedError):
+                await client.analyse(game_of(103))
+            with pytest.raises(EngineTimeoutError):
+                await client.analyse(game_of(102), timeout=0.3)
+            assert not client.is_alive()
+        async with AnalysisEngine.popen(COMMAND, label="scripted") as client:
+            with pytest.raises(EngineDiedError):
+                await asyncio.gather(*(client.analyse(game_of(komi)) for komi in (7.5, 101, 7.5)))
+        with pytest.raises(EngineStartError):
+            async with AnalysisEngine.popen("no-such-engine"):
+                pass
+
+    asyncio.run(use())
+
+
+async def _last(client: AnalysisEngine, game: Game) -> None:
+    async with client.analyse(game, every=0.01) as reports:
+        async for _ in reports:
+            pass
