@@ -14,10 +14,9 @@ __version__ = "0.17.0"
 
 if TYPE_CHECKING:
     from gtp_engine import play, review
-    from gtp_engine.client import Analysis, Limit, MoveAnalysis, PlayResult
-    from gtp_engine.client.analysis_engines import SimpleAnalysisEngine
-    from gtp_engine.client.async_engines import AnalysisEngine, AsyncAnalysis, GtpEngine
-    from gtp_engine.client.gtp_engines import AnalysisStream, SimpleGtpEngine
+    from gtp_engine.client import Analysis, AnalysisStream, AsyncAnalysis, Limit, MoveAnalysis, PlayResult
+    from gtp_engine.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
+    from gtp_engine.client.gtp_engines import GtpEngine, SimpleGtpEngine
     from gtp_engine.clock import TimeSettings
     from gtp_engine.config import Config
     from gtp_engine.engine import Choice, Engine
@@ -124,12 +123,12 @@ _MODULES: Final = {
     "PlayResult": "client",
     "Analysis": "client",
     "MoveAnalysis": "client",
-    "AnalysisStream": "client.gtp_engines",
+    "AnalysisStream": "client",
     "SimpleGtpEngine": "client.gtp_engines",
     "SimpleAnalysisEngine": "client.analysis_engines",
-    "GtpEngine": "client.async_engines",
-    "AnalysisEngine": "client.async_engines",
-    "AsyncAnalysis": "client.async_engines",
+    "GtpEngine": "client.gtp_engines",
+    "AnalysisEngine": "client.analysis_engines",
+    "AsyncAnalysis": "client",
     "TimeSettings": "clock",
     "Config": "config",
     "Choice": "engine",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, int8_option, out_option, settings_of, settings_options
-from gtp_engine.networks.quantize_settings import QuantizeSettings
+from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.worker_process import join_command
 
 if TYPE_CHECKING:

@@ -1,20 +1,22 @@
 """Clients of engines: programs that speak GTP or KataGo's analysis protocol, as processes or over TCP.
 
     Limit, Analysis, MoveAnalysis, PlayResult    what is asked of an engine, and what it answers
+    AnalysisStream, AsyncAnalysis                searches while they go on
+    read_report, read_response                   answers as engines write them
 
     connection        lines to and from a process or a socket, with time limits, a log and the engine's last words
-    gtp_engines       SimpleGtpEngine: moves, analyses, clocks, options, one command at a time
-    analysis_engines  SimpleAnalysisEngine: many queries about positions at a time
-    async_engines     GtpEngine and AnalysisEngine, the same for asyncio
+    gtp_engines       SimpleGtpEngine and GtpEngine: moves, analyses, clocks, options, one command at a time
+    analysis_engines  SimpleAnalysisEngine and AnalysisEngine: many queries about positions at a time
 
 Results are values with vertices, the same for this package's `Engine` and for other engines.  Winrates and points are
 those of a stated side, `Analysis.side`; `seen_by` shows the other's.
 """
 
+import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final, Protocol, Self
 
 from gtp_engine.arguments import checked
 from gtp_engine.errors import LimitError, counted, problem, shown
@@ -144,3 +146,222 @@ class PlayResult:
 
     def __str__(self) -> str:
         return "resign" if self.move is None else str(self.move.point)
+
+
+class AnalysisStream:
+    """The reports of a running search, an iterator of `Analysis`; the last one has `is_final`.
+
+    The search ends at its limit, with `close`, at the end of a `with` block, with the next command to an engine that
+    does one thing at a time, or when the stream is no longer used.  Of the reports that have arrived meanwhile, the
+    newest is returned.  Iterating raises EngineError.
+    """
+
+    def __init__(self, read: Callable[[], Analysis | None], stop: Callable[[], None]) -> None:
+        self._read: Final = read
+        self._stop: Final = stop
+        self._is_over = False
+
+    def __iter__(self) -> Iterator[Analysis]:
+        return self
+
+    def __next__(self) -> Analysis:
+        if self._is_over:
+            raise StopIteration
+        try:
+            report = self._read()
+        except BaseException:
+            self._is_over = True
+            raise
+        if report is None or report.is_final:
+            self._is_over = True
+        if report is None:
+            raise StopIteration
+        return report
+
+    def close(self) -> None:
+        """Stop the search; again is harmless."""
+        if not self._is_over:
+            self._is_over = True
+            self._stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+
+class Reports(Protocol):
+    """The source of reports of an `AsyncAnalysis`."""
+
+    async def next(self) -> Analysis | None:
+        """Return the next report, None after the last."""
+        ...
+
+    def stop(self) -> None:
+        """Stop the search; blocks for no reply, and again is harmless."""
+        ...
+
+
+class AsyncAnalysis:
+    """A search that an engine has been asked for.
+
+    `await` returns the result; `async for` yields an `Analysis` now and then, the last one with `is_final`.  The search
+    ends at its limit, and when it is left: by `close`, at the end of an `async with` block, when the loop over it is
+    left by `break` or an error, or with the next command to an engine that does one thing at a time.  Raises
+    EngineError.
+    """
+
+    def __init__(self, reports: Reports, result: Callable[[], Awaitable[Analysis]]) -> None:
+        self._reports: Final = reports
+        self._result: Final = result
+        self._is_over = False
+
+    def __await__(self) -> Generator[Any, None, Analysis]:
+        self._is_over = True
+        return self._result().__await__()
+
+    def __aiter__(self) -> AsyncIterator[Analysis]:
+        return self
+
+    async def __anext__(self) -> Analysis:
+        if self._is_over:
+            raise StopAsyncIteration
+        try:
+            report = await self._reports.next()
+        except BaseException:
+            self.close()
+            raise
+        if report is None or report.is_final:
+            self.close()
+        if report is None:
+            raise StopAsyncIteration
+        return report
+
+    def close(self) -> None:
+        """Stop the search."""
+        if not self._is_over:
+            self._is_over = True
+            self._reports.stop()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+
+def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: float, turn: int) -> Analysis | None:
+    """Return what a line of kata-analyze or lz-analyze says, from the view of the side to play; None for another line.
+
+    `scale` is what a winrate of 1 is in it: 1, or 10,000 for lz-analyze.  `vertices` are those of the board, row by row
+    from the top left.  Raises KeyError and ValueError for a line that cannot be read.
+    """
+    words = line.split()
+    if not words or words[0] != "info":
+        return None
+    moves, root, ownership = list[MoveAnalysis](), dict[str, str](), dict[str, float]()
+    for kind, values, numbers in _sections(words):
+        if kind == "info" and "move" in values:
+            moves.append(_read_move(values, numbers.get("pv", []), scale))
+        elif kind == "rootInfo":
+            root = values
+        ownership |= dict(zip(vertices, map(float, numbers.get("ownership", ())), strict=False))
+    if not moves:
+        return None
+    best = moves[0]
+    return Analysis(
+        side=to_play,
+        to_play=to_play,
+        visits=int(root["visits"]) if "visits" in root else sum(move.visits for move in moves),
+        winrate=float(root["winrate"]) / scale if "winrate" in root else best.winrate,
+        points=float(root["scoreLead"]) if "scoreLead" in root else best.points,
+        moves=tuple(moves),
+        ownership=ownership,
+        turn=turn,
+        is_final=False,
+    )
+
+
+_LISTS: Final = frozenset(
+    {"pv", "pvVisits", "pvEdgeVisits", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"}
+)
+"""Keys that several values follow."""
+_SECTIONS: Final = frozenset({"info", "rootInfo"})
+
+
+def _sections(words: list[str]) -> Iterator[tuple[str, dict[str, str], dict[str, list[str]]]]:
+    """Yield the parts of a line that begin with `info` or `rootInfo`: their values and their lists by key."""
+    kind, values, lists = "", dict[str, str](), dict[str, list[str]]()
+    place = 0
+    while place < len(words):
+        word = words[place]
+        place += 1
+        if word in _SECTIONS:
+            if kind:
+                yield kind, values, lists
+            kind, values, lists = word, {}, {}
+        elif word in _LISTS:
+            end = place
+            while end < len(words) and not (words[end] in _SECTIONS | _LISTS or words[end] == "isSymmetryOf"):
+                end += 1
+            lists[word], place = words[place:end], end
+        elif place < len(words):
+            values[word] = words[place]
+            place += 1
+    if kind:
+        yield kind, values, lists
+
+
+def _read_move(values: Mapping[str, str], line: list[str], scale: float) -> MoveAnalysis:
+    def number(key: str, unit: float = 1.0) -> float | None:
+        return float(values[key]) / unit if key in values else None
+
+    return MoveAnalysis(
+        vertex=values["move"],
+        visits=int(values.get("visits", "0")),
+        winrate=float(values.get("winrate", "0")) / scale,
+        points=number("scoreLead") if "scoreLead" in values else number("scoreMean"),
+        prior=number("prior", scale),
+        lower=number("lcb", scale),
+        line=tuple(line),
+    )
+
+
+def read_response(response: Mapping[str, Any], vertices: tuple[str, ...], *, turns_before: int) -> Analysis:
+    """Return a response whose numbers are Black's; raises KeyError, TypeError, ValueError.
+
+    `vertices` are those of the board, row by row from the top left; `turns_before` were not sent.
+    """
+    root = response["rootInfo"]
+    infos = sorted(response["moveInfos"], key=lambda info: int(info["order"]))
+    return Analysis(
+        side=Color.BLACK,
+        to_play=Color.WHITE if root.get("currentPlayer", "B") == "W" else Color.BLACK,
+        visits=int(root["visits"]),
+        winrate=float(root["winrate"]),
+        points=float(root["scoreLead"]) if "scoreLead" in root else None,
+        moves=tuple(
+            MoveAnalysis(
+                vertex=info["move"],
+                visits=int(info["visits"]),
+                winrate=float(info["winrate"]),
+                points=float(info["scoreLead"]) if "scoreLead" in info else None,
+                prior=float(info["prior"]) if "prior" in info else None,
+                lower=float(info["lcb"]) if "lcb" in info else None,
+                line=tuple(info.get("pv", ())),
+            )
+            for info in infos
+        ),
+        ownership=dict(zip(vertices, map(float, response.get("ownership", ())), strict=False)),
+        turn=int(response.get("turnNumber", 0)) + turns_before,
+        is_final=not response.get("isDuringSearch", False),
+    )

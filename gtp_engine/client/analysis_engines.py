@@ -1,7 +1,8 @@
 """Clients of engines that speak KataGo's analysis protocol: queries about positions, answered in no fixed order.
 
     SimpleAnalysisEngine  the plain client; any thread may ask
-    query_of              the query about a game, and `read_response` its answer
+    AnalysisEngine        the same for asyncio
+    query_of              the query about a game
 
 A thread reads the responses and gives each to the query with its id.  Another one writes, so that a caller does not
 wait for an engine that does not read.  Every query asks for reports at an interval, by which an engine that works
@@ -10,19 +11,22 @@ shows that it lives: what is silent for longer than the timeout is killed.
 Source: KataGo's `docs/Analysis_Engine.md`.
 """
 
+import asyncio
+import contextlib
 import json
 import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
 from gtp_engine.arguments import checked
-from gtp_engine.client import Analysis, Limit, MoveAnalysis
-from gtp_engine.client.connection import RECEIVED, EngineConnection, whole
-from gtp_engine.client.gtp_engines import REPLY_SECONDS, REPORT_SECONDS, AnalysisStream, vertices_of
+from gtp_engine.client import Analysis, AnalysisStream, AsyncAnalysis, Limit, read_response
+from gtp_engine.client.connection import RECEIVED, EngineConnection, EngineOpening, OneThread, started, whole
+from gtp_engine.client.gtp_engines import REPLY_SECONDS, REPORT_SECONDS, vertices_of
 from gtp_engine.errors import (
     CommandFailedError,
     EngineDiedError,
@@ -384,32 +388,164 @@ def query_of(game: Game, limit: Limit | None, *, every: float, ownership: bool) 
     }
 
 
-def read_response(response: Mapping[str, Any], vertices: tuple[str, ...], *, turns_before: int) -> Analysis:
-    """Return a response whose numbers are Black's; raises KeyError, TypeError, ValueError.
+@checked
+class AnalysisEngine:
+    """An engine that speaks KataGo's analysis protocol, for asyncio; see `SimpleAnalysisEngine`.
 
-    `vertices` are those of the board, row by row from the top left; `turns_before` were not sent.
+    Any number of searches may be awaited at a time, as by `asyncio.gather`; the engine chooses their order.
     """
-    root = response["rootInfo"]
-    infos = sorted(response["moveInfos"], key=lambda info: int(info["order"]))
-    return Analysis(
-        side=Color.BLACK,
-        to_play=Color.WHITE if root.get("currentPlayer", "B") == "W" else Color.BLACK,
-        visits=int(root["visits"]),
-        winrate=float(root["winrate"]),
-        points=float(root["scoreLead"]) if "scoreLead" in root else None,
-        moves=tuple(
-            MoveAnalysis(
-                vertex=info["move"],
-                visits=int(info["visits"]),
-                winrate=float(info["winrate"]),
-                points=float(info["scoreLead"]) if "scoreLead" in info else None,
-                prior=float(info["prior"]) if "prior" in info else None,
-                lower=float(info["lcb"]) if "lcb" in info else None,
-                line=tuple(info.get("pv", ())),
+
+    def __init__(self, plain: SimpleAnalysisEngine) -> None:
+        self.plain: Final = plain
+        """The plain client."""
+
+    @classmethod
+    def popen(
+        cls,
+        command: str | Sequence[str],
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> "EngineOpening[Self]":
+        """Start an engine as a new process; see `SimpleGtpEngine.popen`."""
+        return cls._opening(partial(SimpleAnalysisEngine.popen, command, timeout=timeout, label=label, log=log))
+
+    @classmethod
+    def connect(
+        cls,
+        host: str,
+        port: int,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> "EngineOpening[Self]":
+        """Connect to an engine that listens on a TCP port; see `SimpleGtpEngine.connect`."""
+        make = partial(SimpleAnalysisEngine.connect, host, port, timeout=timeout, label=label, log=log)
+        return cls._opening(make)
+
+    @classmethod
+    def _opening(cls, make: Callable[[], SimpleAnalysisEngine]) -> "EngineOpening[Self]":
+        async def start() -> Self:
+            with contextlib.closing(OneThread()) as thread:
+                return cls(await started(make, thread.executor))
+
+        return EngineOpening(start)
+
+    @property
+    def label(self) -> str:
+        """What messages begin with."""
+        return self.plain.label
+
+    def analyse(
+        self,
+        game: Game,
+        limit: Limit | None = None,
+        *,
+        every: float = REPORT_SECONDS,
+        ownership: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncAnalysis:
+        """Return a search of the position of a game, to be awaited or iterated, from Black's view.
+
+        Without a limit awaiting takes the engine's own, and iterating goes on until it is left.
+        """
+        position, seconds = game.copy(), self.plain.timeout if timeout is None else timeout
+
+        def reports(limit: Limit | None, every: float) -> _QueryReports:
+            return _QueryReports(
+                self.plain, position, query_of(position, limit, every=every, ownership=ownership), seconds
             )
-            for info in infos
-        ),
-        ownership=dict(zip(vertices, map(float, response.get("ownership", ())), strict=False)),
-        turn=int(response.get("turnNumber", 0)) + turns_before,
-        is_final=not response.get("isDuringSearch", False),
-    )
+
+        async def result() -> Analysis:
+            (found,) = await _finals(reports(limit or Limit(), math.inf), 1)
+            return found
+
+        return AsyncAnalysis(reports(limit, every), result)
+
+    async def analyse_game(
+        self,
+        game: Game,
+        limit: Limit | None = None,
+        *,
+        turns: Iterable[int] | None = None,
+        ownership: bool = False,
+        timeout: float | None = None,
+    ) -> list[Analysis]:
+        """Return what the engine finds after each number of moves; see `SimpleAnalysisEngine.analyse_game`."""
+        wanted = list(range(len(game.moves) + 1) if turns is None else turns)
+        query = query_of(game, limit or Limit(), every=math.inf, ownership=ownership) | {"analyzeTurns": wanted}
+        seconds = self.plain.timeout if timeout is None else timeout
+        finals = await _finals(_QueryReports(self.plain, game.copy(), query, seconds), len(set(wanted)))
+        found = {report.turn: report for report in finals}
+        return [found[turn] for turn in wanted]
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.plain.is_alive()
+
+    def kill(self) -> None:
+        """Kill the process and its children."""
+        self.plain.kill()
+
+    async def close(self) -> None:
+        """End all searches and the engine; kill it if it does not exit."""
+        with contextlib.closing(OneThread()) as thread:
+            await asyncio.shield(asyncio.wrap_future(thread.executor.submit(self.plain.close)))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class _QueryReports:
+    """What arrives for one query, which is sent when the first report is wanted."""
+
+    def __init__(self, engine: SimpleAnalysisEngine, game: Game, query: dict[str, Any], timeout: float) -> None:
+        self._engine: Final = engine
+        self._game: Final = game
+        self._query: Final = query
+        self._timeout: Final = timeout
+        self._name = ""
+        self._arrived: asyncio.Queue[Analysis | EngineError] = asyncio.Queue()
+
+    async def next(self) -> Analysis:
+        """Return the next report; raises EngineError."""
+        if not self._name:
+            loop = asyncio.get_running_loop()
+
+            def receive(answer: Any) -> None:
+                with contextlib.suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(self._arrived.put_nowait, answer)
+
+            self._name = self._engine.submit_analysis(self._game, self._query, receive, self._timeout)
+        while True:
+            try:
+                answer = await asyncio.wait_for(self._arrived.get(), _WAIT_SECONDS)
+            except TimeoutError:
+                self._engine.check_life(self._timeout)
+                continue
+            if isinstance(answer, EngineError):
+                raise answer
+            return answer
+
+    def stop(self) -> None:
+        """End the query."""
+        if self._name:
+            self._engine.forget(self._name)
+
+
+async def _finals(reports: _QueryReports, count: int) -> list[Analysis]:
+    """Return so many results of a query, without the reports before them."""
+    found = dict[int, Analysis]()
+    try:
+        while len(found) < count:
+            report = await reports.next()
+            if report.is_final:
+                found[report.turn] = report
+    finally:
+        reports.stop()
+    return list(found.values())

@@ -1,4 +1,4 @@
-"""Lines to and from an engine: a child process, or the other end of a TCP connection.
+"""Lines to and from an engine: a child process, or the other end of a TCP connection; starting one for asyncio.
 
 Not here: what the lines mean (`engines`), nor anything about Go.
 
@@ -9,6 +9,7 @@ with its time of arrival, so that the time of a move does not include this progr
 is not read waits in a queue of `MOST_WAITING` lines; the engine waits once that is full.
 """
 
+import asyncio
 import contextlib
 import os
 import queue
@@ -16,9 +17,11 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Final, Protocol
+from types import TracebackType
+from typing import IO, Any, Final, Generic, Protocol, TypeVar
 
 from gtp_engine.errors import (
     SHOWN_PATH_LENGTH,
@@ -349,3 +352,71 @@ class DialogueLog:
 def whole(text: str) -> str:
     """Return a program, a reply or an error message quoted for a message: its end may be the useful part."""
     return shown(text, length=SHOWN_PATH_LENGTH)
+
+
+# --- engines for asyncio ---
+
+
+class _Closable(Protocol):
+    """An engine of either kind, for asyncio."""
+
+    async def close(self) -> None: ...
+
+
+class _Killable(Protocol):
+    """A plain engine of either kind."""
+
+    def kill(self) -> None: ...
+    def close(self) -> None: ...
+
+
+E = TypeVar("E", bound=_Closable)
+Plain = TypeVar("Plain", bound=_Killable)
+
+
+class EngineOpening(Generic[E]):
+    """An engine that is being started: await it, or let `async with` start it and close it in the end."""
+
+    def __init__(self, start: Callable[[], Awaitable[E]]) -> None:
+        self._start: Final = start
+        self._engine: E | None = None
+
+    def __await__(self) -> Generator[Any, None, E]:
+        return self._start().__await__()
+
+    async def __aenter__(self) -> E:
+        self._engine = await self
+        return self._engine
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._engine is not None:
+            await self._engine.close()
+
+
+async def started(make: Callable[[], Plain], executor: Executor) -> Plain:
+    """Return what `make` returns in the executor; if the caller is cancelled, the engine is ended once it has begun."""
+    future = executor.submit(make)
+    try:
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        future.add_done_callback(_end)
+        raise
+
+
+def _end(future: "Future[Plain]") -> None:
+    if not future.cancelled() and future.exception() is None:
+        future.result().kill()
+        future.result().close()
+
+
+class OneThread:
+    """An executor for one call, which `close` does not wait for."""
+
+    def __init__(self) -> None:
+        self.executor: Final = ThreadPoolExecutor(1, thread_name_prefix="engine")
+
+    def close(self) -> None:
+        """Let the thread end after its call."""
+        self.executor.shutdown(wait=False)

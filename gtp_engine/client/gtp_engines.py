@@ -1,7 +1,7 @@
 """Clients of engines that speak GTP: one command at a time, moves, analyses, clocks, options.
 
-    SimpleGtpEngine  the client; `async_engines` has the same for asyncio
-    AnalysisStream   the reports of a search while it goes on; leaving it stops the search
+    SimpleGtpEngine  the plain client
+    GtpEngine        the same for asyncio, whose waits do not hold up the event loop
 
 Every wait has an end: what does not answer in time is killed.  Replies are read
 leniently, like other clients read them: lines before the first `=` or `?` are skipped (an engine that prints a banner
@@ -12,23 +12,30 @@ has the kind.  An engine without Fischer clocks gets a canadian one, as from gtp
 one move for each increment.  Before each of its moves `time_left` sends the time it really has, less one increment, as
 main time, so that it does not spend all of it on one move; if nothing remains, the rest is sent as the time of one
 overtime move.  Seconds of `time_left` are whole, rounded down, as gtp2ogs sends them.
+
+For asyncio any event loop will do, on every platform, as threads wait for the processes.  A call that is cancelled goes
+on in its thread until the engine has replied, and the next call waits for that; leaving the `async with` block
+meanwhile kills the engine.
 """
 
+import asyncio
 import contextlib
 import json
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, ParamSpec, Self, TypeVar
 
 from gtp_engine.arguments import checked
-from gtp_engine.client import Analysis, Limit, MoveAnalysis, PlayResult
-from gtp_engine.client.connection import RECEIVED, EngineConnection, whole
-from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, reported_time
+from gtp_engine.client import Analysis, AnalysisStream, AsyncAnalysis, Limit, PlayResult, read_report
+from gtp_engine.client.connection import RECEIVED, EngineConnection, EngineOpening, started, whole
+from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
 from gtp_engine.errors import (
     CommandFailedError,
     EngineError,
@@ -40,7 +47,7 @@ from gtp_engine.errors import (
     shown,
 )
 from gtp_engine.go.constants import BLACK, WHITE, Move
-from gtp_engine.go.coords import COLORS, Color, points_by_number, to_color
+from gtp_engine.go.coords import COLORS, points_by_number, to_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
 
@@ -66,58 +73,15 @@ _KEEP_POSITION: Final = frozenset(
 _REPLY_HEAD = re.compile(r"^([=?])\d*\s?(.*)$", re.DOTALL)
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
 class TimedReply(NamedTuple):
     """The text of a successful reply and the seconds from the command's last byte to the reply's first line."""
 
     text: str
     seconds: float
-
-
-class AnalysisStream:
-    """The reports of a running search, an iterator of `Analysis`; the last one has `is_final`.
-
-    The search ends at its limit, with `close`, at the end of a `with` block, with the next command to an engine that
-    does one thing at a time, or when the stream is no longer used.  Of the reports that have arrived meanwhile, the
-    newest is returned.  Iterating raises EngineError.
-    """
-
-    def __init__(self, read: Callable[[], Analysis | None], stop: Callable[[], None]) -> None:
-        self._read: Final = read
-        self._stop: Final = stop
-        self._is_over = False
-
-    def __iter__(self) -> Iterator[Analysis]:
-        return self
-
-    def __next__(self) -> Analysis:
-        if self._is_over:
-            raise StopIteration
-        try:
-            report = self._read()
-        except BaseException:
-            self._is_over = True
-            raise
-        if report is None or report.is_final:
-            self._is_over = True
-        if report is None:
-            raise StopIteration
-        return report
-
-    def close(self) -> None:
-        """Stop the search; again is harmless."""
-        if not self._is_over:
-            self._is_over = True
-            self._stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
 
 
 @checked
@@ -625,28 +589,6 @@ class _GtpReports:
         return report is not None
 
 
-def settings_command(times: TimeSettings, *, knows_fischer: bool) -> str:
-    """Return the command that sets up a clock at the start of a game."""
-    if times.kind is TimeKind.BYOYOMI:
-        return f"kata-time_settings byoyomi {_seconds(times.main_time)} {_seconds(times.overtime)} {times.periods}"
-    if times.kind is TimeKind.FISCHER and knows_fischer:
-        return f"kata-time_settings fischer {_seconds(times.main_time)} {_seconds(times.increment)}"
-    if times.kind is TimeKind.FISCHER:
-        main_time = max(0.0, times.main_time - times.increment)
-        return f"time_settings {_seconds(main_time)} {_seconds(times.increment)} 1"
-    if times.kind is TimeKind.NONE:
-        return "time_settings 0 1 0"  # overtime without stones is no limit, by GTP's definition
-    return f"time_settings {_seconds(times.main_time)} {_seconds(times.overtime)} {times.stones}"
-
-
-def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: bool) -> str:
-    """Return the arguments of `time_left`, after the colour, for a clock that shows `left`."""
-    seconds, stones = reported_time(times, left)
-    if times.kind is TimeKind.FISCHER and not knows_fischer:
-        seconds, stones = (left.main - times.increment, 0) if left.main > times.increment else (left.main, 1)
-    return f"{max(0, math.floor(seconds))} {stones}"
-
-
 def vertices_of(game: Game) -> tuple[str, ...]:
     """Return the vertices of a board, row by row from the top left."""
     return tuple(point.vertex for point in points_by_number(game.width, game.height).values() if not point.is_pass)
@@ -667,83 +609,188 @@ def _letter(color: int) -> str:
     return "B" if color == BLACK else "W"
 
 
-def _seconds(value: float) -> str:
-    """Return seconds as an integer where they are whole: GTP 2 has only integers."""
-    return str(int(value)) if value == int(value) else repr(value)
+@checked
+class GtpEngine:
+    """An engine that speaks GTP 2, for asyncio; see `SimpleGtpEngine`, whose methods it has.
 
-
-def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: float, turn: int) -> Analysis | None:
-    """Return what a line of kata-analyze or lz-analyze says, from the view of the side to play; None for another line.
-
-    `scale` is what a winrate of 1 is in it: 1, or 10,000 for lz-analyze.  `vertices` are those of the board, row by row
-    from the top left.  Raises KeyError and ValueError for a line that cannot be read.
+    `popen` and `connect` start one.  Calls are made one after the other.
     """
-    words = line.split()
-    if not words or words[0] != "info":
-        return None
-    moves, root, ownership = list[MoveAnalysis](), dict[str, str](), dict[str, float]()
-    for kind, values, numbers in _sections(words):
-        if kind == "info" and "move" in values:
-            moves.append(_read_move(values, numbers.get("pv", []), scale))
-        elif kind == "rootInfo":
-            root = values
-        ownership |= dict(zip(vertices, map(float, numbers.get("ownership", ())), strict=False))
-    if not moves:
-        return None
-    best = moves[0]
-    return Analysis(
-        side=to_play,
-        to_play=to_play,
-        visits=int(root["visits"]) if "visits" in root else sum(move.visits for move in moves),
-        winrate=float(root["winrate"]) / scale if "winrate" in root else best.winrate,
-        points=float(root["scoreLead"]) if "scoreLead" in root else best.points,
-        moves=tuple(moves),
-        ownership=ownership,
-        turn=turn,
-        is_final=False,
-    )
+
+    def __init__(self, plain: SimpleGtpEngine, executor: Executor) -> None:
+        self.plain: Final = plain
+        """The plain client, for a moment in which no call is running."""
+        self._executor: Final = executor
+        self._running = 0
+
+    @classmethod
+    def popen(
+        cls,
+        command: str | Sequence[str],
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> "EngineOpening[Self]":
+        """Start an engine as a new process; see `SimpleGtpEngine.popen`."""
+        return cls._opening(partial(SimpleGtpEngine.popen, command, timeout=timeout, label=label, log=log))
+
+    @classmethod
+    def connect(
+        cls,
+        host: str,
+        port: int,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> "EngineOpening[Self]":
+        """Connect to an engine that listens on a TCP port; see `SimpleGtpEngine.connect`."""
+        return cls._opening(partial(SimpleGtpEngine.connect, host, port, timeout=timeout, label=label, log=log))
+
+    @classmethod
+    def _opening(cls, make: Callable[[], SimpleGtpEngine]) -> "EngineOpening[Self]":
+        async def start() -> Self:
+            executor = ThreadPoolExecutor(1, thread_name_prefix="gtp engine")
+            try:
+                return cls(await started(make, executor), executor)
+            except BaseException:
+                executor.shutdown(wait=False)
+                raise
+
+        return EngineOpening(start)
+
+    async def _call(self, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """Return what a function of the plain client returns, in the engine's thread."""
+        future = self._executor.submit(partial(function, *args, **named))
+        self._running += 1
+        future.add_done_callback(self._is_done)
+        return await asyncio.wrap_future(future)
+
+    def _is_done(self, future: "Future[Any]") -> None:
+        self._running -= 1
+
+    @property
+    def label(self) -> str:
+        """What messages begin with."""
+        return self.plain.label
+
+    @property
+    def name(self) -> str:
+        """The engine's reply to `name`."""
+        return self.plain.name
+
+    @property
+    def version(self) -> str:
+        """The engine's reply to `version`."""
+        return self.plain.version
+
+    @property
+    def commands(self) -> frozenset[str]:
+        """The commands that it lists."""
+        return self.plain.commands
+
+    def lists(self, command: str) -> bool:
+        """Return whether the engine lists a command."""
+        return self.plain.lists(command)
+
+    async def send(self, command: str, timeout: float | None = None) -> str:
+        """Return the engine's reply to any command line; see `SimpleGtpEngine.send`."""
+        return await self._call(self.plain.send, command, timeout)
+
+    async def set_position(self, game: Game) -> None:
+        """Give the engine the position of a game; see `SimpleGtpEngine.set_position`."""
+        await self._call(self.plain.set_position, game.copy())
+
+    async def play(
+        self, game: Game, limit: Limit | None = None, *, color: int | str | None = None, timeout: float | None = None
+    ) -> PlayResult:
+        """Return the move that the engine chooses in a game, which does not change; see `SimpleGtpEngine.play`."""
+        return await self._call(self.plain.play, game.copy(), limit, color=color, timeout=timeout)
+
+    async def score(self, game: Game) -> str:
+        """Return the engine's score of a finished game, such as "B+3.5"."""
+        return await self._call(self.plain.score, game.copy())
+
+    def analyse(
+        self,
+        game: Game,
+        limit: Limit | None = None,
+        *,
+        every: float = REPORT_SECONDS,
+        ownership: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncAnalysis:
+        """Return a search of the position of a game, to be awaited or iterated, from the view of the side to play.
+
+        Awaiting needs a limit (LimitError); see `SimpleGtpEngine.analyse` and `watch`.
+        """
+        position = game.copy()
+        watch = partial(self.plain.watch, position, limit, every=every, ownership=ownership, timeout=timeout)
+        analyse = partial(self.plain.analyse, position, limit or Limit(), ownership=ownership, timeout=timeout)
+        return AsyncAnalysis(_ThreadReports(self, watch), lambda: self._call(analyse))
+
+    async def set_time(self, times: TimeSettings) -> None:
+        """Set the clocks of both sides; see `SimpleGtpEngine.set_time`."""
+        await self._call(self.plain.set_time, times)
+
+    async def set_time_left(self, color: int | str, times: TimeSettings, left: TimeLeft) -> None:
+        """Tell the engine what a clock shows; see `SimpleGtpEngine.set_time_left`."""
+        await self._call(self.plain.set_time_left, color, times, left)
+
+    async def options(self) -> dict[str, str]:
+        """Return the settings that `set_option` changes, by name."""
+        return await self._call(self.plain.options)
+
+    async def set_option(self, name: str, value: str | float) -> None:
+        """Change a setting of the engine; see `SimpleGtpEngine.set_option`."""
+        await self._call(self.plain.set_option, name, value)
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.plain.is_alive()
+
+    def kill(self) -> None:
+        """Kill the process and its children."""
+        self.plain.kill()
+
+    async def close(self) -> None:
+        """Send `quit`, and kill the engine if it does not exit; at once if a call is still waiting for a reply."""
+        if self._running:
+            self.plain.kill()
+        try:
+            await asyncio.shield(asyncio.wrap_future(self._executor.submit(self.plain.close)))
+        finally:
+            self._executor.shutdown(wait=False)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
 
-_LISTS: Final = frozenset(
-    {"pv", "pvVisits", "pvEdgeVisits", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"}
-)
-"""Keys that several values follow."""
-_SECTIONS: Final = frozenset({"info", "rootInfo"})
+class _ThreadReports:
+    """The reports of a plain stream, read in the engine's thread."""
 
+    def __init__(self, engine: GtpEngine, watch: Callable[[], AnalysisStream]) -> None:
+        self._engine: Final = engine
+        self._watch: Final = watch
+        self._stream: AnalysisStream | None = None
+        self._is_stopped = False
 
-def _sections(words: list[str]) -> Iterator[tuple[str, dict[str, str], dict[str, list[str]]]]:
-    """Yield the parts of a line that begin with `info` or `rootInfo`: their values and their lists by key."""
-    kind, values, lists = "", dict[str, str](), dict[str, list[str]]()
-    place = 0
-    while place < len(words):
-        word = words[place]
-        place += 1
-        if word in _SECTIONS:
-            if kind:
-                yield kind, values, lists
-            kind, values, lists = word, {}, {}
-        elif word in _LISTS:
-            end = place
-            while end < len(words) and not (words[end] in _SECTIONS | _LISTS or words[end] == "isSymmetryOf"):
-                end += 1
-            lists[word], place = words[place:end], end
-        elif place < len(words):
-            values[word] = words[place]
-            place += 1
-    if kind:
-        yield kind, values, lists
+    async def next(self) -> Analysis | None:
+        """Return the next report, None after the last."""
+        return await self._engine._call(self._next)
 
+    def _next(self) -> Analysis | None:
+        if self._stream is None:
+            self._stream = self._watch()
+        if self._is_stopped:
+            self._stream.close()
+        return next(self._stream, None)
 
-def _read_move(values: Mapping[str, str], line: list[str], scale: float) -> MoveAnalysis:
-    def number(key: str, unit: float = 1.0) -> float | None:
-        return float(values[key]) / unit if key in values else None
-
-    return MoveAnalysis(
-        vertex=values["move"],
-        visits=int(values.get("visits", "0")),
-        winrate=float(values.get("winrate", "0")) / scale,
-        points=number("scoreLead") if "scoreLead" in values else number("scoreMean"),
-        prior=number("prior", scale),
-        lower=number("lcb", scale),
-        line=tuple(line),
-    )
+    def stop(self) -> None:
+        """Stop the search."""
+        self._is_stopped = True
+        if self._stream is not None:
+            self._stream.close()

@@ -5,7 +5,6 @@
     published_networks   the published networks that are known by name, and how one gets into the user's folder
     half_precision       a network in float16, for graphics cards
     wheel_download       downloads a wheel from the package index that the user's tools are configured to use
-    quantize_settings    what decides how a network is quantized
     quantization         converts a float32 file to 8-bit integers, calibrated on games of the network that ships
 
 Playing on the processor needs none of this; `nn` runs the files written here.  The path of a KataGo network is

@@ -31,7 +31,8 @@ from gtp_engine import (
     SimpleGtpEngine,
     TimeSettings,
 )
-from gtp_engine.client.gtp_engines import read_report, vertices_of
+from gtp_engine.client import read_report
+from gtp_engine.client.gtp_engines import vertices_of
 from gtp_engine.clock import full_time
 
 

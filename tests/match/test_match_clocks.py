@@ -5,8 +5,14 @@ from pathlib import Path
 import pytest
 from match_helpers import play, sent
 
-from gtp_engine.client.gtp_engines import settings_command, time_left_arguments
-from gtp_engine.clock import TimeLeft, TimeSettings, full_time, time_after_move
+from gtp_engine.clock import (
+    TimeLeft,
+    TimeSettings,
+    full_time,
+    settings_command,
+    time_after_move,
+    time_left_arguments,
+)
 from gtp_engine.match.settings import MatchError
 
 FISCHER = TimeSettings.fischer(60, 2)

@@ -18,6 +18,7 @@ from nn.katago_files import NetworkFile
 from shared_files import reference_records, shared_file
 
 from gtp_engine.cli.models_command import quantize_command
+from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.positions import Positions
@@ -58,7 +59,6 @@ from gtp_engine.networks.quantization.sensitivity import (
     measure_sensitivities,
     speeds,
 )
-from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime

@@ -19,6 +19,7 @@ from typing import Final
 
 import onnx
 
+from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.errors import ModelError
 from gtp_engine.kernel_cache import package_environment
 from gtp_engine.machine import describe_machine
@@ -34,7 +35,6 @@ from gtp_engine.networks.quantization.quantize import (
 )
 from gtp_engine.networks.quantization.quantized_graph import NetworkGraph, measure_ranges, quantized_model
 from gtp_engine.networks.quantization.sensitivity import speeds
-from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.loading import random_inputs
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint

@@ -61,7 +61,7 @@ from typing import Any, Final
 
 import onnx
 
-from gtp_engine.config.sections import NetworkConfig
+from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.files import replacing, sha256_of
 from gtp_engine.machine import describe_machine
@@ -84,7 +84,6 @@ from gtp_engine.networks.quantization.sensitivity import (
     run_examples,
     speeds,
 )
-from gtp_engine.networks.quantize_settings import QuantizeSettings
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
 from gtp_engine.nn.named_networks import shipped_folder
