@@ -276,7 +276,7 @@ def test_all_public_functions_check_their_arguments() -> None:
     plain = {"Choice", "Score", "Move", "GameState", "Hint", "Phase", *dir(gtp_engine.errors)}
     plain |= {"Color"}  # checks its one argument itself
     plain |= {"PlayResult", "Analysis", "MoveAnalysis", "AnalysisStream", "AsyncAnalysis"}  # results
-    plain |= {"GameReview", "PlayedMove", "Side", "Finding", "Candidate", "GameLine"}  # results
+    plain |= {"GameReview", "People", "PlayedMove", "Side", "Finding", "Candidate", "GameLine"}  # results
     for module in (gtp_engine, play, review):
         for name in module.__all__:
             value = getattr(module, name)

@@ -405,7 +405,7 @@ class GameTree:
         """Return the node with this `id`; raises SgfError if there is none."""
         found = next((node for node in self.nodes() if node.id == id), None)
         if found is None:
-            raise SgfError(f"the game has no node {id}")
+            raise SgfError(f"the game has no node {shown(id)}")
         return found
 
     def point(self, vertex: Vertex) -> int:
