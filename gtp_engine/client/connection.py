@@ -292,7 +292,7 @@ class EngineConnection:
         self._put(None)
 
     def _put(self, item: tuple[float, str] | None) -> None:
-        """Add to the queue, waiting for room unless nobody reads any more; then only the end counts."""
+        """Add to the queue, waiting for room unless the connection is closed; then only the end counts."""
         while True:
             try:
                 self._lines.put(item, timeout=_LOOK_SECONDS)
