@@ -169,7 +169,10 @@ class SimpleGtpEngine:
     # --- commands ---
 
     def send(self, command: str, timeout: float | None = None) -> str:
-        """Return the engine's reply to any command line; after a command that may change the board, the position is sent again."""
+        """Return the engine's reply to any command line.
+
+        After a command that may have changed the board, the next call sends the whole position again.
+        """
         if command.split(" ")[0] not in _KEEP_POSITION:
             self._position = None
         return self.send_timed(command, timeout).text
