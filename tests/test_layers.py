@@ -56,6 +56,7 @@ ONLY_IN = {
     "rich": ("progress.py", "review/finished_reviews.py", "terminal/"),
     "ray": ("worker_process.py",),
     "aiohttp": ("web/",),
+    "prometheus_client": ("web/operations.py",),
     "mcp": ("mcp_server.py",),
     "filelock": ("kernel_cache.py", "files.py"),
     "shlex": ("worker_process.py",),

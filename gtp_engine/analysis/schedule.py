@@ -220,6 +220,11 @@ class SharedSchedule:
                     return None
                 self._changed.wait()
 
+    def positions(self) -> int:
+        """Return the number of jobs that are waiting or begun."""
+        with self._changed:
+            return sum(schedule.positions() for schedule in self._schedules)
+
     def has_rivals(self, job: Job) -> bool:
         """Return whether another client waits, or another job or errand of this one is due before this job."""
         with self._changed:

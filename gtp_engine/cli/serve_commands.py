@@ -37,15 +37,17 @@ def serve_command(config_file: str | None, **flags: Any) -> None:
     settings = settings_of(ServerSettings, flags | {"serve__token": token})
     config = build_config(config_file, flags)
     check_aiohttp()
-    from gtp_engine.streams import write_log
+    from gtp_engine.web.operations import ServerLog
     from gtp_engine.web.web_process import run
+
+    log = ServerLog(is_json=settings.log_format == "json")
 
     def load() -> Any:
         from gtp_engine.engine.shared_engines import SharedEngines
 
-        return SharedEngines(config, write_log).load_for_analyses()
+        return SharedEngines(config, log).load_for_analyses()
 
-    sys.exit(run(config, settings, load))
+    sys.exit(run(config, settings, load, log))
 
 
 _CONNECT_HELP: Final = """Use the engine of another machine: pass GTP on between stdin, stdout and `gtp-engine serve`.

@@ -15,7 +15,7 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.network_setup import networks_or_configured
 from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
+from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
 from gtp_engine.kernel_cache import is_cache_filled
 from gtp_engine.search.limits import Searcher
 
@@ -103,6 +103,10 @@ class SharedEngines:
     def lend_evaluator(self) -> Evaluator | None:
         """Return the main network, None without one, for another thread; closing it leaves the network open."""
         return _lend(self._evaluator)
+
+    def work(self) -> EvaluatorWork | None:
+        """Return what the main network has done so far, None without one."""
+        return None if self._evaluator is None else self._evaluator.work()
 
     def models(self) -> list[dict[str, Any]]:
         """Return an entry for each network, with the keys of KataGo's `query_models`."""

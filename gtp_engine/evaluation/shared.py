@@ -114,6 +114,15 @@ class _Call:
         self._wakeups.put(None)
 
 
+class EvaluatorWork(NamedTuple):
+    """What a shared evaluator has done: rows in calls of `batch` rows at most; and how many requests wait."""
+
+    rows: int
+    calls: int
+    batch: int
+    waiting: int
+
+
 class SharedEvaluator(ForwardingEvaluator):
     """Lends `evaluator`, which serves one thread at a time, to any number of users; its owner closes it.
 
@@ -127,11 +136,17 @@ class SharedEvaluator(ForwardingEvaluator):
         self._lock: Final = threading.Lock()
         self._waiting: Final[list[_Call]] = []
         self._is_evaluating = False
+        self._rows = self._calls = 0
         self._expected: Final[dict[object, _Expected]] = {}
 
     def lend(self) -> LentEvaluator:
         """Return the evaluator for another user."""
         return LentEvaluator(self)
+
+    def work(self) -> EvaluatorWork:
+        """Return what has been done so far."""
+        with self._lock:
+            return EvaluatorWork(self._rows, self._calls, self.info.batch, len(self._waiting))
 
     def evaluate(self, request: Request) -> None:
         """Write the evaluation of the positions, for the owner; see `Evaluator`."""
@@ -187,6 +202,8 @@ class SharedEvaluator(ForwardingEvaluator):
         end = time.perf_counter()
         with self._lock:
             self._is_evaluating = False
+            self._rows += sum(call.request.rows for call in calls)
+            self._calls += 1
             for user in [user for user, each in self._expected.items() if each.until <= end]:
                 del self._expected[user]  # they stopped searching, perhaps for good
             until = end + PATIENCE * (end - start)

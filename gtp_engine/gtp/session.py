@@ -184,6 +184,11 @@ class LineQueue:
         """Whether `put` and `end` would wait."""
         return self._lines.full()
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether every line has been answered."""
+        return not self._unanswered
+
     def end(self) -> None:
         """Append the end of the session."""
         self._lines.put(None)

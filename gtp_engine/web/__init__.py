@@ -11,6 +11,7 @@
     open_games        the games that pages show, each with an engine
     saved_games       games on disk
     game_reviews      reviews of games, one at a time
+    operations        health, figures, the log, and how the server ends
     bridge            `gtp-engine connect`: the other end, a GTP engine on stdin and stdout
 
 `static/` holds the page's HTML, CSS and JavaScript, which need nothing from elsewhere; board, positions and graphs are

@@ -18,6 +18,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import TengenError
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
+from gtp_engine.evaluation.shared import EvaluatorWork
 from gtp_engine.search.cancellation import CancelToken
 
 END_WAIT: Final = 2.0
@@ -37,6 +38,10 @@ class EngineSource(Backend, Protocol):
 
     def lend_evaluator(self) -> Evaluator | None:
         """Return the network, None without one, for another thread; closing it leaves the network open."""
+        ...
+
+    def work(self) -> EvaluatorWork | None:
+        """Return what the network has done so far, None without one."""
         ...
 
 
@@ -82,6 +87,19 @@ class EngineHost:
     def lend_evaluator(self) -> Evaluator | None:
         """Return the shared network, None without one, waiting until it is loaded."""
         return self.source().lend_evaluator()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the networks are loaded."""
+        return self._source.done() and self._source.exception() is None
+
+    def work(self) -> EvaluatorWork | None:
+        """Return what the network has done so far, None without one or before it is loaded."""
+        return self.source().work() if self.is_loaded else None
+
+    def positions(self) -> int:
+        """Return how many positions of analyses wait or are being searched."""
+        return self._schedule.positions()
 
     def stop_loading(self) -> None:
         """Let no one wait any longer for networks that are still being loaded; for `source` that is an error."""

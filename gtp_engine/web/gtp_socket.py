@@ -49,6 +49,16 @@ class GtpClientSession:
         self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
         self._loop: Final = asyncio.get_running_loop()
         self._over: Final = asyncio.Event()
+        self._is_ending = False
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether every line has been answered, or the client has gone."""
+        return self._lines.is_answered or self._over.is_set()
+
+    def end_soon(self) -> None:
+        """Take no more lines."""
+        self._is_ending = True
 
     async def run(self) -> None:
         """Answer lines until `quit`, or the end of the input, or until the client goes, which ends its search."""
@@ -78,7 +88,7 @@ class GtpClientSession:
             self._client.outbox.close()
         elif line is None:
             self._lines.end()
-        else:
+        elif not self._is_ending:
             self._lines.put(line)
 
     def _answer(self) -> None:
@@ -97,9 +107,30 @@ class GtpClientSession:
         self._loader.close_when_loaded()
 
 
-async def serve_gtp(request: web.Request, host: EngineHost, seats: Seats, engines: Seats) -> web.StreamResponse:
-    """Answer a client with an engine of its own until it goes; raises HTTPServiceUnavailable if there are too many."""
-    with engines.taking_one(request):
-        async with accepted(request, seats) as client:
-            await GtpClientSession(client, host).run()
-        return client.response
+class GtpSessions:
+    """The sessions of all clients, each with an engine of `host`, on as many `seats` and `engines` as there are."""
+
+    def __init__(self, host: EngineHost, seats: Seats, engines: Seats) -> None:
+        self._host: Final = host
+        self._seats: Final = seats
+        self._engines: Final = engines
+        self._sessions: Final[set[GtpClientSession]] = set()
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        """Answer a client until it goes; raises HTTPServiceUnavailable if there are too many."""
+        with self._engines.taking_one(request):
+            async with accepted(request, self._seats) as client:
+                session = GtpClientSession(client, self._host)
+                self._sessions.add(session)
+                try:
+                    await session.run()
+                finally:
+                    self._sessions.discard(session)
+            return client.response
+
+    async def end_commands(self) -> None:
+        """Take no more lines, and wait until those that have come are answered."""
+        for session in self._sessions:
+            session.end_soon()
+        while not all(session.is_answered for session in self._sessions):
+            await asyncio.sleep(_FULL_WAIT)

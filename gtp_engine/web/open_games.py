@@ -38,6 +38,12 @@ MOST_OPEN: Final = 64
 MOST_INTERRUPTIONS: Final = 3
 """How often requests may end the search for a move, which begins again: a page that floods must not stop the engine."""
 
+ENDING: Final = "the server ends; its games are kept"
+"""What pages are told then."""
+
+_END_CHECK: Final = 0.05
+"""Seconds between two looks whether the last move is searched."""
+
 LEVEL: Final = "play.level"
 """The option that sets how strongly the engine plays."""
 
@@ -69,6 +75,7 @@ class OpenGame:
         self._lock: Final = asyncio.Lock()
         self._cancel = CancelToken()
         self._interruptions = 0
+        self._is_ending = False
         self.unsaved = ""
         """Why the last change is not on the disk, "" if it is."""
         self._end: Final = CancelToken()
@@ -176,6 +183,11 @@ class OpenGame:
             self._let_engine_move()
         return {"type": "hint", "id": self.name, "moves": moves}
 
+    def end(self) -> None:
+        """Let the engine begin no other search, and tell pages why."""
+        self._is_ending = True
+        self.publish({"type": "error", "message": ENDING})
+
     async def close(self) -> None:
         """End the engine's search, and free the engine."""
         self._cancel.cancel()
@@ -195,7 +207,7 @@ class OpenGame:
 
     def _let_engine_move(self) -> None:
         """Let the engine move if it is its turn, in a task of its own."""
-        if self._session.is_engine_turn and not self.is_thinking:
+        if self._session.is_engine_turn and not self.is_thinking and not self._is_ending:
             self._cancel = cancel = CancelToken()
             self._thinking = asyncio.create_task(
                 self._think(lambda session: session.engine_move(cancel) if session.is_engine_turn else None)
@@ -379,6 +391,23 @@ class OpenGames:
         """Send a message to all pages that show a game."""
         if name in self._games:
             self._games[name].publish(message)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many games have an engine, and of how many a page, a search or an unsaved move is open."""
+        games = self._games.values()
+        return {
+            "open": len(games),
+            "shown": sum(bool(game.viewers) for game in games),
+            "thinking": sum(game.is_thinking for game in games),
+            "unsaved": sum(bool(game.unsaved) for game in games),
+        }
+
+    async def end_moves(self) -> None:
+        """Tell all pages that the server ends; wait until no engine searches for a move, and begin no search."""
+        for game in self._games.values():
+            game.end()
+        while any(game.is_thinking for game in self._games.values()):
+            await asyncio.sleep(_END_CHECK)
 
     async def close(self) -> None:
         """Free the engines of all games."""

@@ -63,6 +63,10 @@ class ServerSettings(Section, name="serve"):
         "of their clients (X-Forwarded-For) and about encryption (X-Forwarded-Proto) is believed.",
         unit="addresses",
     )
+    access_log: bool = option(False, "Log every request, with address and role, without the token.")
+    log_format: str = option(
+        "text", "How the log on stderr is written; json has an object in each line.", choices=("text", "json")
+    )
     certificate: str | None = option(
         None, "Encrypt (https, wss) with this certificate, a PEM file; its key may be in the same file.", unit="path"
     )

@@ -14,7 +14,7 @@ import ssl
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -30,19 +30,19 @@ from gtp_engine.errors import ConfigError, problem
 from gtp_engine.files import data_folder, owning
 from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.finished_reviews import PAGE_PARTS
-from gtp_engine.streams import write_log
-from gtp_engine.web.access import Access, network_of
+from gtp_engine.web.access import HEALTH, Access, network_of
 from gtp_engine.web.analysis_socket import serve_analysis
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost, EngineSource
 from gtp_engine.web.game_reviews import GameReviews, SavedReviews
-from gtp_engine.web.gtp_socket import serve_gtp
+from gtp_engine.web.gtp_socket import GtpSessions
 from gtp_engine.web.open_games import OpenGames
+from gtp_engine.web.operations import DRAIN_WAIT, Health, Operations, ServerLog
 from gtp_engine.web.play_socket import serve_page
 from gtp_engine.web.saved_games import SavedGames
 from gtp_engine.web.server_settings import NO_TOKEN, PER_ADDRESS, ServerSettings, new_token
 
-MOST_THREADS: Final = 64
+MOST_THREADS: Final = 256
 """Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""
 
 SWITCH_INTERVAL: Final = 0.001
@@ -89,9 +89,7 @@ _REFUSAL: Final = (
 )
 
 
-async def serve(
-    config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: Callable[[str], None] = write_log
-) -> bool:
+async def serve(config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: ServerLog) -> bool:
     """Serve until SIGTERM or Ctrl-C; return whether all threads have ended too.
 
     `load` returns the networks and may take long.  Raises ConfigError if the server cannot listen, and the error that
@@ -108,16 +106,19 @@ async def serve(
         proxies=settings.proxies,
         log=log,
     )
-    runner = new_runner(new_application(host, access, data_folder() / "games", settings.per_address))
+    operations = Operations(log, logs_requests=settings.access_log, patience=DRAIN_WAIT)
+    runner = new_runner(new_application(host, access, data_folder() / "games", settings.per_address, operations))
     await runner.setup()
     assert runner.server is not None
-    over = _end_of(host)
+    over = _end_of(host, operations)
     try:
         door = Door(runner.server, encryption, per_address=settings.per_address, proxies=settings.proxies)
         access.on_welcome = door.welcome
+        operations.connections = door.counts
         listener = await listen(door, settings.host, settings.port)
         async with listener:
-            log(_greeting(listener.sockets[0].getsockname(), token, is_encrypted=encryption is not None))
+            shown = token if settings.token is None else "…"  # who has given it knows it, and logs are kept
+            log(_greeting(listener.sockets[0].getsockname(), token and shown, is_encrypted=encryption is not None))
             host.start()
             await over
     finally:
@@ -137,11 +138,11 @@ def new_runner(application: web.Application) -> web.AppRunner:
     )
 
 
-def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource]) -> int:
+def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: ServerLog) -> int:
     """Run the whole process; return its exit status.  Raises ConfigError while another one has the games."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     with owning_games():
-        has_ended = asyncio.run(serve(config, settings, load))
+        has_ended = asyncio.run(serve(config, settings, load, log))
     if not has_ended:
         os._exit(0)  # a compiler or a loader cannot be stopped
     return 0
@@ -165,13 +166,18 @@ def _is_own_error(record: logging.LogRecord) -> bool:
     return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
 
 
-def _end_of(host: EngineHost) -> asyncio.Future[None]:
-    """Return what is done at SIGTERM or Ctrl-C; it gets the error that makes loading fail."""
+def _end_of(host: EngineHost, operations: Operations) -> asyncio.Future[None]:
+    """Return what is done at SIGTERM or Ctrl-C; it gets the error that makes loading fail.
+
+    At the second signal nothing is waited for any more.
+    """
     loop = asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()
 
     def end() -> None:
-        if not over.done():
+        if over.done():
+            operations.hurry.set()
+        else:
             over.set_result(None)
 
     def fail(error: BaseException) -> None:
@@ -204,28 +210,46 @@ def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool
     )
 
 
-def new_application(host: EngineHost, access: Access, games: Path, per_address: int = PER_ADDRESS) -> web.Application:
+def new_application(
+    host: EngineHost,
+    access: Access,
+    games: Path,
+    per_address: int = PER_ADDRESS,
+    operations: Operations | None = None,
+) -> web.Application:
     """Return the application, with its files in the folder `games`; what `access` refuses reaches no handler."""
-    application = web.Application(middlewares=[access.middleware()], client_max_size=MAX_BODY)
+    operations = operations or Operations(ServerLog())
+    application = web.Application(middlewares=[operations.middleware(), access.middleware()], client_max_size=MAX_BODY)
     application.on_response_prepare.append(access.on_prepare)
     sockets = Seats(MAX_SOCKETS, per_address, "connection")
     engines = Seats(MAX_ENGINES, ADDRESS_ENGINES, "engine")
     application.router.add_get("/analysis", partial(serve_analysis, host=host, seats=sockets))
     application.router.add_get("/invitation", access.invite)
-    application.router.add_get("/gtp", partial(serve_gtp, host=host, seats=sockets, engines=engines))
+    sessions = GtpSessions(host, sockets, engines)
+    application.router.add_get("/gtp", sessions.serve)
     open_games = OpenGames(host, SavedGames(games))
     reviews = GameReviews(host, open_games, SavedReviews(games / "reviews"))
+    health = Health(operations, host, open_games, access, {"socket": sockets, "engine": engines})
+    application.router.add_get(HEALTH, health.health)
+    application.router.add_get("/metrics", health.metrics)
     application.router.add_get("/play", partial(serve_page, games=open_games, reviews=reviews, seats=sockets))
     for path, handler in static_pages():
         application.router.add_get(path, handler)
 
+    async def watch_loop(_: web.Application) -> AsyncIterator[None]:
+        watching = asyncio.create_task(operations.delays.watch())
+        yield
+        watching.cancel()
+
     async def close_sockets(_: web.Application) -> None:
+        await operations.end(open_games.end_moves, sessions.end_commands)
         await close_all(sockets)
 
     async def close_games(_: web.Application) -> None:
         await reviews.close()
         await open_games.close()
 
+    application.cleanup_ctx.append(watch_loop)
     application.on_shutdown.append(close_sockets)
     application.on_cleanup.append(close_games)
     return application
@@ -294,6 +318,11 @@ class Door:
         self._per_address: Final = per_address
         self._proxies: Final = proxies
         self._open: list[Connection] = []  # the newest is the last
+        self._refused = 0
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many connections are open, and how many were refused."""
+        return sum(not each.transport.is_closing() for each in self._open), self._refused
 
     def admits(self, new: Connection) -> bool:
         """Make room for a connection; return whether there is any."""
@@ -309,6 +338,8 @@ class Door:
             has_room = True
         if has_room:
             self._open.append(new)
+        else:
+            self._refused += 1
         return has_room
 
     def welcome(self, request: web.Request) -> None:

@@ -18,6 +18,7 @@ from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.web import engine_host
 from gtp_engine.web.access import Access
 from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.operations import Operations
 from gtp_engine.web.web_process import new_application
 
 TOKEN = "a-token-of-the-tests"
@@ -45,6 +46,9 @@ class FakeSource(FakeBackend):
         self.engines.append(FakeEngine())
         return self.engines[-1]
 
+    def work(self) -> None:
+        """Say that no network has done anything."""
+
 
 class RolloutSource(FakeSource):
     """The real searches, without a network, small and the same in every run."""
@@ -64,6 +68,7 @@ async def serving(
     proxies: tuple[str, ...] = (),
     games: Path = Path("no-such-folder"),
     errors: int = 0,
+    operations: Operations | None = None,
 ) -> AsyncIterator[Client]:
     """Run a server in this process and yield a client of it; `told` is what it says about those whom it refuses."""
     log: list[str] = []
@@ -73,7 +78,7 @@ async def serving(
     host = EngineHost(source.config, load, log.append)
     host.start()
     access = Access(token, frozenset(names), is_encrypted=False, proxies=frozenset(proxies), log=told.append)
-    server = TestServer(new_application(host, access, games))
+    server = TestServer(new_application(host, access, games, operations=operations))
     async with TestClient(server) as client:
         yield client
     await close(host)

@@ -26,6 +26,7 @@ from gtp_engine.errors import ConfigError
 from gtp_engine.web import web_process
 from gtp_engine.web.access import Access
 from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.operations import ServerLog
 from gtp_engine.web.server_settings import ServerSettings
 from gtp_engine.web.web_process import Door, encryption_of, listen, serve
 
@@ -101,7 +102,7 @@ def test_the_process_says_that_its_port_is_taken() -> None:
         with socket.create_server(("127.0.0.1", 0)) as other:
             settings = ServerSettings(port=other.getsockname()[1])
             with pytest.raises(ConfigError, match="cannot listen"):
-                await serve(FakeSource.config, settings, FakeSource().load, lambda line: None)  # type: ignore[arg-type]
+                await serve(FakeSource.config, settings, FakeSource().load, ServerLog())  # type: ignore[arg-type]
 
     run(test)
 
@@ -111,7 +112,8 @@ def test_the_process_says_in_one_line_that_it_cannot_listen(tmp_path: Path) -> N
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         command = [sys.executable, "-m", "gtp_engine", "serve", "--port", port, "--search", "rave"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=bound(60))
+        environment = {**os.environ, "TENGEN_DATA_DIR": str(tmp_path)}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=bound(60), env=environment)
     assert done.returncode == 2
     assert done.stderr.startswith("Error: cannot listen on 127.0.0.1 port")
     assert done.stderr.count("\n") == 1, done.stderr
@@ -256,12 +258,13 @@ def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -
     """Encrypted where openssl can make a certificate."""
     command = [sys.executable, "-m", "gtp_engine"]
     options = ["--port", "0", "--search", "rave", "--visits", "20", *certificate_in(tmp_path)]
-    environment = {**os.environ, "TENGEN_TOKEN": TOKEN}
+    environment = {**os.environ, "TENGEN_TOKEN": TOKEN, "TENGEN_DATA_DIR": str(tmp_path)}
     with subprocess.Popen([*command, "serve", *options], stderr=subprocess.PIPE, text=True, env=environment) as server:
         try:
             assert server.stderr is not None
             greeting = "".join(server.stderr.readline() for _ in range(3))
-            address = re.search(r"wss?://127.0.0.1:\d+/gtp\?token=" + TOKEN, greeting)
+            address = re.search(r"wss?://127.0.0.1:\d+/gtp\?token=…", greeting)
+            assert TOKEN not in greeting, "logs are kept"
             assert address is not None
             trust = ["--certificate", str(tmp_path / "own.pem")] if address[0].startswith("wss") else []
             client = subprocess.run(
@@ -291,7 +294,7 @@ def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: 
 
     async def test() -> None:
         log: list[str] = []
-        serving = asyncio.create_task(serve(Config(), ServerSettings(port=0), load, log.append))
+        serving = asyncio.create_task(serve(Config(), ServerSettings(port=0), load, ServerLog(write=log.append)))
         await until(lambda: log)
         address = re.search(r"(http://127.0.0.1:\d+/)(\?token=[\w-]{32})", log[0])
         assert address is not None, "this machine has other users too"

@@ -1,5 +1,7 @@
 """`gtp-engine serve` and `gtp-engine connect` on the command line."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -27,7 +29,10 @@ def test_without_aiohttp_one_sentence_says_how_to_install_it(
         (["connect", "127.0.0.1:1", "--token", "a token of two\nlines"], "16 or more letters"),
     ],
 )
-def test_wrong_options_end_in_one_sentence(words: list[str], message: str) -> None:
+def test_wrong_options_end_in_one_sentence(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 2
     assert message in result.stderr

@@ -1,0 +1,183 @@
+"""What operators see of a server: health, figures, log; and how it ends."""
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_evaluators import FakeEvaluator
+from web.serving import TOKEN, RolloutSource, run, serving, until
+from web.test_play_socket import NEW, ask, hear, hear_any
+
+from gtp_engine.engine.shared_engines import SharedEngines
+from gtp_engine.play import GameSession
+from gtp_engine.web.access import Role, Tokens
+from gtp_engine.web.open_games import ENDING
+from gtp_engine.web.operations import LoopDelays, Operations, ServerLog
+from gtp_engine.web.saved_games import SavedGames
+
+
+class NetworkSource(RolloutSource):
+    """Searches with a network, which is a fake one."""
+
+    config = RolloutSource.config.with_values({"search.search": "puct"})
+
+    def load(self) -> Any:
+        return SharedEngines(self.config, evaluator=FakeEvaluator()).load_for_analyses()
+
+
+def figures(text: str) -> dict[str, float]:
+    """Return the values in Prometheus' text format by name and labels, read by Prometheus' own parser."""
+    parser = pytest.importorskip("prometheus_client.parser")
+    return {
+        sample.name + "".join(f" {value}" for value in sample.labels.values()): sample.value
+        for family in parser.text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_figures(tmp_path: Path) -> None:
+    bearer = {"Authorization": f"Bearer {Tokens(TOKEN).for_role(Role.WATCH)}"}
+    everything = {"Authorization": f"Bearer {TOKEN}"}
+
+    async def test() -> None:
+        async with serving(NetworkSource(), token=TOKEN, games=tmp_path) as client:
+            assert (await client.get("/metrics")).status == 401
+            async with (
+                client.ws_connect("/play", headers=everything) as socket,
+                client.ws_connect("/gtp", headers=everything) as gtp,
+            ):
+                game = await ask(socket, **NEW)
+                await socket.send_json({"do": "play", "vertex": "E5"})
+                while len(game["moves"]) < 2:
+                    game = await hear_any(socket)
+                response = await client.get("/metrics", headers=bearer)
+                assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+                found = figures(await response.text())
+                await gtp.close()
+        assert found["tengen_loaded"] == found["tengen_games open"] == found["tengen_games shown"] == 1
+        assert found["tengen_games unsaved"] == found["tengen_wrong_tokens_total"] == 0
+        assert (found["tengen_clients socket"], found["tengen_clients engine"]) == (2, 1)
+        assert found["tengen_requests_total 401"] == 1
+        assert found["tengen_evaluations_total"] >= found["tengen_evaluation_batches_total"] > 0
+        assert found["tengen_batch_rows"] >= 1
+        assert found["tengen_queued_evaluations"] == found["tengen_queued_positions"] == 0
+        assert found["process_resident_memory_bytes"] > 1e7
+        assert found["tengen_event_loop_delay_seconds_bucket +Inf"] > 0
+
+    run(test)
+
+
+def test_delays_of_the_event_loop_are_counted() -> None:
+    delays = LoopDelays()
+    for seconds in (0.0, 0.01, 0.02, 0.7, 60.0):
+        delays.add(seconds)
+    assert delays.counts == [2, 1, 0, 0, 1, 0, 1]
+
+    async def test() -> None:
+        watching = asyncio.create_task(delays.watch())
+        await asyncio.sleep(0.01)
+        threading.Event().wait(0.7)  # blocks the loop
+        await until(lambda: sum(delays.counts) > 5)
+        watching.cancel()
+
+    run(test)
+    assert sum(delays.counts[4:]) == 3
+
+
+def test_the_log_of_requests_has_no_secrets(tmp_path: Path) -> None:
+    for is_json in (True, False):
+        lines: list[str] = []
+        operations = Operations(ServerLog(is_json=is_json, write=lines.append), logs_requests=True)
+
+        async def test(operations: Operations = operations) -> None:
+            async with serving(token=TOKEN, proxies=("127.0.0.1",), operations=operations) as client:
+                await client.get("/gtp?token=wrong-but-secret")
+                await client.get(f"/?token={TOKEN}", headers={"X-Forwarded-For": "192.0.2.1"}, allow_redirects=False)
+                await client.get("/missing", headers={"Authorization": f"Bearer {TOKEN}"})
+                await client.get("/health")
+
+        run(test)
+        assert TOKEN not in "".join(lines) and "secret" not in "".join(lines)
+        if is_json:
+            events = [json.loads(line) for line in lines]
+            assert {event["event"] for event in events} == {"request"}
+            shown = [(event["address"], event["role"], event["path"], event["status"]) for event in events]
+            assert shown == [
+                ("127.0.0.1", "-", "/gtp", 401),
+                ("192.0.2.1", "compute", "/", 303),
+                ("127.0.0.1", "compute", "/missing", 404),
+                ("127.0.0.1", "watch", "/health", 200),
+            ]
+        else:
+            assert lines[1].startswith("request: 192.0.2.1 compute GET / 303 0")
+
+
+def test_the_log_as_json_has_an_object_in_each_line() -> None:
+    lines: list[str] = []
+    ServerLog(is_json=True, write=lines.append)("two\nlines")
+    assert json.loads(lines[0])["message"] == "two\nlines" and "\n" not in lines[0]
+
+
+def test_a_server_is_healthy_until_it_ends(tmp_path: Path) -> None:
+    operations = Operations(ServerLog())
+
+    async def test() -> None:
+        async with serving(token=TOKEN, operations=operations) as client:
+            response = await client.get("/health")
+            assert (response.status, await response.json()) == (200, {"status": "ok"})
+            await operations.end()
+            response = await client.get("/health")
+            assert (response.status, await response.json()) == (503, {"status": "ending"})
+
+    run(test)
+
+
+@pytest.mark.parametrize("is_hurried", [False, True])
+def test_moves_that_are_searched_end_before_the_server(
+    is_hurried: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searches were cancelled at once, and their moves not played; nor did pages hear why they lost the server."""
+    operations = Operations(ServerLog(), patience=60.0)
+    searching, may_end = threading.Event(), threading.Event()
+    engine_move = GameSession.engine_move
+
+    def slow(session: GameSession, cancel: Any) -> Any:
+        searching.set()
+        with cancel.calling(may_end.set):
+            assert may_end.wait(60)
+        return engine_move(session, cancel)
+
+    monkeypatch.setattr(GameSession, "engine_move", slow)
+    found: list[dict[str, Any]] = []
+
+    async def test() -> None:
+        async with (
+            serving(RolloutSource(), games=tmp_path, operations=operations) as client,
+            client.ws_connect("/play") as socket,
+            client.ws_connect("/gtp") as gtp,
+        ):
+            found.append(await ask(socket, **NEW))
+            await socket.send_json({"do": "play", "vertex": "E5"})
+            await gtp.send_str("1 boardsize 9\n2 genmove b\n")
+            await until(searching.is_set)
+            ending = asyncio.create_task(client.server.close())
+            assert (await hear(socket, "error"))["message"] == ENDING
+            if is_hurried:
+                operations.hurry.set()
+            else:
+                may_end.set()
+            replies = ""
+            async for message in gtp:
+                replies += message.data
+            assert is_hurried or replies.startswith("=1 \n\n=2 ")
+            async for _ in socket:
+                pass
+            assert (socket.close_code, gtp.close_code) == (1001, 1001)
+            await ending
+
+    run(test)
+    saved = SavedGames(tmp_path).load(found[0]["id"]).sgf
+    assert (";W[" in saved) is not is_hurried
