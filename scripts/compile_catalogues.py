@@ -1,9 +1,13 @@
 """Compile the catalogues of the interface's languages as the package is built or installed (a build hook of Hatch)."""
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NO_DATE: Final = datetime(2020, 2, 2, tzinfo=UTC)
+"""The date in a catalogue's head, that of Hatch's archives: a build makes the same bytes at any time."""
 
 
 class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg]
@@ -15,5 +19,8 @@ class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg]
         from babel.messages.pofile import read_po
 
         for path in sorted(Path(self.root, "gtp_engine", "locale").glob("*/LC_MESSAGES/*.po")):
-            with path.open("rb") as source, path.with_suffix(".mo").open("wb") as target:
-                write_mo(target, read_po(source, locale=path.parent.parent.name))
+            with path.open("rb") as source:
+                catalogue = read_po(source, locale=path.parent.parent.name)
+            catalogue.creation_date = catalogue.revision_date = NO_DATE
+            with path.with_suffix(".mo").open("wb") as target:
+                write_mo(target, catalogue)

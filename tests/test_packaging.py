@@ -12,6 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from gtp_engine import __version__
 from gtp_engine.nn.providers import PROVIDERS
 
 PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -56,6 +57,11 @@ def test_extras_for_graphics_cards_bring_plug_ins_and_no_other_runtime(system: s
     assert brought("nvidia") - brought("gpu") == ({"onnxruntime-ep-nv-tensorrt-rtx"} if has_rtx else set())
     modules = {provider.plug_in.replace("_", "-") for provider in PROVIDERS.values() if provider.plug_in}
     assert modules == {"onnxruntime-ep-webgpu", "onnxruntime-ep-nv-tensorrt-rtx"}, "as they are imported"
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = (Path(__file__).parent.parent / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in citation
 
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
