@@ -27,7 +27,7 @@ PAGE_PARTS: Final = Path(__file__).parent / "page"
 serve`, which lies above this package."""
 
 _STYLES: Final = ("page", "board")
-_MODULES: Final = ("language", "position", "board", "graph", "page")
+_MODULES: Final = ("language", "position", "board", "graph", "lessons", "page")
 """The order is that in which modules import each other."""
 
 _POLICY: Final = "default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'"

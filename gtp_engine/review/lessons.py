@@ -59,7 +59,7 @@ _RANKS_ABOVE: Final = (1, 2, 5)
 """How many ranks stronger those are whose moves are compared with a player's mistakes."""
 _NEXT: Final = 2
 """Ranks above a player from which mistakes are learned next."""
-_RARER: Final = 0.9
+_RARER: Final = 0.95
 _TYPICAL: Final = 0.02
 """A mistake is worth studying next if _NEXT ranks above at most _RARER times as many people play it, and if _TYPICAL of
 the player's rank do at least: a slip that no rank makes teaches nothing."""

@@ -66,7 +66,9 @@ ADDRESS_ENGINES: Final = 6
 FOLDER: Final = Path(__file__).parent / "static"
 PAGE: Final = "index.html"
 
-SHARED: Final = tuple(PAGE_PARTS / name for name in ("position.js", "board.js", "board.css", "graph.js", "language.js"))
+SHARED: Final = tuple(
+    PAGE_PARTS / name for name in ("position.js", "board.js", "board.css", "graph.js", "language.js", "lessons.js")
+)
 """What the page has in common with that of a review."""
 
 _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

@@ -1,6 +1,7 @@
 """Shared by the tests of reviews: records, and reviews with an evaluator of a few lines."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from puct_support import AreaEvaluator
 
@@ -14,6 +15,19 @@ def review_of(data: bytes = RECORD, visits: int = 8) -> GameReview:
     """Return a review of a record."""
     line, analysis = read_game(data, rules=Rules()), analysis_of(visits)
     return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network)
+
+
+def with_mistakes(data: bytes = RECORD) -> GameReview:
+    """Return a review in which the first move of each player has lost eight points."""
+    review = review_of(data)
+    findings = list(review.findings)
+    findings[1] = replace(findings[1], lead=findings[0].lead - 8, winrate=0.3)
+    findings[2] = replace(findings[2], lead=findings[1].lead + 8, winrate=0.6)
+    for number in (0, 1):
+        played = review.moves[number].vertex
+        others = tuple(each for each in findings[number].candidates if each.vertex != played)
+        findings[number] = replace(findings[number], candidates=others)
+    return new_review(review.line, findings, "test")
 
 
 def analysis_of(visits: int | None = 8, evaluator: AreaEvaluator | None = None) -> GameAnalysis:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from fake_evaluators import UniformEvaluator
 from puct_support import AreaEvaluator
-from review.review_support import RECORD, analysis_of, review_of
+from review.review_support import RECORD, analysis_of, review_of, with_mistakes
 
 from gtp_engine import Config, Rules
 from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import conditions_of_row
-from gtp_engine.review import GameReview, People, completed, new_review, read_game
+from gtp_engine.review import GameReview, People, completed, read_game
 from gtp_engine.review.game_analysis import Effort, GameAnalysis
 from gtp_engine.review.lessons import LearningRecord
 
@@ -36,19 +36,6 @@ class RankedEvaluator(UniformEvaluator):
                 share = 0.02 * (profile.black_rank - 1)
                 policy *= (1 - share) / (1 - policy[self._favourite])
                 policy[self._favourite] = share
-
-
-def with_mistakes(data: bytes = RECORD) -> GameReview:
-    """Return a review in which the first move of each player has lost eight points."""
-    review = review_of(data)
-    findings = list(review.findings)
-    findings[1] = replace(findings[1], lead=findings[0].lead - 8, winrate=0.3)
-    findings[2] = replace(findings[2], lead=findings[1].lead + 8, winrate=0.6)
-    for number in (0, 1):
-        played = review.moves[number].vertex
-        others = tuple(each for each in findings[number].candidates if each.vertex != played)
-        findings[number] = replace(findings[number], candidates=others)
-    return new_review(review.line, findings, "test")
 
 
 def people_who_play(review: GameReview, number: int) -> tuple[People, RankedEvaluator]:

@@ -4,13 +4,19 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from review.review_support import review_of
+from review.review_support import analysis_of, review_of, with_mistakes
 from review.test_game_review import reviewed
 from web.browser import Chromium, Windows, needs_browser, until
 
-from gtp_engine.review import page_of
+from gtp_engine.config.human import rank_number
+from gtp_engine.level.rank_estimate import RankEstimate
+from gtp_engine.review import completed, page_of
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
 
 LEADS = [0, -1, -1, -1, 6, 6, 6]
 RESULT = reviewed(LEADS, ["C5"] * 7).to_json()
@@ -58,14 +64,14 @@ def test_the_graphs_have_the_values_of_the_json(page: str) -> None:
         assert heights == pytest.approx(expected, abs=0.06), name
     bars = re.findall(r'<rect [^>]*height="([\d.]+)"', part(page, "lost"))
     lost = [move["points_lost"] for move in RESULT["moves"] if move["points_lost"] > 0]
-    assert [float(bar) for bar in bars] == pytest.approx([84 * each / max(lost) for each in lost], abs=0.06)
+    assert [float(bar) for bar in bars] == pytest.approx([42 * each / max(lost) for each in lost], abs=0.06)
 
 
 def test_move_mistakes_and_players_are_described(page: str) -> None:
     text = plain(page)
-    assert "Move 4: White A5 bad move , loses 7.0 points, 7.0 % winrate" in text
-    assert "Black's winrate 56.0 %, lead B+6.0. Black to play" in text
-    assert "White A5, better C5 −7.0" in text
+    assert "Move 4: White A5 bad move · lost 7.0 points and 7.0 % winrate" in text
+    assert "Black to play: winrate 56.0 %, lead +6.0; 50 visits." in text
+    assert "White A5 lost 7.0; better C5 −7.0 −7.0 % winrate" in text
     accuracy = RESULT["players"]["W"]["accuracy"]
     assert re.search(rf"Accuracy {RESULT['players']['B']['accuracy']} {accuracy}", text)
 
@@ -77,29 +83,171 @@ def test_the_page_needs_nothing_else_and_its_script_is_allowed(page: str) -> Non
     assert json.loads(html.unescape(part(page, "data"))) == json.loads(json.dumps(RESULT))
 
 
-def test_the_board_shows_continuations_and_owners_and_leaves_arrows_to_the_game(
-    chromium: Chromium, tmp_path: Path
-) -> None:
+def test_the_board_shows_continuations_step_by_step_and_owners(chromium: Chromium, tmp_path: Path) -> None:
     result = review_of().to_json()
-    (tmp_path / "page.html").write_text(page_of(result, title="game"), encoding="utf-8")
     line = result["positions"][2]["candidates"][0]["line"]
-    x, y = "ABCDE".index(line[0][0]), 5 - int(line[0][1])
 
     async def look(windows: Windows) -> None:
-        page = await windows.page(f"file://{tmp_path}/page.html#2")
-        await until(page, "document.querySelectorAll('.candidate').length")
-        await page.click(f"#board [data-x='{x}'][data-y='{y}']")
-        numbers = await page.evaluate("Array.from(document.querySelectorAll('.number'), (each) => each.textContent)")
-        assert numbers[0] == "1" and len(numbers) <= len(line)
+        page = await opened(windows, tmp_path, result, "#2")
+        await page.click(point(line[0]))
+        for count in (1, 2, 3):
+            assert await page.locator(".number").all_text_contents() == [str(number + 1) for number in range(count)]
+            await page.keyboard.press("ArrowRight")
+        await page.keyboard.press("ArrowLeft")
+        assert await page.locator(".number").count() == 3
+        await page.keyboard.press("Escape")
         await page.keyboard.press("ArrowRight")
         assert (await page.inner_text("#now")).startswith("Move 3: Black D2")
-        assert not await page.evaluate("document.querySelectorAll('.number').length")
+        assert not await page.locator(".number").count()
         await page.click("#owner")
         position = result["positions"][3]
         free = [each for each, stone in zip(position["ownership"], position["stones"], strict=True) if stone == "."]
-        owned = sum(abs(each) >= 10 for each in free)
         await page.click("#hints")
-        drawn = await page.evaluate("document.querySelectorAll('.owner-black, .owner-white').length")
-        assert drawn == owned > 0
+        drawn = await page.locator(".owner-black, .owner-white").count()
+        assert drawn == sum(abs(each) >= 10 for each in free) > 0
+
+    chromium.run(look)
+
+
+async def opened(windows: Windows, folder: Path, result: dict[str, Any], place: str = "", **options: Any) -> "Page":
+    file = folder / "page.html"
+    file.write_text(page_of(result, title="game"), encoding="utf-8")
+    return await windows.page(f"{file.as_uri()}{place}", **options)
+
+
+def point(vertex: str) -> str:
+    return f"#board [data-x='{'ABCDE'.index(vertex[0])}'][data-y='{5 - int(vertex[1])}']"
+
+
+@pytest.fixture(scope="module")
+def lessons() -> dict[str, Any]:
+    """Return a review in which moves 1 (Black C3) and 2 (White B4) lost eight points; Ann is told a rank."""
+    result = json.loads(json.dumps(completed(with_mistakes(), analysis_of()).to_json()))
+    estimate = RankEstimate(rank_number("3k"), rank_number("5k"), rank_number("1k"), 60, 1)
+    result["players"]["B"]["played_like"]["estimate"] = estimate.to_json()
+    shares = {"3k": 0.31, "1k": 0.2, "3d": 0.06}
+    choice = {"rank": "3k", "vertex": "C3", "share": 0.31, "played_share": 0.31, "shares": shares}
+    result["moves"][0]["people"] = choice
+    result["lessons"] = [lesson for lesson in result["lessons"] if lesson["number"] < 3]
+    result["players"]["B"]["mistakes"] = [1]
+    result["lessons"][0]["answers"].insert(1, {"vertex": "B2", "points_lost": 0.4, "line": ["B2", "D4"]})
+    return result
+
+
+def test_a_mistake_is_shown_from_the_position_before_with_what_was_played_and_what_was_better(
+    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+) -> None:
+    """It stopped after the bad move, and the better one was never on the board together with it."""
+    better = lessons["moves"][0]["best"]
+
+    async def look(windows: Windows) -> None:
+        page = await opened(windows, tmp_path, lessons, "#6")
+        await page.keyboard.press("p")
+        while await page.input_value("#slider") != "0":
+            await page.keyboard.press("p")
+        assert f"Black C3 lost 8.0; better {better}" in await page.inner_text("#now")
+        assert "A 3k plays C3 in 31 % of such positions, a 3d in 6 %." in await page.inner_text("#now")
+        assert await page.text_content(".candidate.played") == "−8.0"
+        assert await page.locator(".candidate.played .disc").evaluate("e => getComputedStyle(e).fill") == RED
+        assert await page.locator(".candidate.best").count() == 1
+        await page.get_by_role("button", name="C3, as played").click()
+        assert await page.locator(".number").all_text_contents() == ["1"]
+        await page.click("#next")
+        assert await page.locator(".number").all_text_contents() == ["1", "2"], "how it is answered"
+        await page.get_by_role("button", name="Back to the game").click()
+        await page.click("#next-mistake")
+        assert await page.input_value("#slider") == "1"
+
+    chromium.run(look)
+
+
+RED = "rgb(179, 38, 30)"
+
+
+def test_the_players_mistakes_are_listed_apart_and_the_persons_come_first(
+    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+) -> None:
+    async def look(windows: Windows) -> None:
+        page = await opened(windows, tmp_path, lessons | {"person": "W"})
+        assert await page.locator("#mistakes h3").all_inner_texts() == ["Bob", "Ann"]
+        await page.click("#reader-B")
+        assert await page.locator("#mistakes h3").all_inner_texts() == ["Ann", "Bob"]
+        assert "Ann played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
+        chips = await page.locator(".candidates button").all_inner_texts()
+        assert chips and not any("B+" in chip or "W+" in chip for chip in chips), "all as one side sees them"
+
+    chromium.run(look)
+
+
+def test_the_board_is_a_grid_for_screen_readers(chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]) -> None:
+    """It was an image without a word."""
+
+    async def look(windows: Windows) -> None:
+        page = await opened(windows, tmp_path, lessons)
+        snapshot = await page.locator("#board").aria_snapshot()
+        assert snapshot.count("- row") == 5 and snapshot.count("gridcell") == 25
+        assert 'gridcell "C3, empty, was played, lost 8.0 points"' in snapshot
+        best = lessons["moves"][0]["best"]
+        assert f'gridcell "{best}, empty, best move"' in snapshot
+        await page.focus(".point[tabindex='0']")
+        await page.keyboard.press("ArrowLeft")
+        assert await page.evaluate("document.activeElement.ariaLabel.slice(0, 2)") == "B3"
+        assert await page.input_value("#slider") == "0", "arrow keys on the board move on the board"
+        await page.keyboard.press("ArrowRight")
+        await page.keyboard.press("Enter")
+        assert (await page.inner_text("#now")).startswith("Continuation")
+
+    chromium.run(look)
+
+
+def test_mistakes_are_solved_on_the_page_without_a_server(
+    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+) -> None:
+    answers = lessons["lessons"][0]["answers"]
+    right = next(each["vertex"] for each in answers if each["points_lost"] == 0.4)
+    unknown = next(
+        f"{letter}{number}" for letter in "ABCDE" for number in range(1, 6)
+        if f"{letter}{number}" not in {each["vertex"] for each in answers}
+    )  # fmt: skip
+
+    async def look(windows: Windows) -> None:
+        page = await opened(windows, tmp_path, lessons)
+        await page.click(".quiz-start")
+        text = "document.querySelector('.quiz-text').innerText"
+        assert "Black to play. C3 was played here and lost 8.0 points." in await page.inner_text("#quiz")
+        assert await page.locator(".candidate").all_text_contents() == ["−8.0"], "the answer is not shown"
+        await page.click(point(unknown))
+        await until(page, f"{text}.startsWith('The review did not look at {unknown}')")
+        await page.click(point("C3"))
+        await until(page, f"/C3 loses 8.0 points: White answers [A-E][1-5]/.test({text})")
+        await until(page, "document.querySelectorAll('.number').length > 2")  # the refutation goes on by itself
+        await page.get_by_role("button", name="Try again").click()
+        await page.click(point(right))
+        await until(page, f"/^Right: {right} loses 0.4 points; the best move is/.test({text})")
+        await page.get_by_role("button", name="Finish").click()
+        assert "1 of 1 solved, 0 at the first try." in await page.inner_text("#quiz")
+        assert "Over 1 game: 1 of 1 positions solved, 0 at the first try." in await page.inner_text("#quiz")
+        await page.reload()
+        await page.click("#reader-W")
+        await page.click(".quiz-start")
+        await page.click(point(lessons["moves"][1]["best"]))
+        await until(page, f"/^Right: .. is the best move/.test({text})")
+        await page.get_by_role("button", name="Finish").click()
+        assert "2 of 2 positions solved, 1 at the first try." in await page.inner_text("#quiz"), "counted over games"
+
+    chromium.run(look)
+
+
+def test_the_page_on_paper_has_diagrams_of_the_mistakes(
+    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+) -> None:
+    async def look(windows: Windows) -> None:
+        page = await opened(windows, tmp_path, lessons, dark=True)
+        await page.emulate_media(media="print", color_scheme="dark")
+        await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert await page.locator("figure").count() == 2 and await page.locator("figure").first.is_visible()
+        assert not await page.locator("#quiz-card, .controls").first.is_visible()
+        assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert len(await page.pdf()) > 5000
 
     chromium.run(look)

@@ -30,11 +30,12 @@ export function svg(name, attributes = {}, ...children) {
 
 export class Board {
   /** A board inside `parent`; `onChoose(vertex)` is called for the point that is clicked, tapped or entered, the latter
-   * only if the board `hasCursor`, which takes the arrow keys. */
-  constructor(parent, onChoose, { hasCursor = true } = {}) {
+   * only if the board `hasCursor`, which takes the arrow keys; `usage` says so to screen readers. */
+  constructor(parent, onChoose, { hasCursor = true, usage = "Arrow keys move, Enter plays." } = {}) {
     this.parent = parent;
     this.onChoose = onChoose;
     this.hasCursor = hasCursor;
+    this.usage = usage;
     this.width = this.height = 0;
     this.rows = [];
     this.cells = [];
@@ -149,7 +150,7 @@ export class Board {
     this.wait(null);
     const grid = svg("svg", {
       viewBox: `${-MARGIN} ${-MARGIN} ${width - 1 + 2 * MARGIN} ${height - 1 + 2 * MARGIN}`,
-      role: "grid", "aria-label": `Board of ${width} by ${height}.${this.hasCursor ? " Arrow keys move, Enter plays." : ""}`,
+      role: "grid", "aria-label": `Board of ${width} by ${height}.${this.hasCursor ? ` ${this.usage}` : ""}`,
       "aria-rowcount": height, "aria-colcount": width,
     });
     this.layers = {};

@@ -1,28 +1,31 @@
-// The page of a review: the game to step through, its graphs, the biggest mistakes and both players in numbers.
+// The page of a review: the game to step through, its mistakes by player, positions to solve, graphs, and both players in
+// numbers.
 
 import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
-import { bestLanguage, speak } from "./language.js";
-import { pointOf, positionsOf, vertexOf } from "./position.js";
+import { _, bestLanguage, ngettext, speak } from "./language.js";
+import { Continuation, Quiz, colorName, mistakeMarks, mistakeText, peopleTexts, boardAfter, rankText } from "./lessons.js";
+import { pointOf } from "./position.js";
 
 const review = JSON.parse(document.getElementById("data").textContent);
 const { width, height } = review.game;
 const { positions, moves } = review;
 const language = document.documentElement.dataset.language;
 const texts = JSON.parse(document.getElementById("texts").textContent);
-const best = bestLanguage(language ? [language] : navigator.languages, Object.keys(texts));
-speak(best, texts[best]);
-const NAMES = { B: "Black", W: "White" };
-const COLORS = { B: "black", W: "white", X: "black", O: "white" };
-const MARKS = { BM: "bad move", DO: "doubtful", IT: "interesting", TE: "fine move" };
+const spoken = bestLanguage(language ? [language] : navigator.languages, Object.keys(texts));
+speak(spoken, texts[spoken]);
+const MARKS = { BM: _("bad move"), DO: _("doubtful"), IT: _("interesting"), TE: _("fine move") };
+const PHASES = { opening: _("opening"), "middle game": _("middle game"), endgame: _("endgame") };
 const SHOWN = 3; // candidates of a position
 const SWIPE = 40; // pixels
 const $ = (id) => document.getElementById(id);
-const board = new Board($("board"), choose, { hasCursor: false });
+const board = new Board($("board"), choose, { usage: _("Arrow keys move on the board, Enter shows how a move goes on.") });
+const continuation = new Continuation(draw);
+const quiz = new Quiz($("quiz"), { show: showLesson });
 let now = 0;
 let showHints = true;
 let showOwner = false;
-let line = null; // the continuation that is shown
+let reader = review.person ?? "B"; // whose mistakes come first
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -32,177 +35,347 @@ function element(name, attributes = {}, ...children) {
 }
 
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
-const leadText = (lead) => (Math.abs(lead) < 0.05 ? "even" : (lead > 0 ? "B+" : "W+") + Math.abs(lead).toFixed(1));
-const other = (color) => (color === "B" ? "W" : "B");
+const leadText = (lead) => (Math.abs(lead) < 0.05 ? _("even") : (lead > 0 ? "B+" : "W+") + Math.abs(lead).toFixed(1));
+const signed = (points) => (Math.abs(points) < 0.05 ? "0" : `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`);
 const stoneOf = (color) => element("span", { class: `stone ${color}` });
 const candidates = () => positions[now].candidates.slice(0, SHOWN);
+const rowsOf = ({ stones }) => Array.from({ length: height }, (_row, y) => stones.slice(y * width, (y + 1) * width));
+const bestOf = (number) => positions[number].candidates[0] ?? null;
+const replyOf = (number) => [moves[number - 1].vertex, ...(bestOf(number)?.line ?? [])];
+const isMistake = ({ number, mark, color }) => mark === "BM" || mark === "DO" || review.players[color].mistakes.includes(number);
+
+/** Return the winrate and lead of a position or a candidate as the side to play in position `number` sees them. */
+function seen({ winrate, lead }, number = now) {
+  return positions[number].to_play === "B" ? { winrate, lead } : { winrate: 1 - winrate, lead: -lead };
+}
+
+/** Return a mistake as `lessons.js` takes it. */
+function mistake(number) {
+  const { color, vertex, points_lost: loss, best } = moves[number - 1];
+  return { number, color, vertex, loss, best };
+}
+
+/** Return the mistake that the next move of the game is, null if it is none. */
+function nextMistake() {
+  return moves[now] && isMistake(moves[now]) ? mistake(now + 1) : null;
+}
+
+// --- the board ---
+
+function draw() {
+  drawBoard();
+  describe();
+}
 
 function drawBoard() {
-  const { stones, ownership, to_play: first } = positions[now];
-  const setup = [...stones].flatMap((stone, index) => stone === "." ? [] : [[COLORS[stone], vertexOf(index % width, Math.floor(index / width), height)]]);
-  const played = (line ?? []).map((vertex, index) => [COLORS[index % 2 ? other(first) : first], vertex]);
-  const { rows } = positionsOf({ width, height, setup, moves: played }).at(-1);
+  const position = positions[now];
+  const line = continuation.moves;
+  const shown = line ? boardAfter(rowsOf(position), position.to_play, line, continuation.at)
+    : { rows: rowsOf(position), last: now ? pointOf(moves[now - 1].vertex, height) : null };
+  const found = nextMistake();
   const areHintsShown = showHints && !line;
-  board.show({
-    width, height, rows,
-    last: now && !line ? pointOf(moves[now - 1].vertex, height) : null,
-    numbers: Object.fromEntries((line ?? []).flatMap((vertex, index) => vertex === "pass" ? [] : [[vertex, index + 1]])),
-    next: areHintsShown && moves[now] ? pointOf(moves[now].vertex, height) : null,
-  });
-  const marks = areHintsShown ? candidates().map(markOf) : [];
-  board.overlay({
-    candidates: marks.filter(({ point }) => point).map(({ point: [x, y], ...mark }) => ({ x, y, ...mark })),
-    ownership: showOwner && !line ? ownership.map((percents) => percents / 100) : null,
-  });
+  board.show({ width, height, ...shown, next: areHintsShown && moves[now] && !found ? pointOf(moves[now].vertex, height) : null });
+  const marks = areHintsShown ? candidates().map(markOf).filter(({ x }) => x !== undefined) : [];
+  const played = areHintsShown && found ? mistakeMarks(found, height) : [];
+  const others = marks.filter(({ x, y }) => !played.some((each) => each.x === x && each.y === y));
+  board.overlay({ candidates: [...others, ...played], ownership: showOwner && !line ? position.ownership.map((percents) => percents / 100) : null });
 }
 
 /** Return a candidate as the board draws it. */
 function markOf(candidate, rank) {
   const loss = lossOf(candidate);
-  const label = rank ? `loses ${loss.toFixed(1)} points` : "best move";
-  return { point: pointOf(candidate.vertex, height), loss, text: lossText(loss), brief: lossText(loss, 0), kind: rank ? "" : "best", label };
+  const [x, y] = pointOf(candidate.vertex, height) ?? [];
+  const label = rank ? _("loses {points} points", { points: loss.toFixed(1) }) : _("best move");
+  return { x, y, loss, text: lossText(loss), brief: lossText(loss, 0), kind: rank ? "" : "best", label };
 }
 
 /** Return what a candidate of the position that is shown loses against the best one, in points. */
-function lossOf({ lead }) {
-  const { candidates: [best], to_play: color } = positions[now];
-  return Math.max(0, color === "B" ? best.lead - lead : lead - best.lead);
+function lossOf(candidate) {
+  return Math.max(0, seen(positions[now].candidates[0]).lead - seen(candidate).lead);
 }
 
-/** Show the continuation of the candidate on a point of the board. */
+/** Take a point of the board: an answer of the quiz, or a candidate whose continuation is wanted. */
 function choose(vertex) {
-  const found = showHints && !line && candidates().find((candidate) => candidate.vertex === vertex);
-  if (found) show(now, found.line);
+  if (quiz.isAsking) {
+    quiz.answer(vertex);
+    return;
+  }
+  const found = showHints && !continuation.moves && candidates().find((candidate) => candidate.vertex === vertex);
+  if (found) continuation.show(found.line);
+  else if (!continuation.moves && moves[now]?.vertex === vertex) continuation.show(replyOf(now + 1));
 }
+
+// --- words about the position ---
 
 function describe() {
-  const position = positions[now];
-  const after = now > 0 ? moves[now - 1] : null;
-  const first = element("p");
-  if (after) {
-    first.append(stoneOf(after.color), `Move ${now}: ${NAMES[after.color]} ${after.vertex}`);
-    if (after.mark) first.append(" ", element("span", { class: after.mark }, MARKS[after.mark]));
-    if (after.points_lost > 0) first.append(`, loses ${after.points_lost.toFixed(1)} points, ${percent(after.winrate_lost)} winrate`);
-  } else first.append("Start of the game");
-  const second = element("p", { class: "soft" },
-    `Black's winrate ${percent(position.winrate)}, lead ${leadText(position.lead)}. ${NAMES[position.to_play]} to play; ${position.visits} visits.`);
-  const list = element("div", { class: "candidates" });
-  candidates().forEach((candidate, rank) => {
-    const winrate = position.to_play === "B" ? candidate.winrate : 1 - candidate.winrate;
-    const button = element("button", { "aria-pressed": String(line === candidate.line) },
-      `${"ABC"[rank]} ${candidate.vertex}  ${percent(winrate)}  ${leadText(candidate.lead)}`);
-    button.addEventListener("click", () => show(now, line === candidate.line ? null : candidate.line));
-    list.append(button);
-  });
-  $("now").replaceChildren(first, second, list);
+  const parts = [];
+  if (quiz.isAsking) parts.push(element("p", { class: "soft" }, _("Click the point where you would play.")));
+  else parts.push(...(continuation.moves ? lineTexts() : positionTexts()));
+  $("now").replaceChildren(...parts);
 }
+
+function positionTexts() {
+  const position = positions[now];
+  const { winrate, lead } = seen(position);
+  const values = { player: colorName(position.to_play), winrate: percent(winrate), lead: signed(lead), visits: position.visits };
+  const outlook = _("{player} to play: winrate {winrate}, lead {lead}; {visits} visits.", values);
+  const parts = [moveText(), element("p", { class: "soft" }, outlook)];
+  const found = nextMistake();
+  if (found) {
+    parts.push(element("p", { class: "verdict" }, mistakeText(found)));
+    parts.push(...peopleTexts(moves[now].people, found.vertex).map((text) => element("p", {}, text)));
+    if (review.lessons.some(({ number, is_next: isNext }) => isNext && number === now + 1)) {
+      parts.push(element("p", {}, _("Worth studying next: players two ranks stronger play it less often.")));
+    }
+  }
+  const people = moves[now]?.people;
+  if (people) {
+    parts.push(element("p", { class: "soft" }, _("Players of {rank} play {move} most ({share}).", { rank: people.rank, move: people.vertex, share: percent(people.share) })));
+  }
+  return [...parts, chips(found)];
+}
+
+function moveText() {
+  const move = now > 0 ? moves[now - 1] : null;
+  if (!move) return element("p", {}, _("Start of the game"));
+  const text = element("p", {}, stoneOf(move.color), _("Move {number}: {player} {move}", { number: now, player: colorName(move.color), move: move.vertex }));
+  if (move.mark) text.append(" ", element("span", { class: move.mark }, MARKS[move.mark]));
+  if (move.points_lost > 0) text.append(" · ", _("lost {points} points and {winrate} winrate", { points: move.points_lost.toFixed(1), winrate: percent(move.winrate_lost) }));
+  if (move.seconds !== null) text.append(" · ", _("took {seconds} s", { seconds: move.seconds.toFixed(0) }));
+  return text;
+}
+
+/** Return buttons for the continuations: of the candidates, seen by the side to play, and of a mistake. */
+function chips(found) {
+  const list = element("div", { class: "candidates", role: "group", "aria-label": _("Moves, as {player} sees them", { player: colorName(positions[now].to_play) }) });
+  const add = (loss, text, line, label) => {
+    const button = element("button", { title: label }, element("span", { class: `loss ${lossClass(loss)}` }, lossText(loss)), ` ${text}`);
+    button.addEventListener("click", () => continuation.show(line));
+    list.append(button);
+  };
+  for (const candidate of candidates()) {
+    if (found?.vertex === candidate.vertex) continue;
+    const { winrate, lead } = seen(candidate);
+    add(lossOf(candidate), `${candidate.vertex}  ${percent(winrate)}  ${signed(lead)}`, candidate.line, _("Points lost, move, winrate and lead; shows how it goes on"));
+  }
+  if (found) add(found.loss, _("{move}, as played", { move: found.vertex }), replyOf(now + 1), _("Shows how the mistake is answered"));
+  return list;
+}
+
+function lineTexts() {
+  const { moves: line, at } = continuation;
+  const text = line.map((vertex, index) => element("span", index < at ? { class: "seen" } : { class: "soft" }, `${index + 1} ${vertex} `));
+  const back = element("button", { title: "Escape" }, _("Back to the game"));
+  back.addEventListener("click", () => show(now));
+  return [element("p", {}, _("Continuation, move {number} of {count}", { number: at, count: line.length })), element("p", { class: "line" }, ...text), back];
+}
+
+// --- graphs ---
 
 /** Return the graphs by their elements, each with what it draws. */
 function newGraphs() {
-  const marked = moves.filter(({ mark }) => mark === "BM" || mark === "DO").map(({ number }) => [number, `dot ${lossClass(moves[number - 1].points_lost)}`]);
+  const marked = moves.filter(isMistake).map(({ number, points_lost: lost }) => [number, `dot ${lossClass(lost)}`]);
   const far = Math.max(2, ...positions.map(({ lead }) => Math.abs(lead)));
   const most = Math.max(2, ...moves.map((move) => move.points_lost));
+  const times = moves.map(({ seconds }) => seconds);
+  const longest = Math.max(1, ...times);
+  const upwards = (values) => values.map((value, move) => (moves[move].color === "B" ? value : -value));
+  const both = (top, text) => ({ low: -top, high: top, marks: [-top, 0, top], text: (value) => text(Math.abs(value)) });
   const series = {
     winrate: { kind: "graph-line", values: positions.map((each) => each.winrate), low: 0, high: 1, marks: [0, 0.5, 1],
       text: (value) => `${Math.round(100 * value)} %`, area: "graph-area", dots: marked },
     lead: { kind: "graph-line", values: positions.map((each) => each.lead), low: -far, high: far, marks: [-far, 0, far],
       text: leadText, dots: marked },
-    lost: { kind: (move) => `graph-bar ${lossClass(moves[move].points_lost)}`, values: moves.map((move) => move.points_lost), low: 0, high: most,
-      marks: [0, most / 2, most], text: (value) => String(+value.toFixed(1)) },
+    lost: { kind: (move) => `graph-bar ${lossClass(moves[move].points_lost)}`, values: upwards(moves.map((move) => move.points_lost)),
+      ...both(most, (value) => String(+value.toFixed(1))) },
+    time: { kind: (move) => `graph-time ${moves[move].color}`, values: upwards(times), ...both(longest, (value) => `${value.toFixed(0)} s`) },
   };
+  const isTold = times.some((seconds) => seconds !== null);
+  $("time-card").hidden = !isTold;
+  if (!isTold) delete series.time;
   return Object.entries(series).map(([id, drawn]) => [new Graph($(id), (number) => show(number), [64, 8, 8, 18]), drawn]);
 }
 
+// --- mistakes and players ---
+
+const nameOf = (color) => review.players[color].name || colorName(color);
+const inOrder = () => [reader, reader === "B" ? "W" : "B"];
+
 function drawMistakes() {
-  const items = review.mistakes.map((number) => {
-    const move = moves[number - 1];
-    const [candidate] = positions[number - 1].candidates;
-    const button = element("button", {}, element("span", {}, stoneOf(move.color), `${number}`),
-      element("span", {}, `${NAMES[move.color]} ${move.vertex}, better ${move.best}`),
-      element("span", { class: `loss ${lossClass(move.points_lost)}` }, lossText(move.points_lost)),
-      element("span", { class: "more" }, candidate.line.join(" ")));
-    button.addEventListener("click", () => {
-      show(number - 1, candidate.line);
-      if (matchMedia("(max-width: 860px)").matches) $("board").scrollIntoView({ behavior: "smooth" });
-    });
-    return element("li", {}, button);
+  const lists = inOrder().map((color) => {
+    const numbers = review.players[color].mistakes;
+    const items = numbers.map((number) => element("li", {}, mistakeButton(number)));
+    const content = items.length ? element("ol", { class: "mistakes" }, ...items) : element("p", { class: "soft" }, _("No move lost 2 points or more."));
+    return element("section", { "aria-label": _("Mistakes of {name}", { name: nameOf(color) }) }, element("h3", {}, stoneOf(color), nameOf(color)), content);
   });
-  if (!items.length) items.push(element("li", {}, "No move lost 2 points or more."));
-  $("mistakes").replaceChildren(...items);
+  $("mistakes").replaceChildren(...lists);
+}
+
+function mistakeButton(number) {
+  const move = moves[number - 1];
+  const why = move.is_decided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${percent(move.winrate_lost)}` });
+  const button = element("button", {}, element("span", {}, String(number)), element("span", {}, mistakeText(mistake(number))),
+    element("span", { class: `loss ${lossClass(move.points_lost)}` }, lossText(move.points_lost)),
+    element("span", { class: "more" }, [why, PHASES[move.phase], ...peopleTexts(move.people, move.vertex)].join(" · ")));
+  button.addEventListener("click", () => {
+    show(number - 1);
+    if (matchMedia("(max-width: 860px)").matches) $("board").scrollIntoView({ behavior: "smooth" });
+  });
+  return button;
+}
+
+/** Draw what can be solved: the lessons of the reader. */
+function drawQuiz() {
+  const found = new Map(review.lessons.map((lesson) => [lesson.number, lesson]));
+  const numbers = review.players[reader].mistakes.filter((number) => found.has(number));
+  quiz.offer(`${review.key ?? ""}${reader}`, numbers.map((number) => ({ ...mistake(number), ...found.get(number) })));
+  $("quiz-card").hidden = !review.lessons.length;
+  $("no-lessons").hidden = numbers.length > 0;
+  for (const color of ["B", "W"]) $(`reader-${color}`).setAttribute("aria-pressed", String(reader === color));
+}
+
+/** Show a lesson of the quiz, or null for the game again; the mistake is marked until there is an answer. */
+function showLesson(lesson, shown) {
+  if (!lesson) {
+    board.placing(null);
+    draw();
+    return;
+  }
+  now = lesson.number - 1;
+  continuation.hide();
+  const position = positions[now];
+  const after = shown ? boardAfter(rowsOf(position), position.to_play, shown.moves, shown.at) : { rows: rowsOf(position), last: now ? pointOf(moves[now - 1].vertex, height) : null };
+  board.show({ width, height, ...after });
+  board.overlay({ candidates: shown ? [] : mistakeMarks({ ...lesson, best: null }, height) });
+  board.placing(shown ? null : lesson.color === "B" ? "black" : "white");
+  describe();
+  drawPlace();
 }
 
 function drawPlayers() {
   const { B, W } = review.players;
   const shown = (value) => (value === null ? "–" : String(value));
   const interval = (side) => (side.accuracy_interval ? side.accuracy_interval.join(" – ") : "–");
-  const rows = [["Accuracy", B.accuracy, W.accuracy], ["95 % interval", interval(B), interval(W)],
-    ["Moves", B.moves, W.moves], ["Same as the engine's", B.best_moves, W.best_moves],
-    ["Points lost per move", B.mean_points_lost, W.mean_points_lost],
-    ...Object.keys(B.by_phase).map((phase) => [`· in the ${phase}`, B.by_phase[phase], W.by_phase[phase]]),
-    ...Object.keys(B.blunders).map((least) => [`Lost ${least} points or more`, B.blunders[least], W.blunders[least]])];
-  const head = element("tr", {}, element("th"), ...["B", "W"].map((color) =>
-    element("th", {}, stoneOf(color), review.players[color].name || NAMES[color])));
+  const seconds = B.seconds === null && W.seconds === null ? [] : [[_("Seconds per move"), B.seconds, W.seconds]];
+  const rows = [[_("Accuracy"), B.accuracy, W.accuracy], [_("95 % interval"), interval(B), interval(W)],
+    [_("Moves"), B.moves, W.moves], [_("Same as the engine's"), B.best_moves, W.best_moves], ...seconds,
+    [_("Points lost per move"), B.mean_points_lost, W.mean_points_lost],
+    ...Object.keys(B.by_phase).map((phase) => [`· ${PHASES[phase]}`, B.by_phase[phase], W.by_phase[phase]]),
+    ...Object.keys(B.blunders).map((least) => [_("Moves that lost {points} points or more", { points: least }), B.blunders[least], W.blunders[least]])];
+  const head = element("tr", {}, element("th"), ...["B", "W"].map((color) => element("th", { scope: "col" }, stoneOf(color), nameOf(color))));
   $("players").replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows.map(([name, black, white]) =>
-    element("tr", {}, element("th", {}, name), element("td", {}, shown(black)), element("td", {}, shown(white))))));
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, shown(black)), element("td", {}, shown(white))))));
+  drawRanks();
 }
 
-function show(number, variation = null) {
-  now = Math.max(0, Math.min(positions.length - 1, number));
-  line = variation;
+/** Say which rank each player played like, or why that is not known. */
+function drawRanks() {
+  const told = inOrder().map((color) => [color, review.players[color].played_like]);
+  const lines = told.map(([color, { estimate, note }]) => estimate ? element("p", { class: "rank" }, stoneOf(color), `${rankText(estimate, nameOf(color), false)}.`)
+    : note ? element("p", { class: "soft" }, stoneOf(color), _("{name}: no rank. {reason}.", { name: nameOf(color), reason: note })) : "");
+  if (told.some(([, { estimate }]) => estimate)) lines.push(element("p", { class: "soft" }, _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.")));
+  $("ranks").replaceChildren(...lines);
+}
+
+// --- moving about ---
+
+function drawPlace() {
   $("slider").value = now;
-  drawBoard();
-  describe();
   for (const [graph, drawn] of graphs) graph.show(moves.length, now, [drawn]);
 }
 
-function jump(step) {
-  const marked = moves.filter((move) => move.points_lost >= 2).map((move) => move.number);
-  const found = step > 0 ? marked.find((number) => number > now) : marked.filter((number) => number < now).pop();
+/** Show the position after `number` moves of the game. */
+function show(number) {
+  if (quiz.isAsking) quiz.stop();
+  now = Math.max(0, Math.min(positions.length - 1, number));
+  continuation.hide();
+  draw();
+  drawPlace();
+}
+
+/** Step through the continuation that is shown, or else through the game. */
+function step(by) {
+  const shown = quiz.isAsking ? quiz.continuation : continuation;
+  if (shown.moves) shown.step(shown.at + by);
+  else if (!quiz.isAsking) show(now + by);
+}
+
+/** Go to the position before the next or the previous mistake. */
+function jump(by) {
+  const before = moves.filter(isMistake).map((move) => move.number - 1);
+  const found = by > 0 ? before.find((number) => number > now) : before.filter((number) => number < now).pop();
   if (found !== undefined) show(found);
 }
 
 function toggle(id) {
   if (id === "hints") showHints = !showHints; else showOwner = !showOwner;
   $(id).setAttribute("aria-pressed", String(id === "hints" ? showHints : showOwner));
-  line = null;
-  drawBoard();
-  describe();
+  show(now);
+}
+
+/** Show the mistakes and lessons of a player first. */
+function read(color) {
+  reader = color;
+  drawMistakes();
+  drawQuiz();
+  drawRanks();
 }
 
 function begin() {
-  const name = (color) => [review.players[color].name || NAMES[color], review.players[color].rank].filter(Boolean).join(" ");
+  const name = (color) => [nameOf(color), review.players[color].rank].filter(Boolean).join(" ");
   $("title").replaceChildren(stoneOf("B"), name("B"), " – ", stoneOf("W"), name("W"));
   const { game } = review;
-  const facts = [`${width}×${height}`, game.rules, `komi ${game.komi}`];
-  if (game.handicap) facts.push(`handicap ${game.handicap}`);
-  if (game.result) facts.push(`result ${game.result}`);
+  const facts = [`${width}×${height}`, game.rules, _("komi {komi}", { komi: game.komi })];
+  if (game.handicap) facts.push(_("handicap {stones}", { stones: game.handicap }));
+  if (game.result) facts.push(_("result {result}", { result: game.result }));
   if (game.date) facts.push(game.date);
   $("facts").textContent = facts.join(" · ");
-  $("footer").textContent = [`Reviewed by ${review.program} with ${review.network}.`, ...review.notes].join(" ");
+  $("footer").textContent = [_("Reviewed by {program} with {network}.", { program: review.program, network: review.network }), ...review.notes].join(" ");
   $("slider").max = positions.length - 1;
   $("slider").addEventListener("input", ({ target }) => show(Number(target.value)));
-  const actions = { first: () => show(0), back: () => show(now - 1), next: () => show(now + 1),
+  const actions = { first: () => show(0), back: () => step(-1), next: () => step(1),
     last: () => show(positions.length - 1), hints: () => toggle("hints"), owner: () => toggle("owner"),
-    "previous-mistake": () => jump(-1), "next-mistake": () => jump(1) };
+    "previous-mistake": () => jump(-1), "next-mistake": () => jump(1), "reader-B": () => read("B"), "reader-W": () => read("W") };
   for (const [id, action] of Object.entries(actions)) $(id).addEventListener("click", action);
   const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", h: "hints", o: "owner",
     p: "previous-mistake", n: "next-mistake" };
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
-    actions[keys[event.key]]();
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.matches("input")) return;
+    if (event.key === "Escape") show(now);
+    else if (event.key in keys) actions[keys[event.key]]();
+    else return;
     event.preventDefault();
   });
+  $("board").addEventListener("mousedown", (event) => event.preventDefault()); // arrow keys stay those of the game
   let touch = null;
   $("board").addEventListener("touchstart", (event) => { touch = event.touches[0].clientX; }, { passive: true });
   $("board").addEventListener("touchend", (event) => {
     const moved = event.changedTouches[0].clientX - touch;
-    if (Math.abs(moved) > SWIPE) show(now + (moved < 0 ? 1 : -1));
+    if (Math.abs(moved) > SWIPE) step(moved < 0 ? 1 : -1);
   });
-  drawMistakes();
+  for (const color of ["B", "W"]) $(`reader-${color}`).append(stoneOf(color), nameOf(color));
   drawPlayers();
+  read(reader);
   const wanted = /^#([0-9]+)$/.exec(location.hash);
   show(wanted ? Number(wanted[1]) : 0);
 }
 
+// --- on paper ---
+
+/** Draw a diagram of each mistake, which are for paper only. */
+function drawDiagrams() {
+  const numbers = inOrder().flatMap((color) => review.players[color].mistakes);
+  $("diagrams").replaceChildren(...numbers.map((number) => {
+    const place = element("div");
+    const before = number > 1 ? moves[number - 2] : null;
+    const drawn = new Board(place, () => {}, { hasCursor: false });
+    drawn.show({ width, height, rows: rowsOf(positions[number - 1]), last: before ? pointOf(before.vertex, height) : null });
+    drawn.overlay({ candidates: mistakeMarks(mistake(number), height) });
+    const lines = [mistakeText(mistake(number)), (bestOf(number - 1)?.line ?? []).join(" "), ...peopleTexts(moves[number - 1].people, moves[number - 1].vertex)];
+    return element("figure", {}, place, element("figcaption", {}, element("strong", {}, `${number}. ${lines[0]}`), ...lines.slice(1).map((text) => element("div", {}, text))));
+  }));
+}
+
 const graphs = newGraphs();
 begin();
+addEventListener("beforeprint", drawDiagrams);
