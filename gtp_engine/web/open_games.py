@@ -103,6 +103,7 @@ class OpenGame:
             "id": self.name,
             "level": self._entry.level,
             "thinking": self.is_thinking,
+            "opened": self._entry.opened is not None,
             "compiling": self._session.engine.is_compiling,
             "unsaved": self.unsaved,
             "age": time.monotonic() - self._state_time if self._state["clocks"] else 0.0,

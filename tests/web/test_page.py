@@ -1,78 +1,23 @@
 """The page in a real browser: a whole game by clicks, analysis, two browsers, a reload, a server that is restarted."""
 
-import contextlib
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from aiohttp.test_utils import TestServer
-from puct_support import AreaEvaluator
 from superko_games import triple_ko
 from web.browser import Chromium, Windows, needs_browser, open_record, until
-from web.serving import close
+from web.page_support import MY_MOVE, click_point, moves_of, new_game, pass_move, play, server
 
-from gtp_engine.config import Config
-from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.review import game_analysis
 from gtp_engine.sgf import format_sgf
-from gtp_engine.web.access import Access
-from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.web_process import new_application
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
 pytestmark = needs_browser
 
-MY_MOVE = "document.querySelector('#status').innerText.includes('Your move')"
 FREE_POINTS = "document.querySelectorAll('.point[aria-label*=empty]').length"
-
-
-@contextlib.asynccontextmanager
-async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncIterator[int]:
-    """Run a server with a fast engine, which plays by rollouts, and a network for reviews; yield its port."""
-    config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
-    log: list[str] = []
-
-    def load() -> Any:
-        return SharedEngines(config, evaluator=AreaEvaluator()).load_for_analyses()
-
-    host = EngineHost(config, load, log.append)
-    host.start()
-    running = TestServer(new_application(host, Access(token, frozenset(), is_encrypted=False), games), port=port)
-    async with running:
-        assert running.port is not None
-        yield running.port
-    await close(host)
-    assert [line for line in log if "rror" in line] == []
-
-
-async def new_game(page: "Page", **choices: str) -> None:
-    """Start a game with these choices in the dialog."""
-    await until(page, "document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
-    for name, value in choices.items():
-        field = f"document.querySelector('#setup [name={name}]')"
-        await page.evaluate(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('change', {{bubbles: true}}))")
-    await page.click("#setup button[value=start]")
-    await until(page, "location.hash.startsWith('#game=') && !document.querySelector('#setup').open")
-
-
-async def click_point(page: "Page", vertex: str, size: int = 9) -> None:
-    x, y = "ABCDEFGHJ".index(vertex[0]), size - int(vertex[1:])
-    await page.click(f".point[data-x='{x}'][data-y='{y}']")
-
-
-async def play(page: "Page", vertex: str) -> None:
-    """Play a move by a click, and wait for the engine's."""
-    before = await page.inner_text("#number")
-    await click_point(page, vertex)
-    await until(page, f"document.querySelector('#number').innerText !== '{before}' && {MY_MOVE}")
-
-
-async def moves_of(page: "Page") -> int:
-    return int((await page.inner_text("#number")).split("/")[1])
 
 
 def test_a_whole_game(chromium: Chromium, tmp_path: Path) -> None:
@@ -163,20 +108,20 @@ async def to_the_end(page: "Page") -> None:
     """Pass until the engine passes too, dispute a stone, accept the score."""
     while not await page.evaluate("document.querySelector('#accept').offsetParent !== null"):
         before = await page.inner_text("#number")
-        await page.click("#pass")
+        await pass_move(page)
         await until(
             page,
             f"document.querySelector('#number').innerText !== '{before}' && "
             f"({MY_MOVE} || /Click stones/.test(document.querySelector('#status').innerText))",
         )
-    await until(page, "/wins by .* Click stones/.test(document.querySelector('#status').innerText)")
+    await until(page, "/(Tengen wins|You win) by .* Click stones/.test(document.querySelector('#status').innerText)")
     before = await page.inner_text("#status")
     crosses = await page.evaluate("document.querySelectorAll('.cross').length")
     await page.click(".point[aria-label*='white stone']")
     await until(page, f"document.querySelectorAll('.cross').length !== {crosses}")
     assert await page.inner_text("#status") != before
     await page.click("#accept")
-    await until(page, "/ wins by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
+    await until(page, "/ won by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
 
 
 def test_a_page_whose_connection_comes_back(chromium: Chromium, tmp_path: Path) -> None:
@@ -283,9 +228,9 @@ def test_a_phone(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyP
             await tap(page)
             assert await moves_of(page) == before
             await page.click("#first")
-            await until(page, "document.querySelector('#confirm').hidden")
+            await until(page, "document.querySelector('#confirm').disabled")
             await page.click("#last")
-            assert await page.evaluate("document.querySelector('#confirm').hidden")
+            assert await page.evaluate("document.querySelector('#confirm').disabled")
             await tap(page)
             await page.click("#confirm")
             await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")

@@ -4,6 +4,7 @@ import { LETTERS, pointOf, vertexOf } from "./position.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const NAMES = { ".": "empty", X: "black stone", O: "white stone" };
+const OWNERS = { X: "Black's point", O: "White's point" };
 const MARGIN = 1.05;
 const LOSSES = [0.5, 1, 2, 5]; // points lost with which the next colour of the scale begins
 const SMALL = 24; // pixels between two points of a board on which labels are short
@@ -47,8 +48,8 @@ export class Board {
     new ResizeObserver(() => this.resized()).observe(parent);
   }
 
-  /** Show a position: {width, height, rows, last}, perhaps with dead stones, the forbidden point of a ko, the numbers of
-   * stones by vertex, and the point that is played next. */
+  /** Show a position: {width, height, rows, last}, perhaps with dead stones, the owners of all points as rows, the
+   * forbidden point of a ko, the numbers of stones by vertex, and the point that is played next. */
   show(position) {
     if (position.width !== this.width || position.height !== this.height) this.build(position.width, position.height);
     const before = this.rows;
@@ -62,7 +63,8 @@ export class Board {
         const vertex = vertexOf(x, y, this.height);
         const isDead = dead.has(vertex);
         const isLast = position.last && position.last[0] === x && position.last[1] === y;
-        this.labels[y][x] = `${vertex}, ${NAMES[stone]}${isDead ? ", dead" : ""}${isLast ? ", last move" : ""}`;
+        const owner = stone === "." && OWNERS[position.owners?.[y][x]];
+        this.labels[y][x] = `${vertex}, ${NAMES[stone]}${isDead ? ", dead" : ""}${owner ? `, ${owner}` : ""}${isLast ? ", last move" : ""}`;
         this.cells[y][x].setAttribute("aria-label", this.labels[y][x]);
         this.stones[y][x] = null;
         if (stone === ".") continue;
@@ -100,7 +102,7 @@ export class Board {
         const stone = this.rows[y]?.[x];
         this.cells[y][x].setAttribute("aria-label", this.labels[y][x]);
         this.stones[y][x]?.classList.toggle("doomed", (stone === "X" ? -owner : owner) >= LIKELY);
-        if (stone !== "." || Math.abs(owner) < 0.1 || candidates.some((each) => each.x === x && each.y === y)) continue;
+        if ((stone !== "." && !this.stones[y][x]?.classList.contains("dead")) || Math.abs(owner) < 0.1 || candidates.some((each) => each.x === x && each.y === y)) continue;
         const size = 0.42 * Math.sqrt(Math.abs(owner));
         owned.push(svg("rect", {
           class: owner > 0 ? "owner-black" : "owner-white", opacity: 0.65, x: x - size / 2, y: y - size / 2, width: size, height: size,
@@ -133,6 +135,11 @@ export class Board {
     this.ghostColor = color;
     if (!color) this.wait(null);
     this.hoverPending();
+  }
+
+  /** Whether a finger's tap has to be confirmed: it covers several points of a large board. */
+  get needsConfirmation() {
+    return this.width > 9;
   }
 
   /** Let a vertex wait for its confirmation, or null for none. */
@@ -181,7 +188,7 @@ export class Board {
     this.setFocus(...place);
     const vertex = vertexOf(...place, this.height);
     // A finger covers several points of a large board: the first tap shows the stone, the second one places it.
-    const isCoarse = event.pointerType === "touch" && this.width > 9 && this.ghostColor && this.pending !== vertex;
+    const isCoarse = event.pointerType === "touch" && this.needsConfirmation && this.ghostColor && this.pending !== vertex;
     if (isCoarse) {
       this.wait(vertex);
       this.hover(place);

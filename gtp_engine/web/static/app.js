@@ -5,7 +5,9 @@ import { Analysis, marked } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
+import { _, ngettext } from "./language.js";
 import { pointOf, positionsOf } from "./position.js";
+import { countingText, drawTally, resultText } from "./result.js";
 import { Review, download } from "./review.js";
 import { Setup } from "./setup.js";
 
@@ -15,17 +17,26 @@ const ERROR_TIME = 6000; // milliseconds
 const LOW_TIME = 10; // seconds
 const STATUS_TIME = 2000; // milliseconds to wait for the status of a server that is gone or refuses
 const UNAUTHORIZED = 401; // the HTTP status where the token is wrong
+const WAIT_TIME = 2000; // milliseconds without an answer after which the page says so
+const SLOW = new Set(["hint", "load", "open", "review", "stop_review", "review_file", "check_time"]); // requests that take their time
+const PASS_TIME = 2000; // milliseconds after a move in which a pass is more likely a finger that slipped
+const DOUBLE_DISTANCE = 30; // pixels
+const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 let game = null;
 let positions = [];
 let shown = 0; // the number of moves of the position on the board
 let received = 0; // when the clocks of `game` were right
+let ahead = null; // the vertex of a move that the server has not answered yet
+let played = -Infinity; // when the person's last move was made
+let wantsHint = false; // at the person's next turn
 let hints = null;
 let announced = "";
+let hasFingers = matchMedia("(any-pointer: coarse)").matches;
+let lastClick = null;
 let longestFile = Infinity; // bytes that the server takes
 
 const board = new Board(element("board"), choose);
@@ -39,7 +50,14 @@ const server = new Connection("play", { onOpen: opened, onMessage: receive, onLo
 // --- the server ---
 
 function send(message) {
-  if (!server.send(message)) showError("There is no connection to the server at the moment.");
+  hideError();
+  if (!server.send(message)) {
+    showError(_("There is no connection to the server at the moment."));
+    return false;
+  }
+  clearTimeout(send.timer);
+  if (!SLOW.has(message.do)) send.timer = setTimeout(() => say(_("Waiting for the server …")), WAIT_TIME);
+  return true;
 }
 
 /** Return the id of the game in the page's address, null without one. */
@@ -48,6 +66,7 @@ function addressed() {
 }
 
 function opened() {
+  ahead = null;
   const id = addressed() ?? localStorage.getItem("game");
   if (game) server.send({ do: "open", id: game.id });
   else if (id) server.send({ do: "open", id });
@@ -59,17 +78,18 @@ async function lost() {
   const request = { cache: "no-store", signal: AbortSignal.timeout(STATUS_TIME) };
   const response = await fetch(location.pathname, request).catch(() => null);
   if (server.isOpen) return;
-  if (response?.status === UNAUTHORIZED) say("The server has another token now: open the address that it printed.");
-  else say("The connection to the server is lost; trying again …");
+  if (response?.status === UNAUTHORIZED) say(_("The server has another token now: open the address that it printed."));
+  else say(_("The connection to the server is lost; trying again …"));
 }
 
 function receive(message) {
+  clearTimeout(send.timer);
   const handlers = {
     hello: (hello) => {
       setup.offer(hello);
       longestFile = hello.max_file;
       element("about").textContent = `Tengen ${hello.version}`;
-      if (!game) element("status").textContent = "Start a new game, or open a record.";
+      if (!game) say(_("Start a new game, or open a record."));
     },
     game: showGame,
     hint: ({ moves }) => {
@@ -77,7 +97,7 @@ function receive(message) {
       hints = moves;
       draw();
       const [best] = moves;
-      if (best) say(`Hint: ${best.vertex}, winrate ${(100 * best.winrate).toFixed(0)} %.`);
+      if (best) say(_("Hint: {vertex}, winrate {percent} %.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
     },
     record: ({ content }) => saveRecord(content),
     review: showReview,
@@ -88,6 +108,7 @@ function receive(message) {
         history.replaceState(null, "", location.pathname);
         setup.open();
       } else {
+        ahead = null;
         if (game) draw(); // nothing is looked for any more
         showError(text);
       }
@@ -100,6 +121,7 @@ function showGame(message) {
   const isFollowed = !game || game.id !== message.id || shown === game.moves.length || shown > message.moves.length;
   const isNew = game?.id !== message.id;
   if (isNew || game.moves.length !== message.moves.length) hints = null;
+  if (game?.is_engine_turn !== message.is_engine_turn || game.moves.length !== message.moves.length || isNew) ahead = null;
   game = message;
   received = performance.now() - 1000 * game.age;
   positions = positionsOf(game);
@@ -110,6 +132,7 @@ function showGame(message) {
   }
   draw();
   if (analysis.isOn) analysis.follow(game, shown);
+  if (wantsHint && !game.is_engine_turn) askForHint();
   clearTimeout(showGame.timer);
   if (game.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: game.id }), COMPILING_TIME);
 }
@@ -123,10 +146,46 @@ function showReview(message) {
 // --- what the person does ---
 
 function choose(vertex) {
-  if (!game) return;
+  if (!game || ahead) return;
   if (game.phase === "scoring") send({ do: "toggle_dead", vertex });
   else if (shown !== game.moves.length) showMove(game.moves.length);
-  else if (game.phase !== "finished") send({ do: "play", vertex });
+  else if (game.phase !== "finished") play(vertex);
+}
+
+/** Ask for a move, and show its stone at once. */
+function play(vertex) {
+  if (!send({ do: "play", vertex })) return;
+  const point = pointOf(vertex, game.height);
+  if (!point || game.phase !== "playing" || game.is_engine_turn || game.rows[point[1]][point[0]] !== "." || vertex === game.ko) return;
+  [ahead, played] = [vertex, performance.now()];
+  draw();
+}
+
+async function pass() {
+  if (performance.now() - played < PASS_TIME && !(await asks(_("Pass?"), _("Pass"), _("Cancel")))) return;
+  send({ do: "play", vertex: "pass" });
+}
+
+/** Ask for a hint, at the person's next turn if it is the engine's. */
+function askForHint() {
+  wantsHint = game.is_engine_turn && game.phase === "playing";
+  if (wantsHint) {
+    say(_("The hint comes when it is your turn."));
+  } else if (game.phase === "playing") {
+    say(_("Looking for a good move …"));
+    send({ do: "hint" });
+  }
+}
+
+/** Ask the person a question; return whether the answer is yes. */
+function asks(question, yes, no) {
+  const dialog = element("question");
+  element("question-text").textContent = question;
+  element("question-yes").textContent = yes;
+  element("question-no").textContent = no;
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((answer) => dialog.addEventListener("close", () => answer(dialog.returnValue === "yes"), { once: true }));
 }
 
 function showMove(number) {
@@ -154,7 +213,7 @@ function turnAnalysis(isOn) {
 
 async function loadRecord(file) {
   if (file.size > longestFile) {
-    showError(`${file.name} has ${kilobytes(file.size)}; a game record may have ${kilobytes(longestFile)} at most.`);
+    showError(_("{file} has {size}; a game record may have {most} at most.", { file: file.name, size: kilobytes(file.size), most: kilobytes(longestFile) }));
     return;
   }
   const bytes = new Uint8Array(await file.arrayBuffer()); // as they are: records have many encodings
@@ -178,13 +237,10 @@ element("file").onchange = ({ target }) => {
   target.value = "";
 };
 element("save").onclick = () => send({ do: "save" });
-element("pass").onclick = () => send({ do: "play", vertex: "pass" });
+element("pass").onclick = pass;
 element("undo").onclick = () => send({ do: "undo" });
-element("hint").onclick = () => {
-  say("Looking for a good move …");
-  send({ do: "hint" });
-};
-element("resign").onclick = () => confirm("Resign this game?") && send({ do: "resign" });
+element("hint").onclick = askForHint;
+element("resign").onclick = async () => (await asks(_("Resign this game?"), _("Resign"), _("Cancel"))) && send({ do: "resign" });
 element("accept").onclick = () => send({ do: "accept" });
 element("resume").onclick = () => send({ do: "resume" });
 element("first").onclick = () => showMove(0);
@@ -200,30 +256,51 @@ element("labels").onchange = ({ target }) => {
 };
 element("confirm").onclick = () => board.pending && board.choose(board.pending);
 element("board").addEventListener("pending", ({ detail }) => {
-  element("confirm").hidden = !detail;
-  element("confirm").textContent = detail ? `Play ${detail}` : "";
+  hasFingers ||= Boolean(detail);
+  element("confirm").disabled = !detail;
+  element("confirm").textContent = detail ? _("Play {vertex}", { vertex: detail }) : _("Play");
+  drawConfirm();
 });
+
+/** Show the button that confirms a tap where there are fingers: always, so that no other button takes its place. */
+function drawConfirm() {
+  const isMove = game?.phase === "playing" || game?.phase === "placing";
+  element("confirm").hidden = !(hasFingers && isMove && board.needsConfirmation);
+}
+
+// A second click or tap of a pair is not meant for a button that has just come to its place.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  const before = lastClick;
+  lastClick = { button, x: event.clientX, y: event.clientY, time: performance.now() };
+  const isPair = before && event.detail > 0 && lastClick.time - before.time < DOUBLE_TIME && Math.hypot(event.clientX - before.x, event.clientY - before.y) < DOUBLE_DISTANCE;
+  if (isPair && button && button !== before.button) event.stopImmediatePropagation();
+}, true);
 
 // --- drawing ---
 
 function draw() {
   const isLast = shown === game.moves.length;
   const isScored = isLast && (game.phase === "scoring" || game.phase === "finished");
+  const isAhead = isLast && ahead;
+  const position = isAhead ? positionsOf({ ...game, moves: [...game.moves, [game.human, ahead]] }).at(-1) : positions[shown];
   board.show({
     width: game.width, height: game.height,
-    rows: isLast ? game.rows : positions[shown].rows,
-    last: positions[shown].last,
+    rows: isLast && !isAhead ? game.rows : position.rows,
+    last: position.last,
     dead: isScored ? game.dead : [],
-    ko: isLast && game.ko ? pointOf(game.ko, game.height) : null,
+    owners: isScored && game.owners.length ? game.owners : null,
+    ko: isLast && !isAhead && game.ko ? pointOf(game.ko, game.height) : null,
   });
-  const isMyTurn = isLast && !game.is_engine_turn && (game.phase === "playing" || game.phase === "placing");
+  const isMyTurn = isLast && !isAhead && !game.is_engine_turn && (game.phase === "playing" || game.phase === "placing");
   board.placing(isMyTurn ? game.human : null);
   drawPlayers();
   drawButtons(isMyTurn);
+  drawScore(isScored);
   const text = statusText();
   if (text !== announced) say(text);
   element("notes").hidden = !game.notes.length;
-  element("notes").textContent = `The record: ${game.notes.join("; ")}.`;
+  element("notes").textContent = _("The record: {notes}.", { notes: game.notes.join("; ") });
   review.draw(game, shown);
   drawAnalysis();
 }
@@ -234,14 +311,14 @@ function drawPlayers() {
     const isEngine = color !== game.human;
     box.classList.toggle("turn", game.phase === "playing" && game.to_play === color);
     box.querySelector(".name").textContent = playerText(game.names[color], isEngine);
-    box.querySelector(".captures").textContent = `${game.captures[color]} captured`;
+    box.querySelector(".captures").textContent = _("{count} captured", { count: game.captures[color] });
   }
   drawClocks();
 }
 
 /** Return what is shown of a player; the name may be that of a record which the game continues. */
 function playerText(name, isEngine) {
-  if (!isEngine) return name === "Human" ? "You" : `${name} (you)`;
+  if (!isEngine) return name === "Human" ? _("You") : _("{name} (you)", { name });
   return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${game.level})` : name;
 }
 
@@ -251,45 +328,54 @@ function drawButtons(isMyTurn) {
   for (const name of ["pass", "hint", "resign"]) element(name).hidden = isOver || isScoring;
   element("resign").disabled = game.phase !== "playing";
   element("pass").disabled = !isMyTurn || game.phase === "placing";
-  element("hint").disabled = game.phase !== "playing";
+  element("hint").disabled = game.phase !== "playing" || wantsHint;
   const hasPlaced = game.phase === "placing" && game.rows.some((row) => row.includes("X"));
   element("undo").disabled = !hasPlaced && !game.moves.some(([color]) => color === game.human);
   element("accept").hidden = !isScoring || !game.score;
   element("resume").hidden = !isScoring && !isOver;
+  drawConfirm();
   element("save").disabled = false;
   element("number").textContent = `${shown} / ${game.moves.length}`;
   element("first").disabled = element("back").disabled = shown === 0;
   element("forward").disabled = element("last").disabled = shown === game.moves.length;
 }
 
+/** Show what each side has, where the score is counted and the board shows it. */
+function drawScore(isScored) {
+  const isCounted = isScored && game.owners.length > 0 && (game.score || game.result);
+  element("score").hidden = !isCounted;
+  if (!isCounted) return;
+  drawTally(element("tally"), game.tally);
+  element("counting").textContent = countingText(game);
+}
+
 function statusText() {
-  return game.compiling && game.phase !== "finished" ? `${gameText()} Tengen is weak until it is compiled, which takes about a minute.` : gameText();
+  return game.compiling && game.phase !== "finished" ? `${gameText()} ${_("Tengen is weak until it is compiled, which takes about a minute.")}` : gameText();
 }
 
 function gameText() {
-  const [color, vertex] = game.moves.at(-1) ?? [];
-  const last = vertex ? `${capital(color)} ${vertex === "pass" ? "passes" : vertex}. ` : "";
-  if (game.phase === "finished") return `${last}${resultText(game.result)}`;
-  if (game.phase === "scoring") return game.score ? `${resultText(game.score)} Click stones that are wrongly alive or dead.` : "Counting …";
-  if (game.phase === "placing") return `Place ${game.stones_to_place} handicap stone${game.stones_to_place > 1 ? "s" : ""}.`;
-  if (game.thinking) return `${last}Tengen is thinking …`;
-  return `${last}${game.is_engine_turn ? "Tengen is to move." : "Your move."}`;
+  const person = game.opened ? null : game.human;
+  const after = (text) => [moveText(), text].filter(Boolean).join(" ");
+  if (game.phase === "finished") return after(resultText(game.result, person));
+  if (game.phase === "scoring") return game.score ? `${resultText(game.score, person, false)} ${_("Click stones that are wrongly alive or dead.")}` : _("Counting …");
+  if (game.phase === "placing") return ngettext("Place {count} handicap stone.", "Place {count} handicap stones.", game.stones_to_place);
+  if (game.thinking || ahead) return after(_("Tengen is thinking …"));
+  return after(game.is_engine_turn ? _("Tengen is to move.") : _("Your move."));
 }
 
-function resultText(result) {
-  if (result === "Void") return "The game has no result: the position has occurred for the third time.";
-  const [winner, margin] = result.split("+");
-  if (margin === undefined) return "The game is a draw.";
-  const reasons = { "": "", R: " by resignation", T: " on time", F: " by forfeit" };
-  const how = reasons[margin] ?? ` by ${margin} point${margin === "1" ? "" : "s"}`;
-  return `${winner === "B" ? "Black" : "White"} wins${how}.`;
+/** Return the last move in words, "" before the first one. */
+function moveText() {
+  const [color, vertex] = ahead ? [game.human, ahead] : game.moves.at(-1) ?? [];
+  if (!vertex) return "";
+  if (vertex === "pass") return color === "black" ? _("Black passes.") : _("White passes.");
+  return color === "black" ? _("Black {vertex}.", { vertex }) : _("White {vertex}.", { vertex });
 }
 
 function drawAnalysis() {
   const moves = analysis.live ? analysis.candidates(CANDIDATES, element("labels").value) : [];
   board.layers && board.overlay({
     candidates: (analysis.isOn ? moves : stillMoves()).filter(({ x }) => x !== undefined),
-    ownership: element("ownership").checked ? analysis.live?.ownership : null,
+    ownership: countedOwnership() ?? (element("ownership").checked ? analysis.live?.ownership : null),
   });
   element("verdict").hidden = element("moves").hidden = !analysis.isOn;
   element("graph").hidden = !analysis.isOn && !review.fits;
@@ -307,6 +393,12 @@ function drawAnalysis() {
     row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
     return row;
   }));
+}
+
+/** Return who has each empty point and each dead stone, 1 for Black, by rows; null where no score is counted. */
+function countedOwnership() {
+  const isShown = game && !analysis.isOn && game.owners.length && shown === game.moves.length && game.phase !== "playing";
+  return isShown ? Array.from(game.owners.join(""), (owner) => ({ X: 1, O: -1 })[owner] ?? 0) : null;
 }
 
 /** Return what the board shows without a live analysis: hints, or what the review says about the next move. */
@@ -383,12 +475,17 @@ function say(text) {
   element("status").textContent = text;
 }
 
+function hideError() {
+  clearTimeout(showError.timer);
+  element("error").hidden = true;
+}
+
 function showError(text) {
   const box = element("error");
   box.textContent = text;
   box.hidden = false;
   clearTimeout(showError.timer);
-  showError.timer = setTimeout(() => (box.hidden = true), ERROR_TIME);
+  showError.timer = setTimeout(hideError, ERROR_TIME);
 }
 
 window.addEventListener("hashchange", () => {

@@ -1,0 +1,74 @@
+"""A server in this process for tests in the browser, and what people do on its page."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aiohttp.test_utils import TestServer
+from puct_support import AreaEvaluator
+from web.browser import until
+from web.serving import close
+
+from gtp_engine.config import Config
+from gtp_engine.engine.shared_engines import SharedEngines
+from gtp_engine.web.access import Access
+from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.web_process import new_application
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+MY_MOVE = "document.querySelector('#status').innerText.includes('Your move')"
+
+
+@contextlib.asynccontextmanager
+async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncIterator[int]:
+    """Run a server with a fast engine, which plays by rollouts, and a network for reviews; yield its port."""
+    config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
+    log: list[str] = []
+
+    def load() -> Any:
+        return SharedEngines(config, evaluator=AreaEvaluator()).load_for_analyses()
+
+    host = EngineHost(config, load, log.append)
+    host.start()
+    running = TestServer(new_application(host, Access(token, frozenset(), is_encrypted=False), games), port=port)
+    async with running:
+        assert running.port is not None
+        yield running.port
+    await close(host)
+    assert [line for line in log if "rror" in line] == []
+
+
+async def new_game(page: "Page", **choices: str) -> None:
+    """Start a game with these choices in the dialog."""
+    await until(page, "document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
+    for name, value in choices.items():
+        field = f"document.querySelector('#setup [name={name}]')"
+        await page.evaluate(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+    await page.click("#setup button[value=start]")
+    await until(page, "location.hash.startsWith('#game=') && !document.querySelector('#setup').open")
+
+
+async def click_point(page: "Page", vertex: str, size: int = 9) -> None:
+    x, y = "ABCDEFGHJ".index(vertex[0]), size - int(vertex[1:])
+    await page.click(f".point[data-x='{x}'][data-y='{y}']")
+
+
+async def play(page: "Page", vertex: str) -> None:
+    """Play a move by a click, and wait for the engine's."""
+    before = await page.inner_text("#number")
+    await click_point(page, vertex)
+    await until(page, f"document.querySelector('#number').innerText !== '{before}' && {MY_MOVE}")
+
+
+async def moves_of(page: "Page") -> int:
+    return int((await page.inner_text("#number")).split("/")[1])
+
+
+async def pass_move(page: "Page") -> None:
+    """Pass, and confirm it where the page asks because a move has just been played."""
+    await page.click("#pass")
+    if await page.evaluate("document.querySelector('#question').open"):
+        await page.click("#question-yes")

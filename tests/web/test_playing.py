@@ -1,0 +1,243 @@
+"""Playing on the page: fingers that slip, a server that hangs, what the score is made of, windows of all shapes."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from web.browser import Chromium, Windows, needs_browser, open_record, until
+from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
+
+from gtp_engine.play import GameSession
+from gtp_engine.web.open_games import OpenGame
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+pytestmark = needs_browser
+
+PHONE = {"width": 390, "height": 844, "touch": True}
+SCORED = "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[ac];B[bb];W[bd];B[];W[])"
+JAPANESE = "(;SZ[5]KM[1.5]RU[Japanese];B[ba];W[da];B[bb];W[db];B[bc];W[dc];B[bd];W[dd];B[be];W[de];B[cc];W[ab];B[];W[])"
+
+
+async def middle(page: "Page", selector: str) -> tuple[float, float]:
+    box = await page.locator(selector).bounding_box()
+    assert box is not None, f"{selector} is not visible"
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+async def double_tap(page: "Page", selector: str) -> None:
+    place = await middle(page, selector)
+    await page.touchscreen.tap(*place)
+    await asyncio.sleep(0.15)  # the engine answers meanwhile
+    await page.touchscreen.tap(*place)
+
+
+def test_a_double_tap_does_one_thing(chromium: Chromium, tmp_path: Path) -> None:
+    """The button "Pass" slid to the place of the one that confirms a move: the second tap passed."""
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/", **PHONE)
+            await new_game(page, size="13", human="B")
+            await until(page, MY_MOVE)
+            place = await middle(page, "#pass")
+            await page.locator(".point[data-x='2'][data-y='2']").tap()
+            await until(page, "document.querySelector('#confirm').innerText === 'Play C11'")
+            assert await middle(page, "#pass") == place
+            await double_tap(page, "#confirm")
+            await until(page, f"{MY_MOVE} && document.querySelector('#number').innerText === '2 / 2'")
+            assert await middle(page, "#pass") == place
+            assert not await page.evaluate("document.querySelector('#question').open")
+            await page.locator("#pass").tap()
+            await until(page, "document.querySelector('#question').open")
+            assert await page.inner_text("#question-text") == "Pass?"
+            await page.locator("#question-no").tap()
+            assert await moves_of(page) == 2, "right after a move, a pass asks"
+            await page.evaluate("performance.now = () => 1e9")
+            await page.locator("#pass").tap()
+            await until(page, "document.querySelector('#number').innerText === '4 / 4'")
+
+    chromium.run(test)
+
+
+def test_the_second_of_two_clicks_does_not_hit_a_button_that_has_just_come(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/", **PHONE)
+            await page.click("#setup button[value='']")
+            await open_record(page, SCORED)
+            await until(page, "document.querySelector('#accept').offsetParent")
+            await double_tap(page, "#accept")
+            await until(page, "document.querySelector('#accept').hidden")
+            assert await page.inner_text("#number") == "6 / 6"
+
+    chromium.run(test)
+
+
+def test_a_score_shows_what_each_side_has(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await page.click("#setup button[value='']")
+            await open_record(page, JAPANESE)
+            await until(page, "!document.querySelector('#score').hidden")
+            if "dead" not in str(await label(page, "A4")):
+                await click_point(page, "A4", 5)
+            await until(page, "document.querySelectorAll('.cross').length === 1")
+            rows = [[*row.split("\t")] for row in (await page.inner_text("#tally")).splitlines()]
+            assert rows[1:] == [
+                ["Territory", "5", "5"], ["Prisoners", "1", "0"], ["Komi", "0", "1.5"], ["Sum", "6", "6.5"],
+            ]  # fmt: skip
+            assert await label(page, "A5") == "A5, empty, Black's point"
+            assert await label(page, "E1") == "E1, empty, White's point"
+            owned = "[...document.querySelectorAll('.owner-{}')].length"
+            assert [await page.evaluate(owned.format(color)) for color in ("black", "white")] == [5, 5]
+            assert "prisoner" in await page.inner_text("#counting")
+            await page.click("#first")
+            assert await page.evaluate("document.querySelector('#score').hidden")
+            await page.click("#last")
+            await page.click("#accept")
+            await until(page, "document.querySelector('#status').innerText.endsWith('White wins by 0.5 points.')")
+            assert await page.evaluate("!document.querySelector('#score').hidden")
+
+    chromium.run(test)
+
+
+async def label(page: "Page", vertex: str, size: int = 5) -> str | None:
+    x, y = "ABCDE".index(vertex[0]), size - int(vertex[1:])
+    return await page.get_attribute(f".point[data-x='{x}'][data-y='{y}']", "aria-label")
+
+
+def test_a_server_that_hangs(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stone is there at once, and after two seconds the page says what it waits for; it gave no sign for 16."""
+    change, gates = OpenGame.change, [asyncio.Event()]
+
+    async def hang(self: OpenGame, method: object) -> None:
+        await gates[0].wait()
+        await change(self, method)  # type: ignore[arg-type]
+
+    async def test(windows: Windows) -> None:
+        gates[0] = asyncio.Event()
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="9", human="B")
+            await until(page, MY_MOVE)
+            await click_point(page, "C3")
+            assert await label(page, "C3", 9) == "C3, black stone, last move"
+            assert await page.evaluate("document.querySelector('#pass').disabled")
+            await until(page, "document.querySelector('#status').innerText === 'Waiting for the server …'", 5)
+            gates[0].set()
+            await until(page, f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
+
+    monkeypatch.setattr(OpenGame, "change", hang)
+    chromium.run(test)
+
+
+def test_an_illegal_move_is_taken_back(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await page.click("#setup button[value='']")
+            await open_record(page, "(;SZ[5]RU[Chinese];B[ba];W[ee];B[ab];W[de];B[bb])")
+            await until(page, MY_MOVE)
+            await click_point(page, "A5", 5)
+            await until(page, "!document.querySelector('#error').hidden")
+            assert await label(page, "A5") == "A5, empty"
+            await open_record(page, SCORED)
+            await until(page, "document.querySelector('#number').innerText === '6 / 6'")
+            assert await page.evaluate("document.querySelector('#error').hidden"), "of another game"
+
+    chromium.run(test)
+
+
+def test_a_hint_that_is_asked_for_in_the_engines_turn(
+    chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came, for the engine, and was gone with the engine's move."""
+    engine_move = GameSession.engine_move
+
+    def slow(self: GameSession, cancel: object = None) -> object:
+        import time
+
+        time.sleep(0.7)
+        return engine_move(self, cancel)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(GameSession, "engine_move", slow)
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="9", human="B")
+            await until(page, MY_MOVE)
+            await click_point(page, "C3")
+            await until(page, "document.querySelector('#status').innerText.includes('thinking')")
+            await page.click("#hint")
+            await until(page, "document.querySelectorAll('.candidate').length > 0")
+            assert await moves_of(page) == 2
+            assert (await page.inner_text("#status")).startswith("Hint: ")
+
+    chromium.run(test)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "zoom", "least"),
+    [(844, 390, 1, 0.92), (1280, 800, 2, 0.9), (1024, 700, 1, 0.85), (1920, 1080, 1, 0.9), (2560, 1440, 1, 0.9)],
+)
+def test_the_board_uses_the_window(
+    chromium: Chromium, tmp_path: Path, width: int, height: int, zoom: int, least: float
+) -> None:
+    """On a phone on its side, and at 200 %, it had 300 pixels and all else was below; 1920 were not used."""
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/", width=width // zoom, height=height // zoom)
+            await new_game(page, size="19", human="B", clock="byoyomi")
+            await until(page, MY_MOVE)
+            board = await page.locator("#board svg").bounding_box()
+            status = await page.locator("#status").bounding_box()
+            undo = await page.locator("#undo").bounding_box()
+            assert board is not None and status is not None and undo is not None
+            assert board["height"] >= least * height / zoom
+            assert board["y"] + board["height"] <= height / zoom
+            assert status["x"] > board["x"] + board["width"]
+            assert undo["y"] + undo["height"] <= height / zoom, "above the fold"
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            clocks = "[...document.querySelectorAll('.clock')].every((each) => each.scrollWidth <= each.clientWidth)"
+            assert await page.evaluate(clocks)
+
+    chromium.run(test)
+
+
+def test_the_size_of_the_readers_font(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            rules = "[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText)"
+            sizes = await page.evaluate(f"{rules}.filter((rule) => /^:root.*font(-size)?: [^;]*px/s.test(rule))")
+            assert sizes == []
+            assert await page.evaluate("getComputedStyle(document.documentElement).fontSize") == "16px"
+
+    chromium.run(test)
+
+
+def test_results_say_who_won_to_the_person(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="9", human="B")
+            await play(page, "C3")
+            await page.click("#resign")
+            await page.click("#question-yes")
+            await until(page, "document.querySelector('#status').innerText.endsWith('You have resigned.')")
+            for result, text in (
+                ("B+2.5", ["You won by 2.5 points.", "Tengen won by 2.5 points.", "Black wins by 2.5 points."]),
+                ("W+1", ["Tengen won by 1 point.", "You won by 1 point.", "White wins by 1 point."]),
+                ("W+T", ["Tengen won on time.", "You won on time.", "White wins on time."]),
+                ("0", ["The game is a draw."] * 3),
+            ):
+                script = f"['black', 'white', null].map((person) => module.resultText('{result}', person))"
+                assert await page.evaluate(f"import('/result.js').then((module) => {script})") == text
+
+    chromium.run(test)
