@@ -200,6 +200,11 @@ class GameSession:
         return Phase.PLACING if self.stones_to_place else Phase.PLAYING
 
     @property
+    def is_own(self) -> bool:
+        """Whether the game began here, not with a record from elsewhere."""
+        return self._is_own
+
+    @property
     def is_engine_turn(self) -> bool:
         """Whether the engine is to move, by `engine_move`."""
         return self.phase is Phase.PLAYING and self.game.to_play == self.settings.engine

@@ -103,7 +103,7 @@ class OpenGame:
             "id": self.name,
             "level": self._entry.level,
             "thinking": self.is_thinking,
-            "opened": self._entry.opened is not None,
+            "opened": not self._session.is_own,
             "compiling": self._session.engine.is_compiling,
             "unsaved": self.unsaved,
             "age": time.monotonic() - self._state_time if self._state["clocks"] else 0.0,
