@@ -21,15 +21,30 @@ KT has three values, each compressed and in base64: the ownership as 16-bit floa
 import base64
 import gzip
 import json
+import zlib
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from gtp_engine import __version__
 from gtp_engine.arguments import checked
-from gtp_engine.errors import SgfError, counted
-from gtp_engine.go.coords import board_points
-from gtp_engine.review.game_review import BAD, Candidate, Finding, GameReview, PlayedMove, ReviewedVariation, seen_by
+from gtp_engine.errors import SgfError, TengenError, counted
+from gtp_engine.go.coords import board_points, format_vertex, parse_vertex
+from gtp_engine.review.game_line import GameLine, GamePosition
+from gtp_engine.review.game_review import (
+    BAD,
+    MOST_CANDIDATES,
+    MOST_POINTS,
+    Candidate,
+    Finding,
+    GameReview,
+    PlayedMove,
+    ReviewedVariation,
+    color_letter,
+    seen_by,
+    stones_of,
+)
 from gtp_engine.sgf.game_tree import GameNode, GameTree
 from gtp_engine.sgf.values import format_point
 
@@ -68,6 +83,70 @@ def katrain_values(finding: Finding) -> list[str]:
     ownership = (np.array(finding.ownership) / 100).astype("<f2").tobytes()
     packed = (gzip.compress(data, mtime=0) for data in (ownership, b"", main.encode("ascii")))
     return [base64.standard_b64encode(data).decode("ascii") for data in packed]
+
+
+_MOST_BYTES: Final = 1_000_000
+"""Bytes that a value of KT may unpack to; an analysis has some thousand."""
+
+
+def stored_findings(data: bytes, line: GameLine) -> list[Finding] | None:
+    """Return what a review of ours has stored in its record about the positions of `line`; None if any is missing."""
+    if not is_own_output(data):
+        return None
+    nodes = GameTree(data).nodes_by_moves()
+    try:
+        return [_stored(nodes[position.number].get("KT"), position) for position in line.positions]
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, zlib.error, RecursionError, TengenError):
+        return None
+
+
+def _stored(values: Sequence[str], position: GamePosition) -> Finding:
+    """Return what `katrain_values` has stored about a position; raises one of many errors for anything else."""
+    ownership, _, main = (_unpacked(value) for value in values)
+    game, data = position.game, json.loads(main)
+    width, height = game.width, game.height
+
+    def vertex(text: str) -> str:
+        return format_vertex(parse_vertex(text, width=width, height=height), width=width, height=height)
+
+    def winrate(value: object) -> float:
+        return min(1.0, max(0.0, number(value)))
+
+    def number(value: object) -> float:
+        found = float(str(value))
+        if not abs(found) <= MOST_POINTS:
+            raise ValueError(found)
+        return found
+
+    candidates = tuple(
+        Candidate(
+            vertex(each["move"]),
+            int(each["visits"]),
+            winrate(each["winrate"]),
+            number(each["scoreLead"]),
+            winrate(each["prior"]),
+            tuple(map(vertex, each["pv"])),
+        )
+        for each in sorted(data["moves"].values(), key=lambda each: int(each["order"]))[:MOST_CANDIDATES]
+    )
+    owners = np.frombuffer(ownership, "<f2").astype(np.float64)
+    if owners.shape != (width * height,) or not (np.abs(owners) <= 1).all():
+        raise ValueError("ownership of another board")
+    return Finding(
+        number=position.number,
+        to_play=color_letter(position.to_play),
+        visits=int(data["root"]["visits"]),
+        winrate=winrate(data["root"]["winrate"]),
+        lead=number(data["root"]["scoreLead"]),
+        stones=stones_of(game),
+        candidates=candidates,
+        ownership=tuple(int(each) for each in np.rint(100 * owners)),
+    )
+
+
+def _unpacked(value: str) -> bytes:
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    return unpacker.decompress(base64.b64decode(value, validate=True), _MOST_BYTES)
 
 
 def is_own_output(data: bytes) -> bool:

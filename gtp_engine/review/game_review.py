@@ -25,12 +25,16 @@ from gtp_engine import __version__
 from gtp_engine.arguments import checked
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.review.game_line import GameLine, GamePosition, Variation
 from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
 from gtp_engine.sgf.values import format_rules
 
 MOST_CANDIDATES: Final = 6
 """Candidates kept of each position: as many as a board can show at a time without being covered."""
+
+MOST_POINTS: Final = 1000.0
+"""Points that a lead may have, in a review that is read: more than a board of 25 lines has."""
 
 LONGEST_LINE: Final = 12
 """Moves kept of each continuation; beyond it a search of some hundred visits has looked at single lines only."""
@@ -148,11 +152,16 @@ def finding_of(position: GamePosition, report: SearchReport, played: int | None)
         visits=report.visits,
         winrate=round(seen.winrate, 4),
         lead=round(seen.lead, 2),
-        stones="".join(_SYMBOLS[game.color_at(point)] for point in points),
+        stones=stones_of(game),
         candidates=tuple(_candidate(move, position) for move in moves),
         ownership=tuple(int(each) for each in np.rint(100 * report.ownership_black[list(points)])),
         played_prior=prior,
     )
+
+
+def stones_of(game: Game) -> str:
+    """Return the stones of a position as a finding has them."""
+    return "".join(_SYMBOLS[game.color_at(point)] for point in board_points(game.width, game.height))
 
 
 def seen_by(color: str, found: Candidate | Finding) -> tuple[float, float]:

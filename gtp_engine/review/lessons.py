@@ -202,26 +202,29 @@ def open_people(config: Config, strong: Evaluator | None, log: Callable[[str], N
 
     Raises ModelError for a network that was named and cannot be loaded.
     """
+    found = None if strong is None else human_network(config, log)
+    return None if strong is None or found is None else People(strong, *found)
+
+
+def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator, RankTable | None] | None:
+    """Return the human-like network of `open_people`, and the table of ranks that belongs to it, if any."""
     network = config.network
-    name = network.human_model or HUMAN_NETWORK
-    if strong is None:
+    if not config.wants_network:
         return None
+    name = network.human_model or HUMAN_NETWORK
     precision = "auto" if network.precision == "int8" else network.precision
     named = replace(config, network=replace(network, model=name, human_model=None, precision=precision))
     try:
         human = evaluator_of(named, log)
-        return None if human is None else People(strong, human, find_table(name, human))
+        if human is None:
+            return None
+        path = rank_table_path(model_path(name), human.info.name)
+        return human, read_rank_table(path) if path.exists() else None
     except ModelError as error:
         if network.human_model is not None:
             raise
         log(f"reviews do not say what people play: {error}")
         return None
-
-
-def find_table(name: str, human: Evaluator) -> RankTable | None:
-    """Return the table of ranks that belongs to a human-like network, None if it has none."""
-    path = rank_table_path(model_path(name), human.info.name)
-    return read_rank_table(path) if path.exists() else None
 
 
 # Lessons
@@ -235,6 +238,18 @@ def completed(review: GameReview, analysis: GameAnalysis, people: People | None 
         review = _with_people(review, people)
     mistakes = [move for color in ("B", "W") for move in review.mistakes_of(color)]
     return replace(review, lessons=_lessons(review, analysis, people, sorted(mistakes, key=lambda move: move.number)))
+
+
+def with_known_lessons(review: GameReview) -> GameReview:
+    """Return the review with lessons of the moves that it has looked at already."""
+    mistakes = sorted({move.number for color in ("B", "W") for move in review.mistakes_of(color)})
+    moves = [review.moves[number - 1] for number in mistakes]
+    return replace(review, lessons=tuple(_lesson(move, _known_answers(review, move)) for move in moves))
+
+
+def _lesson(move: PlayedMove, answers: Mapping[str, Answer]) -> Lesson:
+    found = tuple(sorted(answers.values(), key=lambda answer: answer.points_lost))
+    return Lesson(move.number, found, is_next=_is_next(move.people))
 
 
 def _with_people(review: GameReview, people: People) -> GameReview:
@@ -266,14 +281,7 @@ def _lessons(
         for (move, answers, position), after in zip(wanted, found, strict=True):
             answer = _answer_after(review, move, position, after)
             answers[answer.vertex] = answer
-    return tuple(
-        Lesson(
-            move.number,
-            tuple(sorted(answers.values(), key=lambda answer: answer.points_lost)),
-            is_next=_is_next(move.people),
-        )
-        for move, answers in zip(mistakes, known, strict=True)
-    )
+    return tuple(_lesson(move, answers) for move, answers in zip(mistakes, known, strict=True))
 
 
 def _known_answers(review: GameReview, move: PlayedMove) -> dict[str, Answer]:

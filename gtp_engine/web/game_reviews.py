@@ -9,14 +9,18 @@ What has been found so far goes to pages as messages.  A message of the type `re
     line       the moves of the game that is reviewed, as [colour, vertex]
     positions  [winrate, lead] after each number of moves, as far as positions have been searched
     moves      for each move between them: [points lost, the move that the search would have played or null]
-    players    "B" and "W": accuracy, its interval, mean points lost, best moves (see docs/review.md)
-    mistakes   the biggest mistakes so far: number, continuation of the better move
+    players    "B" and "W": accuracy, its interval, mean points lost, by phase too, best moves, the rank that the moves
+               look like (see docs/review.md)
+    mistakes   "B" and "W": the player's biggest mistakes so far: number, winrate lost, whether the game was decided,
+               continuation of the better move (`line`) and of the one that was played (`reply`), what people play
+    lessons    once the review is finished: the positions to solve (see docs/review.md)
 """
 
 import asyncio
 import base64
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,8 +28,21 @@ from gtp_engine.config import Config
 from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.rules import Rules
-from gtp_engine.review import Effort, Finding, GameAnalysis, GameLine, GameReview, SavedWork, new_review, read_game
+from gtp_engine.level.rank_estimate import RankTable
+from gtp_engine.review import (
+    Effort,
+    Finding,
+    GameAnalysis,
+    GameLine,
+    GameReview,
+    SavedWork,
+    new_review,
+    page_of,
+    read_game,
+)
+from gtp_engine.review.annotations import stored_findings
 from gtp_engine.review.game_review import color_letter
+from gtp_engine.review.lessons import People, completed, human_network, with_known_lessons
 from gtp_engine.review.review_files import files_of
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
@@ -41,11 +58,14 @@ OnMessage = Callable[[Message], None]
 MOST_REVIEWS: Final = 50
 """Reviews that are kept on disk, about a megabyte each; the oldest makes room for a new one."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 """The format of the files, which changes with what pages expect of a review; others are left alone."""
 
 MOST_IN_MEMORY: Final = 16
 """Finished reviews that are kept in memory: as many as games may be open; one takes about a megabyte."""
+
+STORED: Final = "the network of an earlier review"
+"""What stands for the network of a review that is read from a record."""
 
 FORMATS: Final = ("html", "sgf")
 """The files of a review that pages offer."""
@@ -61,9 +81,10 @@ class FinishedReview(NamedTuple):
 class ReviewWork:
     """Reviews the game `name` with the record `data`; `send` receives a message whenever some of it is done."""
 
-    def __init__(self, name: str, data: bytes, config: Config, send: OnMessage) -> None:
+    def __init__(self, name: str, data: bytes, config: Config, send: OnMessage, people: People | None = None) -> None:
         self._name: Final = name
         self._data: Final = data
+        self._people: Final = people
         self._config: Final = config
         self._send: Final = send
 
@@ -84,9 +105,26 @@ class ReviewWork:
 
         self._send(self._message(None, line, 0.0))
         review = new_review(line, analysis.run(line, saved, progress), analysis.network)
+        review = completed(review, analysis, self._people)
         result = {**review.to_json(), "key": analysis.key(self._data, line)}
-        files = files_of(self._data, review, result, title="Game")
-        return FinishedReview({**self._message(review, line, 1.0), "state": "finished"}, files)
+        return self._finished(review, files_of(self._data, review, result, title="Game"))
+
+    def stored(self) -> FinishedReview | None:
+        """Return the review that is stored in the record itself, if it is a review of ours; nothing is searched."""
+        game = self._config.game
+        line = read_game(self._data, rules=Rules.parse(game.rules), komi=game.komi)
+        findings = stored_findings(self._data, line)
+        if findings is None:
+            return None
+        review = with_known_lessons(new_review(line, findings, STORED))
+        html = page_of(review.to_json(), title="Game").encode()
+        return self._finished(review, {"sgf": self._data, "html": html})
+
+    def _finished(self, review: GameReview, files: dict[str, bytes]) -> FinishedReview:
+        lessons = [asdict(lesson) for lesson in review.lessons]
+        return FinishedReview(
+            {**self._message(review, review.line, 1.0), "state": "finished", "lessons": lessons}, files
+        )
 
     def _message(self, review: GameReview | None, line: GameLine, share: float) -> Message:
         """Return the message about a review that is running; it covers the beginning of `line`, None nothing of it."""
@@ -100,7 +138,8 @@ class ReviewWork:
             "positions": [] if review is None else [[each.winrate, each.lead] for each in review.findings],
             "moves": [] if review is None else [[move.points_lost, move.best] for move in review.moves],
             "players": {} if review is None else _players(review),
-            "mistakes": [] if review is None else _mistakes(review),
+            "mistakes": {} if review is None else {color: _mistakes(review, color) for color in ("B", "W")},
+            "lessons": [],
         }
 
 
@@ -124,16 +163,28 @@ def _players(review: GameReview) -> Message:
             "accuracy_interval": side.accuracy_interval,
             "mean_points_lost": side.mean_points_lost,
             "best_moves": side.best_moves,
+            "by_phase": side.by_phase,
+            "seconds": side.seconds,
+            "played_like": asdict(side.played_like),
         }
         for color, side in sides.items()
     }
 
 
-def _mistakes(review: GameReview) -> list[Message]:
+def _mistakes(review: GameReview, color: str) -> list[Message]:
     found = []
-    for move in review.mistakes:
-        best = review.findings[move.number - 1].best
-        found.append({"number": move.number, "line": [] if best is None else best.line})
+    for move in review.mistakes_of(color):
+        best, reply = (review.findings[number].best for number in (move.number - 1, move.number))
+        found.append(
+            {
+                "number": move.number,
+                "winrate_lost": move.winrate_lost,
+                "is_decided": move.is_decided,
+                "line": [] if best is None else best.line,
+                "reply": [move.vertex, *([] if reply is None else reply.line)],
+                "people": None if move.people is None else asdict(move.people),
+            }
+        )
     return found
 
 
@@ -184,6 +235,7 @@ class GameReviews:
         self._games: Final = games
         self._saved: Final = saved
         self._lock: Final = asyncio.Lock()
+        self._human: tuple[Evaluator, RankTable | None] | None = None
         self._running: _Running | None = None
         self._latest: Message = {}
         self._finished: Final[dict[str, FinishedReview]] = {}  # the newest is the last
@@ -194,6 +246,15 @@ class GameReviews:
         if self._running is not None and self._running.name == name and self._latest:
             return self._latest
         return {"type": "review", "id": name, "state": "none"} if finished is None else finished.message
+
+    async def recall(self, game: OpenGame) -> None:
+        """Take over the review that is stored in the record of a game, if it has one and no newer one is known."""
+        if await self._find(game.name) is not None:
+            return
+        work = ReviewWork(game.name, game.record(), self._host.config, lambda message: None)
+        with suppress(TengenError):  # a record without moves
+            if (stored := await asyncio.to_thread(work.stored)) is not None:
+                self._remember(game.name, stored)
 
     async def start(self, game: OpenGame) -> None:
         """Begin to review a game, in the background; raises ReviewError while a page shows another that is reviewed.
@@ -239,6 +300,8 @@ class GameReviews:
         async with self._lock:
             if self._running is not None:
                 await self._end(self._running)
+            if self._human is not None:
+                self._human[0].close()
 
     async def _end(self, running: _Running) -> None:
         running.cancel.cancel()
@@ -284,11 +347,17 @@ class GameReviews:
 
     def _run(self, game: OpenGame, send: Callable[[Message], None], cancel: CancelToken) -> FinishedReview:
         """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""
-        work, evaluator = (
-            ReviewWork(game.name, game.reviewable_record(), self._host.config, send),
-            self._host.lend_evaluator(),
-        )
-        return work.run(None if evaluator is None else GuestEvaluator(evaluator, self._host.precedence, cancel))
+        evaluator, record = self._host.lend_evaluator(), game.reviewable_record()
+        if evaluator is None:
+            return ReviewWork(game.name, record, self._host.config, send).run(None)
+        if self._human is None:
+            self._human = human_network(self._host.config, self._host.log)
+        guest = GuestEvaluator(evaluator, self._host.precedence, cancel)
+        people = None
+        if self._human is not None:
+            human, table = self._human
+            people = People(guest, GuestEvaluator(human, self._host.precedence, cancel), table)
+        return ReviewWork(game.name, record, self._host.config, send, people).run(guest)
 
     def _tell(self, message: Message) -> None:
         """Show what has been found to the game's pages."""

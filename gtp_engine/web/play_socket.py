@@ -217,6 +217,7 @@ class _Page:
         self.leave()
         self._shown = game
         await game.show_to(self._client.outbox.put)
+        await self._reviews.recall(game)
         self._send(await self._reviews.message(game.name))
         if game.unsaved:
             self._send({"type": "error", "message": game.unsaved})

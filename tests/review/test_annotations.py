@@ -1,5 +1,7 @@
 """The annotated record: every original property survives, and other programs' readers find ours."""
 
+import base64
+import gzip
 import json
 import os
 import shutil
@@ -15,8 +17,10 @@ from review.review_support import RECORD, review_of
 from review.test_game_review import reviewed
 from sgfmill import sgf
 
-from gtp_engine.review import annotated
-from gtp_engine.review.annotations import comment_on, is_own_output
+from gtp_engine import Rules
+from gtp_engine.review import annotated, read_game
+from gtp_engine.review.annotations import comment_on, is_own_output, stored_findings
+from gtp_engine.sgf.game_tree import GameTree
 
 TESTS = Path(__file__).parent.parent
 SABAKI = TESTS / "gtp" / "sabaki"
@@ -147,3 +151,34 @@ def test_katrain_itself_shows_the_analysis(tmp_path: Path) -> None:
     assert (shown["best"], shown["pv"], shown["policy"]) == (["C5"] * 7, ["C5"], None)
     assert shown["ownership"] == [*[1.0] * 5, *[-0.5] * 20]
     assert "7.0" in shown["text"] and "C5" in shown["text"]
+
+
+def test_a_review_is_read_from_its_own_record() -> None:
+    """What the review found of each position, but for priors of moves that were no candidates."""
+    review = review_of()
+    record = annotated(RECORD, review)
+    line = read_game(record, rules=Rules())
+    found = stored_findings(record, line)
+    assert found is not None
+    assert [replace(each, played_prior=None) for each in review.findings] == found
+    assert stored_findings(RECORD, line) is None, "no review"
+
+
+@pytest.mark.parametrize("damage", ["bomb", "board", "text", "point", "number", "gone"])
+def test_a_stored_analysis_that_is_damaged_is_not_used(damage: str) -> None:
+    def packed(data: bytes) -> str:
+        return base64.b64encode(gzip.compress(data)).decode()
+
+    root = {"visits": 8, "winrate": 0.5, "scoreLead": 1.0}
+    move = {"move": "C3", "order": 0, "visits": 8, "winrate": 0.5, "scoreLead": 1.0, "prior": 0.1, "pv": ["C3"]}
+    move |= {"point": {"pv": ["Z99"]}, "number": {"scoreLead": float("nan")}}.get(damage, {})
+    main = b"no JSON" if damage == "text" else json.dumps({"moves": {"C3": move}, "root": root}).encode()
+    owners = b"\0" * {"bomb": 2_000_000, "board": 60}.get(damage, 50)
+    values = [packed(each) for each in (owners, b"", main)]
+    tree = GameTree(annotated(RECORD, review_of()))
+    node = tree.main_line()[2]
+    node.set("KT", *values)
+    if damage == "gone":
+        node.set("KT")
+    data = tree.to_bytes()
+    assert stored_findings(data, read_game(data, rules=Rules())) is None

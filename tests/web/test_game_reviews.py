@@ -126,7 +126,9 @@ def check_files(message: dict[str, Any], files: dict[str, bytes]) -> None:
     assert result["positions"] == json.loads(json.dumps(whole.to_json()["positions"]))
     assert result["players"]["B"]["name"] == "本因坊"
     assert result["players"]["B"]["accuracy"] == message["players"]["B"]["accuracy"]
-    assert result["mistakes"] == [mistake["number"] for mistake in message["mistakes"]] != []
+    for color in ("B", "W"):
+        assert result["players"][color]["mistakes"] == [each["number"] for each in message["mistakes"][color]]
+    assert result["lessons"] == message["lessons"] != []
     annotated = files["sgf"].decode("shift_jis")
     assert annotated.startswith("(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept")
     assert "TENGEN[" in annotated

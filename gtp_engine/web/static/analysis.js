@@ -7,6 +7,8 @@ import { pointOf } from "./position.js";
 
 const ENDLESS = 1000000; // visits of the position that is shown
 const BRIEF = 40; // visits of each other position
+const LOOK = 60; // visits of a position that is looked at once
+const LOOK_TIME = 20000; // milliseconds after which that is given up
 const INTERVAL = 0.4; // seconds between two reports
 
 export class Analysis {
@@ -65,14 +67,8 @@ export class Analysis {
     this.asked = wanted;
     this.live = null;
     this.round += 1;
-    const moves = this.game.moves.map(([color, vertex]) => [color === "black" ? "B" : "W", vertex]);
-    const query = {
-      rules: this.game.rules.startsWith("{") ? JSON.parse(this.game.rules) : this.game.rules,
-      komi: this.game.komi, boardXSize: this.game.width, boardYSize: this.game.height,
-      initialStones: this.game.setup.map(([color, vertex]) => [color === "black" ? "B" : "W", vertex]),
-      initialPlayer: this.game.first === "black" ? "B" : "W",
-      overrideSettings: { reportAnalysisWinratesAs: "BLACK" },
-    };
+    const moves = this.game.moves.map(inLetters);
+    const query = queryOf(this.game);
     this.connection.send({
       ...query, id: `live ${this.round}`, moves: moves.slice(0, this.shown), maxVisits: ENDLESS,
       includeOwnership: true, reportDuringSearchEvery: INTERVAL, firstReportDuringSearchAfter: 0.15, priority: 1,
@@ -106,6 +102,39 @@ export class Analysis {
       };
     }), labels);
   }
+}
+
+/** Promise what the server finds after these moves of a game: Black's lead and how it goes on; null for illegal ones. */
+export function lookAt(game, moves) {
+  return new Promise((resolve) => {
+    const end = (found) => {
+      clearTimeout(timer);
+      connection.close();
+      resolve(found);
+    };
+    const timer = setTimeout(() => end(null), LOOK_TIME);
+    const connection = new Connection("analysis", {
+      onOpen: () => connection.send({ ...queryOf(game), id: "look", moves: moves.map(inLetters), maxVisits: LOOK }),
+      onMessage: ({ rootInfo, moveInfos, error }) => {
+        if (error) end(null);
+        else if (rootInfo) end({ lead: rootInfo.scoreLead, line: moveInfos[0]?.pv ?? [] });
+      },
+    });
+  });
+}
+
+/** Return what every query about a game says. */
+function queryOf(game) {
+  return {
+    rules: game.rules.startsWith("{") ? JSON.parse(game.rules) : game.rules,
+    komi: game.komi, boardXSize: game.width, boardYSize: game.height,
+    initialStones: game.setup.map(inLetters), initialPlayer: game.first === "black" ? "B" : "W",
+    overrideSettings: { reportAnalysisWinratesAs: "BLACK" },
+  };
+}
+
+function inLetters([color, vertex]) {
+  return [color === "black" ? "B" : "W", vertex];
 }
 
 /** Return moves, the best first, with what the board shows of them; winrate and lead are those of the side to move. The

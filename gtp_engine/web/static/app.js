@@ -1,7 +1,7 @@
 // The page: one game, its board, clocks and analysis. The game itself lives in the server; this shows it and asks.
 
 import "./choose_language.js"; // first: what follows speaks it
-import { Analysis, marked } from "./analysis.js";
+import { Analysis, lookAt, marked } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
@@ -42,7 +42,7 @@ let longestFile = Infinity; // bytes that the server takes
 const board = new Board(element("board"), choose);
 const course = new Course(element("graph"), showMove);
 const analysis = new Analysis(drawAnalysis);
-const review = new Review(element("review"), { send, onChoose: showMistake });
+const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: () => game && draw(), judge: lookAt });
 const setup = new Setup(element("setup"), (message) => send(message));
 board.show({ width: 9, height: 9, rows: Array(9).fill(".".repeat(9)), last: null, dead: [], ko: null });
 const server = new Connection("play", { onOpen: opened, onMessage: receive, onLost: lost });
@@ -120,7 +120,10 @@ function receive(message) {
 function showGame(message) {
   const isFollowed = !game || game.id !== message.id || shown === game.moves.length || shown > message.moves.length;
   const isNew = game?.id !== message.id;
-  if (isNew || game.moves.length !== message.moves.length) hints = null;
+  if (isNew || game.moves.length !== message.moves.length) {
+    hints = null;
+    review.leave();
+  }
   if (game?.is_engine_turn !== message.is_engine_turn || game.moves.length !== message.moves.length || isNew) ahead = null;
   game = message;
   received = performance.now() - 1000 * game.age;
@@ -146,7 +149,7 @@ function showReview(message) {
 // --- what the person does ---
 
 function choose(vertex) {
-  if (!game || ahead) return;
+  if (!game || ahead || review.choose(vertex)) return;
   if (game.phase === "scoring") send({ do: "toggle_dead", vertex });
   else if (shown !== game.moves.length) showMove(game.moves.length);
   else if (game.phase !== "finished") play(vertex);
@@ -190,6 +193,7 @@ function asks(question, yes, no) {
 
 function showMove(number) {
   if (!game) return;
+  review.leave();
   shown = Math.min(game.moves.length, Math.max(0, number));
   hints = null;
   draw();
@@ -244,8 +248,8 @@ element("resign").onclick = async () => (await asks(_("Resign this game?"), _("R
 element("accept").onclick = () => send({ do: "accept" });
 element("resume").onclick = () => send({ do: "resume" });
 element("first").onclick = () => showMove(0);
-element("back").onclick = () => showMove(shown - 1);
-element("forward").onclick = () => showMove(shown + 1);
+element("back").onclick = () => review.step(-1) || showMove(shown - 1);
+element("forward").onclick = () => review.step(1) || showMove(shown + 1);
 element("last").onclick = () => showMove(Infinity);
 element("analyse").onchange = ({ target }) => turnAnalysis(target.checked);
 element("ownership").onchange = drawAnalysis;
@@ -264,7 +268,7 @@ element("board").addEventListener("pending", ({ detail }) => {
 
 /** Show the button that confirms a tap where there are fingers: always, so that no other button takes its place. */
 function drawConfirm() {
-  const isMove = game?.phase === "playing" || game?.phase === "placing";
+  const isMove = game?.phase === "playing" || game?.phase === "placing" || review.preview?.places;
   element("confirm").hidden = !(hasFingers && isMove && board.needsConfirmation);
 }
 
@@ -284,7 +288,8 @@ function draw() {
   const isScored = isLast && (game.phase === "scoring" || game.phase === "finished");
   const isAhead = isLast && ahead;
   const position = isAhead ? positionsOf({ ...game, moves: [...game.moves, [game.human, ahead]] }).at(-1) : positions[shown];
-  board.show({
+  const { preview } = review;
+  board.show(preview ? { width: game.width, height: game.height, ...preview } : {
     width: game.width, height: game.height,
     rows: isLast && !isAhead ? game.rows : position.rows,
     last: position.last,
@@ -293,7 +298,7 @@ function draw() {
     ko: isLast && !isAhead && game.ko ? pointOf(game.ko, game.height) : null,
   });
   const isMyTurn = isLast && !isAhead && !game.is_engine_turn && (game.phase === "playing" || game.phase === "placing");
-  board.placing(isMyTurn ? game.human : null);
+  board.placing(preview ? preview.places : isMyTurn ? game.human : null);
   drawPlayers();
   drawButtons(isMyTurn);
   drawScore(isScored);
@@ -373,7 +378,7 @@ function moveText() {
 
 function drawAnalysis() {
   const moves = analysis.live ? analysis.candidates(CANDIDATES, element("labels").value) : [];
-  board.layers && board.overlay({
+  board.layers && board.overlay(review.preview ? { candidates: review.preview.marks } : {
     candidates: (analysis.isOn ? moves : stillMoves()).filter(({ x }) => x !== undefined),
     ownership: countedOwnership() ?? (element("ownership").checked ? analysis.live?.ownership : null),
   });
@@ -408,7 +413,7 @@ function stillMoves() {
     return { x: point?.[0], y: point?.[1] };
   };
   if (hints) return marked(hints, element("labels").value).map((hint) => ({ ...hint, ...at(hint.vertex) }));
-  return game ? review.marks(shown).map((mark) => ({ ...mark, ...at(mark.vertex) })) : [];
+  return game ? review.marks(shown) : [];
 }
 
 function signed(number) {
@@ -496,6 +501,6 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return;
   const step = { PageUp: -1, PageDown: 1, Home: -Infinity, End: Infinity }[event.key];
   if (step === undefined) return;
-  showMove(shown + step);
+  if (!Number.isFinite(step) || !review.step(step)) showMove(shown + step);
   event.preventDefault();
 });

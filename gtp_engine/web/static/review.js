@@ -1,7 +1,10 @@
-// The review of the game: its progress, both players' accuracy, the biggest mistakes, and its files. The server searches
-// and counts; this shows what it has found so far.
+// The review of the game: its progress, both players' accuracy and rank, their biggest mistakes, positions to solve, and its
+// files. The server searches and counts; this shows what it has found so far.
 
-import { lossText } from "./board.js";
+import { lossClass, lossText } from "./board.js";
+import { _, ngettext } from "./language.js";
+import { Continuation, Quiz, boardAfter, colorName, mistakeMarks, mistakeText, peopleTexts, rankText } from "./lessons.js";
+import { positionsOf } from "./position.js";
 
 const COLORS = { B: "black", W: "white" };
 const TYPES = { html: "text/html", sgf: "application/x-go-sgf" };
@@ -17,12 +20,25 @@ export function download(content, name, type) {
 }
 
 export class Review {
-  /** The panel `parent`; `send(message)` asks the server, `onChoose(number)` shows the position after so many moves. */
-  constructor(parent, { send, onChoose }) {
+  /** The panel `parent`; `send(message)` asks the server, `onChoose(number)` shows the position after so many moves,
+   * `onPreview()` draws the board again, and `judge(game, moves)` promises what the server finds after these moves. */
+  constructor(parent, { send, onChoose, onPreview, judge }) {
     this.find = (name) => parent.querySelector(name);
-    this.onChoose = onChoose;
+    Object.assign(this, { onChoose, onPreview });
     this.found = null; // the server's last message about the review of the game
     this.game = null;
+    this.preview = null; // what the board shows instead of the game: {rows, last, numbers, marks, places}
+    this.mistake = null; // the one whose continuations are offered
+    this.continuation = new Continuation(() => this.show(this.mistake, this.continuation, { isSolved: true }));
+    this.quiz = new Quiz(this.find("#quiz"), {
+      show: (lesson, continuation) => this.show(lesson, continuation),
+      judge: async (lesson, vertex) => {
+        const { game, found } = this;
+        const after = await judge(game, [...game.moves.slice(0, lesson.number - 1), [COLORS[lesson.color], vertex]]);
+        const lead = found.positions[lesson.number - 1][1];
+        return after && { vertex, points_lost: Math.max(0, lesson.color === "B" ? lead - after.lead : after.lead - lead), line: [vertex, ...after.line] };
+      },
+    });
     this.find("#review-start").onclick = () => send({ do: "review" });
     this.find("#review-stop").onclick = () => send({ do: "stop_review" });
     for (const format of Object.keys(TYPES)) this.find(`#review-${format}`).onclick = () => send({ do: "review_file", format });
@@ -33,8 +49,8 @@ export class Review {
     this.found = message;
     const news = {
       none: "",
-      running: "Searching every position, the most important ones twice …",
-      finished: `The review is finished: ${mistakesText(message)}.`,
+      running: _("Searching every position, the most important ones twice …"),
+      finished: _("The review is finished: {mistakes}.", { mistakes: mistakesText(message) }),
     }[message.state];
     if (this.find("#review-news").textContent !== news) this.find("#review-news").textContent = news;
   }
@@ -63,10 +79,41 @@ export class Review {
 
   /** Return what was better than the next move, and that move, as the board draws them; none for a good move. */
   marks(number) {
-    const [points, best] = (this.fits && this.found.moves[number]) || [0, null];
-    if (!points || !best) return [];
-    const played = { loss: points, text: lossText(points), brief: lossText(points, 0), kind: "played", label: `was played, lost ${points.toFixed(1)} points` };
-    return [{ vertex: best, text: "0", loss: 0, kind: "best", label: "best move" }, { vertex: this.found.line[number][1], ...played }];
+    const [loss, best] = (this.fits && this.found.moves[number]) || [0, null];
+    return loss && best ? mistakeMarks({ vertex: this.found.line[number][1], loss, best }, this.game.height) : [];
+  }
+
+  /** Return a mistake of the message as `lessons.js` takes it. */
+  mistakeOf({ number, people }) {
+    const [[color, vertex], [loss, best]] = [this.found.line[number - 1], this.found.moves[number - 1]];
+    return { number, color, vertex, loss, best, people };
+  }
+
+  /** Take a point that was chosen on the board; false if it is not for the review. */
+  choose(vertex) {
+    if (this.quiz.isAsking) this.quiz.answer(vertex);
+    else if (this.preview) this.onChoose(this.mistake.number - 1);
+    else return false;
+    return true;
+  }
+
+  /** Show the game again. */
+  leave() {
+    this.continuation.hide();
+    if (this.quiz.isAsking) this.quiz.stop();
+    this.preview = null;
+  }
+
+  /** Show the position before a mistake, or a continuation from there; without either, the game. */
+  show(lesson, continuation, { isSolved = false } = {}) {
+    if (!lesson) this.preview = null;
+    else {
+      const before = positionsOf(this.game)[lesson.number - 1];
+      const board = continuation ? boardAfter(before.rows, lesson.color, continuation.moves, continuation.at) : { rows: before.rows, last: before.last };
+      const marks = continuation ? [] : mistakeMarks({ ...lesson, best: isSolved ? lesson.best : null }, this.game.height);
+      this.preview = { ...board, marks, places: continuation ? null : COLORS[lesson.color] };
+    }
+    this.onPreview();
   }
 
   draw(game, shown) {
@@ -77,11 +124,32 @@ export class Review {
     this.find("#review-files").hidden = !isDone;
     this.find("#reviewed").hidden = !fits;
     this.drawButtons(isDone && found.line.length === game.moves.length);
-    if (!fits) return;
-    this.find("#accuracy").tBodies[0].replaceChildren(...Object.keys(COLORS).map((color) => playerRow(color, found.players[color])));
-    this.find("#mistakes-title").textContent = found.state === "running" ? `Biggest mistakes in the first ${found.moves.length} moves` : "Biggest mistakes";
-    this.find("#no-mistakes").hidden = found.mistakes.length > 0;
-    this.drawMistakes(shown);
+    if (!fits) {
+      this.quiz.offer("", []);
+      return;
+    }
+    const order = game.human === "white" ? ["W", "B"] : ["B", "W"];
+    this.find("#accuracy").tBodies[0].replaceChildren(...order.map((color) => playerRow(color, found.players[color])));
+    this.find("#phases").replaceChildren(...order.map((color) => phasesText(color, found.players[color])));
+    this.drawRanks(order);
+    this.find("#mistakes-title").textContent = found.state === "running" ? _("Biggest mistakes in the first {count} moves", { count: found.moves.length }) : _("Biggest mistakes");
+    this.drawMistakes(order, shown);
+    this.drawMistake(shown);
+    const lessons = new Map(found.lessons.map((lesson) => [lesson.number, lesson]));
+    const own = found.mistakes[order[0]].filter(({ number }) => lessons.has(number));
+    this.quiz.offer(game.id, own.map((mistake) => ({ ...this.mistakeOf(mistake), ...lessons.get(mistake.number) })));
+  }
+
+  drawRanks(order) {
+    const told = order.map((color) => [color, this.found.players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
+    const lines = told.map(([color, { estimate, note }]) => {
+      const text = estimate ? `${rankText(estimate, colorName(color), COLORS[color] === this.game.human)}.` : _("{name}: no rank. {reason}.", { name: colorName(color), reason: note });
+      return Object.assign(document.createElement("p"), { className: estimate ? "rank" : "soft", textContent: text });
+    });
+    if (told.some(([, { estimate }]) => estimate)) {
+      lines.push(Object.assign(document.createElement("p"), { className: "soft", textContent: _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.") }));
+    }
+    this.find("#ranks").replaceChildren(...lines);
   }
 
   /** Draw the buttons; where one that has the focus goes, another takes it. */
@@ -97,38 +165,90 @@ export class Review {
     if (focused === stop && !isRunning) (isWhole ? this.find("#review-html") : start).focus();
   }
 
-  /** Draw the list; the buttons stay where they are, so that the focus does too. */
-  drawMistakes(shown) {
-    const list = this.find("#mistakes");
-    const { mistakes, line, moves } = this.found;
-    while (list.children.length > mistakes.length) list.lastChild.remove();
-    while (list.children.length < mistakes.length) {
-      const item = document.createElement("li");
-      item.append(document.createElement("button"));
-      list.append(item);
+  /** Draw the lists; the buttons stay where they are, so that the focus does too. */
+  drawMistakes(order, shown) {
+    const lists = this.find("#mistakes");
+    while (lists.children.length < order.length) {
+      const section = document.createElement("section");
+      section.append(document.createElement("h4"), document.createElement("ol"));
+      lists.append(section);
     }
-    mistakes.forEach(({ number, line: better }, index) => {
-      const [color, vertex] = line[number - 1];
-      const button = list.children[index].firstChild;
-      const played = `${number}. ${color === "B" ? "Black" : "White"} ${vertex} loses ${moves[number - 1][0].toFixed(1)} points`;
-      const text = `Better: ${better.slice(0, SHORT_LINE).join(" ")}`;
-      button.replaceChildren(Object.assign(document.createElement("strong"), { textContent: played }), ` ${text}`);
-      button.setAttribute("aria-current", shown === number - 1);
-      button.onclick = () => this.onChoose(number - 1);
+    order.forEach((color, place) => {
+      const mistakes = this.found.mistakes[color];
+      const [title, list] = lists.children[place].children;
+      const name = this.game.human === COLORS[color] ? _("Your mistakes ({player})", { player: colorName(color) }) : _("Mistakes of {player}", { player: colorName(color) });
+      title.textContent = mistakes.length ? name : _("{player}: no move lost two points or more.", { player: colorName(color) });
+      while (list.children.length > mistakes.length) list.lastChild.remove();
+      while (list.children.length < mistakes.length) {
+        const item = document.createElement("li");
+        item.append(document.createElement("button"));
+        list.append(item);
+      }
+      mistakes.forEach((mistake, index) => this.drawButton(list.children[index].firstChild, mistake, shown));
     });
+  }
+
+  drawButton(button, mistake, shown) {
+    const { number, winrate_lost: winrate, is_decided: isDecided, line } = mistake;
+    const loss = this.found.moves[number - 1][0];
+    const why = isDecided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${(100 * winrate).toFixed(0)} %` });
+    const chip = Object.assign(document.createElement("span"), { className: `loss ${lossClass(loss)}`, textContent: lossText(loss) });
+    const title = Object.assign(document.createElement("strong"), { textContent: `${number}. ${mistakeText(this.mistakeOf(mistake))}` });
+    button.replaceChildren(title, chip, ` ${why} · ${line.slice(0, SHORT_LINE).join(" ")}`);
+    button.setAttribute("aria-current", shown === number - 1);
+    button.onclick = () => this.onChoose(number - 1);
+  }
+
+  /** Say what is known of the mistake that is about to be made, with its continuations to step through. */
+  drawMistake(shown) {
+    const mistake = this.found.mistakes.B.concat(this.found.mistakes.W).find(({ number }) => number === shown + 1);
+    const box = this.find("#mistake");
+    box.hidden = !mistake || this.quiz.isAsking;
+    if (box.hidden) {
+      this.mistake = null;
+      return;
+    }
+    this.mistake = this.mistakeOf(mistake);
+    const texts = [mistakeText(this.mistake), ...peopleTexts(mistake.people, this.mistake.vertex)];
+    const shows = (line) => () => this.continuation.show(line);
+    const steps = (by) => () => this.continuation.step(this.continuation.at + by);
+    const buttons = [[_("Better: {line}", { line: mistake.line.slice(0, SHORT_LINE).join(" ") }), shows(mistake.line)],
+      [_("As played: {line}", { line: mistake.reply.slice(0, SHORT_LINE).join(" ") }), shows(mistake.reply)]];
+    if (this.continuation.moves) buttons.push(["‹", steps(-1), _("Previous move")], ["›", steps(1), _("Next move")], [_("Back to the game"), () => this.onChoose(shown)]);
+    const key = JSON.stringify([texts, buttons.map(([text]) => text)]);
+    if (box.dataset.key === key) return;
+    box.dataset.key = key;
+    const made = buttons.map(([textContent, onclick, ariaLabel = null]) => Object.assign(document.createElement("button"), { textContent, onclick, ariaLabel }));
+    box.replaceChildren(...texts.map((textContent) => Object.assign(document.createElement("p"), { textContent })), ...made);
+  }
+
+  /** Step through the continuation that is shown; false if there is none. */
+  step(by) {
+    const { continuation } = this.quiz.isAsking ? this.quiz : this;
+    return Boolean(continuation.moves) && (continuation.step(continuation.at + by) || true);
   }
 }
 
-function mistakesText({ mistakes = [] }) {
-  return mistakes.length ? `${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"} to look at` : "no move lost two points or more";
+function mistakesText({ mistakes }) {
+  const count = Object.values(mistakes ?? {}).flat().length;
+  return count ? ngettext("{count} mistake to look at", "{count} mistakes to look at", count) : _("no move lost two points or more");
 }
 
 function playerRow(color, { moves, accuracy, accuracy_interval: interval, mean_points_lost: lost, best_moves: best }) {
   const row = document.createElement("tr");
-  const name = Object.assign(document.createElement("th"), { scope: "row", textContent: color === "B" ? "Black" : "White" });
+  const name = Object.assign(document.createElement("th"), { scope: "row", textContent: colorName(color) });
   const texts = moves
-    ? [`${accuracy.toFixed(0)}${interval ? ` (${interval.map((each) => each.toFixed(0)).join("–")})` : ""}`, lost.toFixed(1), `${best} of ${moves}`]
+    ? [`${accuracy.toFixed(0)}${interval ? ` (${interval.map((each) => each.toFixed(0)).join("–")})` : ""}`, lost.toFixed(1), _("{best} of {moves}", { best, moves })]
     : ["–", "–", "–"];
   row.append(name, ...texts.map((textContent) => Object.assign(document.createElement("td"), { textContent })));
   return row;
+}
+
+/** Return a line about what a player lost in each phase of the game, and how long the moves took. */
+function phasesText(color, { by_phase: phases, seconds }) {
+  const names = { opening: _("opening"), "middle game": _("middle game"), endgame: _("endgame") };
+  const parts = Object.entries(phases).filter(([, lost]) => lost !== null).map(([phase, lost]) => `${names[phase]} ${lost.toFixed(1)}`);
+  const time = seconds === null ? "" : ` · ${_("{seconds} s per move", { seconds: seconds.toFixed(0) })}`;
+  const text = _("{player}, points lost per move: {phases}", { player: colorName(color), phases: parts.join(", ") });
+  return Object.assign(document.createElement("p"), { className: "soft", textContent: `${text}${time}` });
 }

@@ -1,0 +1,113 @@
+"""Learning from mistakes on the page of the server: the position before a mistake, positions to solve, and the rank."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from review.review_support import RECORD, with_mistakes
+from web.browser import Chromium, Windows, needs_browser, open_record, until
+from web.test_page import server
+
+from gtp_engine.config.human import rank_number
+from gtp_engine.level.rank_estimate import RankEstimate
+from gtp_engine.review import annotated, game_analysis
+from gtp_engine.review.game_review import PeopleChoice, PlayedLike
+from gtp_engine.web import game_reviews
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+pytestmark = needs_browser
+
+TEXT = "document.querySelector('.quiz-text').innerText"
+ESTIMATE = RankEstimate(rank_number("3k"), rank_number("5k"), rank_number("1k"), 60, 1)
+
+
+@pytest.fixture(autouse=True)
+def reviews(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let reviews find that the first moves of both players lost eight points, and that Black's are those of a 3k."""
+    monkeypatch.setattr(game_analysis, "DEFAULT_VISITS", 4)
+    monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
+    shares = {"3k": 0.31, "1k": 0.2, "3d": 0.06}
+
+    def found(line: Any, findings: Any, network: str) -> Any:
+        review = with_mistakes(RECORD)
+        choice = PeopleChoice("3k", "C3", 0.31, 0.31, shares)
+        moves = (replace(review.moves[0], people=choice), *review.moves[1:])
+        ranks = {"B": PlayedLike(ESTIMATE.to_json(), rank="3k"), "W": PlayedLike(note="19 moves tell no rank")}
+        return replace(review, moves=moves, played_like=ranks)
+
+    monkeypatch.setattr(game_reviews, "new_review", found)
+
+
+async def reviewed(page: "Page") -> None:
+    await until(page, "document.querySelector('#setup').open")
+    await page.evaluate("document.querySelector('#setup').close()")
+    await open_record(page, RECORD.decode())
+    await until(page, "document.querySelector('#number').innerText === '6 / 6'")
+    await page.click("#review-start")
+    await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
+
+
+def point(vertex: str) -> str:
+    return f"#board [data-x='{'ABCDE'.index(vertex[0])}'][data-y='{5 - int(vertex[1])}']"
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
+def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, tmp_path: Path, touch: bool) -> None:
+    better = with_mistakes(RECORD).moves[0].best
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            size = {"width": 390, "height": 844} if touch else {}
+            page = await windows.page(f"http://127.0.0.1:{port}/", touch=touch, **size)
+            await reviewed(page)
+            assert "You played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
+            assert "White: no rank. 19 moves tell no rank." in await page.inner_text("#ranks")
+            assert (await page.locator("#mistakes h4").all_inner_texts())[0] == "Your mistakes (Black)"
+            await page.click("#mistakes button >> nth=0")
+            await until(page, "document.querySelector('#number').innerText === '0 / 6'")
+            text = await page.inner_text("#mistake")
+            assert f"Black C3 lost 8.0; better {better}" in text
+            assert "A 3k plays C3 in 31 % of such positions, a 3d in 6 %." in text
+            assert await page.locator(".candidate.played, .candidate.best").count() == 2
+            await page.get_by_role("button", name="As played").click()
+            await page.get_by_role("button", name="Next move").click()
+            assert await page.locator(".number").all_text_contents() == ["1", "2"]
+            await page.get_by_role("button", name="Back to the game").click()
+            assert not await page.locator(".number").count()
+            await page.click(".quiz-start")
+            assert "C3 was played here and lost 8.0 points" in await page.inner_text("#quiz")
+            await page.click(point("C3"))
+            await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points')")
+            await page.get_by_role("button", name="Try again").click()
+            await page.click(point("A1"))  # which the review did not look at: the server does
+            await until(page, f"/^(A1 loses|Right: A1)/.test({TEXT})")
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            await page.get_by_role("button", name="Stop").click()
+            await until(page, "document.querySelector('#number').innerText === '0 / 6'")
+
+    chromium.run(test)
+
+
+def test_our_own_review_is_opened_with_the_analysis_that_is_stored_in_it(
+    chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its analysis was left out, and the game had to be searched again."""
+    monkeypatch.undo()
+    record = annotated(RECORD, with_mistakes(RECORD))
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('#setup').open")
+            await page.evaluate("document.querySelector('#setup').close()")
+            await open_record(page, record.decode())
+            await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
+            assert "Black C3 lost 8.0" in await page.inner_text("#mistakes")
+            assert await page.locator(".quiz-start").is_visible()
+            assert not await page.locator("#review-start").is_visible()
+            assert await page.locator(".graph-winrate").count() == 1
+
+    chromium.run(test)
