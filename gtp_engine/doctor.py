@@ -252,18 +252,17 @@ def _plays_with(files: "NetworkFiles | None", problems: list[str]) -> dict[str, 
     return {
         "name": files.info.name,
         "file": str(files.path("auto")),
-        "levels": _levels(files, problems),
+        "levels": _levels(problems),
         "is_builtin": default_name() == BUILTIN,
     }
 
 
-def _levels(files: "NetworkFiles", problems: list[str]) -> str | None:
-    """Return on which boards the levels of the default network were measured."""
-    from gtp_engine.level.table import read_table
-    from gtp_engine.nn.named_networks import model_path
+def _levels(problems: list[str]) -> str | None:
+    """Return on which boards the levels were measured."""
+    from gtp_engine.level.table import HUMAN_MODEL, read_table
 
     try:
-        return read_table(model_path(None), files.info.name).describe()
+        return read_table(None, HUMAN_MODEL).describe()
     except TengenError as error:
         problems.append(str(error))
         return None

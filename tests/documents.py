@@ -13,12 +13,13 @@ import click
 
 from gtp_engine.cli import cli
 from gtp_engine.config import Config
+from gtp_engine.config.human import rank_name
 from gtp_engine.config.option import Option
 from gtp_engine.engine import Engine
 from gtp_engine.go.rules import rules_table
 from gtp_engine.gtp.registry import markdown_table
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.level.table import settings_of
+from gtp_engine.level.table import HUMAN_MODEL, settings_of
 
 ROOT: Final = Path(__file__).parent.parent
 
@@ -108,24 +109,35 @@ def _first_sentence(command: click.Command) -> str:
 
 
 def levels_tables(_: str) -> str:
-    """Return the levels of the network that ships, and the games by which they were measured."""
-    data = json.loads((ROOT / "models" / "tengen-b10c128.levels.json").read_text(encoding="utf-8"))
+    """Return the levels of the human-like network that ships, and the games by which they were measured."""
+    path = ROOT / "models" / HUMAN_MODEL / f"{HUMAN_MODEL}.levels.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
     return "\n\n".join(_levels_of_board(int(size), board) for size, board in data["boards"].items())
 
 
 def _levels_of_board(size: int, board: dict[str, Any]) -> str:
-    games, checks = board["games"], {check["level"]: check for check in board["checks"]}
     lines = [
-        f"**{size}×{size}**: {games['all']} games, {games['checks']} of them between neighbours in the table.",
+        f"**{size}×{size}**, from {board['games']['all']} even games:",
         "",
-        "| rank | Elo | visits | temperature | may lose, points | against | games | won (95 % interval) |",
-        "|---|---:|---:|---:|---:|---|---:|---|",
+        "| rank | Elo | imitates | temperature | tolerance, points |",
+        "|---|---:|---|---:|---:|",
     ]
     for level, skill in board["skills"].items():
         settings = settings_of(skill, size, size)
-        cells = [level, str(board["elo"][level]), str(settings.visits), f"{settings.temperature:.2f}"]
-        cells += [f"{settings.allowed_loss:.1f}", *_check_cells(checks.get(level))]
-        lines.append(f"| {' | '.join(cells)} |")
+        numbers = f"{settings.temperature:.2f} | {settings.tolerance:.1f}"
+        lines.append(f"| {level} | {board['elo'][level]} | {rank_name(settings.rank)} | {numbers} |")
+    lines += [
+        "",
+        "| between | Elo (± 95 %) | games of these two ranks | won by the stronger (95 % interval) |",
+        "|---|---:|---:|---|",
+    ]
+    checks = {check["level"]: check for check in board["checks"]}
+    for span in board["spans"]:
+        check = checks.get(span["level"])
+        cells = ["", ""] if check is None else [str(check["games"]), _share(check)]
+        lines.append(
+            f"| {span['weaker']} and {span['level']} | {span['elo']} ± {span['error']} | {' | '.join(cells)} |"
+        )
     return "\n".join([*lines, "", *_handicap_lines(board)]).rstrip()
 
 
@@ -133,15 +145,11 @@ def _handicap_lines(board: dict[str, Any]) -> list[str]:
     if not board.get("handicap"):
         return []
     lines = [
-        f"{check['level']} gives {check['weaker']} three stones, komi 0.5: White scores {_share(check)} in "
+        f"- {check['level']} gives {check['weaker']} three stones, komi 0.5: White scores {_share(check)} in "
         f"{check['games']} games."
         for check in board["handicap"]
     ]
-    return [*lines, f"By these games and earlier ones a stone is worth {board['stone']} Elo points."]
-
-
-def _check_cells(check: dict[str, Any] | None) -> list[str]:
-    return ["", "", ""] if check is None else [check["weaker"], str(check["games"]), _share(check)]
+    return [*lines, f"- By all these games a stone is worth {board['stone']} Elo points."]
 
 
 def _share(check: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 EvaluatorBase        what evaluators of the tests have in common
 FakeEvaluator        evaluations decided by each position's key: different for each position, always the same
+fake_shipped         one in the place of a network that ships
 RecordingEvaluator   the same, and the conditions of all positions
 UniformEvaluator     every legal move alike, both sides win as often
 """
@@ -14,6 +15,7 @@ from fake_kernels import write_fake_policy, write_fake_results
 from gtp_engine.evaluation.evaluator import BareEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions, board_size, conditions_of_row
+from gtp_engine.level.table import HUMAN_MODEL
 from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder, new_inputs
 
 SCORE_STDEV: Final = 10.0
@@ -69,6 +71,11 @@ class FakeEvaluator(EvaluatorBase):
         out.score_stdev[:count] = SCORE_STDEV
         out.time_left[:count] = TIME_LEFT
         out.score_error[:count] = SCORE_ERROR
+
+
+def fake_shipped(name: str) -> FakeEvaluator:
+    """Return a network in the place of one that ships, for levels."""
+    return FakeEvaluator(seed=len(name), needs_profile=name == HUMAN_MODEL)
 
 
 class RecordingEvaluator(FakeEvaluator):

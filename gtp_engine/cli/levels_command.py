@@ -8,15 +8,15 @@ from typing import Any
 import click
 
 from gtp_engine.cli.options import FILE, ConfigCommand, settings_of, settings_options
-from gtp_engine.config import Config, NetworkConfig
+from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.files import check_result, owning
 
-_HELP = """Measure the levels of a network (--level 20k … 9d), by games between them in this process.
+_HELP = """Measure the levels of a human-like network (--level 20k … 9d), by games between them in this process.
 
 \b
-gtp-engine calibrate-levels --model NET.onnx --games-file NET.games.jsonl
+gtp-engine calibrate-levels --human-model NET.onnx --games-file NET.games.jsonl
 
 Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is kept in the file
 of games as it ends: run the same command again to continue an interrupted measurement (with --keep instead of --refit).
@@ -39,7 +39,7 @@ class CalibrationSettings(Section, name="calibration"):
     coarse_games: int = option(
         12, "Games of each pair of skills on the coarse scale, which come first.", low=2, high=1000
     )
-    games: int = option(40, "Games of each pair of neighbouring levels, to check them.", low=0, high=10_000)
+    games: int = option(40, "Games of each pair of levels three ranks apart, to check them.", low=0, high=10_000)
     handicap_games: int = option(
         40,
         "Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on.",
@@ -70,13 +70,13 @@ class CalibrationSettings(Section, name="calibration"):
 
 
 class LevelsCommand(ConfigCommand):
-    """A command about the network to play with."""
+    """A command about the network that imitates people."""
 
-    texts = MappingProxyType({"network.model": "The network. [default: the one to play with]"})
+    texts = MappingProxyType({"network.human_model": "The human-like network. [default: the one that ships]"})
 
 
 @click.command("calibrate-levels", cls=LevelsCommand, help=_HELP)
-@settings_options(NetworkConfig, only=("model",), is_own=True)
+@settings_options(NetworkConfig, only=("human_model",), is_own=True)
 @click.option(
     "--games-file",
     required=True,
@@ -86,14 +86,13 @@ class LevelsCommand(ConfigCommand):
 )
 @settings_options(CalibrationSettings, is_own=True)
 def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
-    """Measure the levels of a network."""
+    """Measure the levels of a human-like network."""
     settings = settings_of(CalibrationSettings, flags)
     network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
-    from gtp_engine.engine.level_play import check_level
-    from gtp_engine.level.calibration import Measurement, checked_board, fitted_skills
-    from gtp_engine.level.table import read_skills, table_path, write_board
+    from gtp_engine.level.calibration import LevelNetworks, Measurement, checked_board, fitted_skills
+    from gtp_engine.level.table import HUMAN_MODEL, STRONG_MODEL, read_skills, table_path, write_board
     from gtp_engine.nn import load_evaluator
-    from gtp_engine.nn.named_networks import model_path
+    from gtp_engine.nn.named_networks import model_path, shipped_network
 
     def log(line: str) -> None:
         click.echo(line, err=True)
@@ -101,13 +100,21 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     if settings.keep and (settings.refit or settings.below_top or settings.spacing):
         raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")
     check_result(games_file, "name another file with --games-file")
+    human = shipped_network(HUMAN_MODEL) if network.human_model is None else model_path(network.human_model)
     with owning(games_file.parent, file=games_file.name):
         for size in map(int, settings.sizes.split(",")):
-            evaluator = load_evaluator(network, log=log, board=(size, size), batch=settings.batch)
-            check_level(Config().with_values({"play.level": "1d"}), evaluator)
-            measurement = Measurement(evaluator, size, games_file, batch=settings.batch, log=log)
-            path = table_path(model_path(network.model), evaluator.info.name)
-            check_result(path, "copy the network to a folder of yours, and name it there with --model")
+            networks = LevelNetworks(
+                *(
+                    load_evaluator(replace(network, model=str(path)), log=log, board=(size, size), batch=settings.batch)
+                    for path in (shipped_network(STRONG_MODEL), human)
+                )
+            )
+            name = networks.human.info.name
+            measurement = Measurement(networks, size, games_file, batch=settings.batch, log=log)
+            path = table_path(human, name)
+            check_result(path, "copy the network to a folder of yours, and name it there with --human-model")
+            if not networks.human.info.needs_profile:
+                raise ConfigError(problem(f"network {shown(name)}", expected="one that imitates people"))
             if settings.keep:
                 skills = read_skills(path, size)
             else:
@@ -118,8 +125,9 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
                     below_top=settings.below_top,
                     refit=settings.refit,
                 )
-                write_board(path, evaluator.info.name, size, {"skills": skills})
+                write_board(path, name, size, {"skills": skills})
             board = checked_board(measurement, skills, games=settings.games, handicap_games=settings.handicap_games)
-            write_board(path, evaluator.info.name, size, board)
-            evaluator.close()
+            write_board(path, name, size, board)
+            for evaluator in networks:
+                evaluator.close()
             click.echo(f"{size}x{size}: written to {path}")

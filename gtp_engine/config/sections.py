@@ -313,7 +313,7 @@ class PlayConfig(Section, name="play"):
         0.0,
         "Wait before a move as a person does: on average this long for a move to which the policy gives 40 %, less for "
         "an obvious one, up to five times as long for a surprising one, and never longer than the time for the move; "
-        "0: play at once ({katago_gtp}).",
+        "at a level the policy is that of people of the rank; 0: play at once ({katago_gtp}).",
         unit="seconds",
         low=0,
         high=10_000,

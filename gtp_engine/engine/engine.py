@@ -29,7 +29,7 @@ from gtp_engine.engine.decision import Choice, MoveChooser
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
-from gtp_engine.engine.network_setup import networks_or_configured
+from gtp_engine.engine.network_setup import LoadShipped, networks_or_configured
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
 from gtp_engine.errors import (
@@ -69,10 +69,10 @@ class Engine:
     """A game and everything needed to play it; `log` receives lines for the user.
 
     With an evaluator the engine searches with its network unless the configuration says otherwise; `human` is a
-    human-like network beside it.  `load_calibrated` loads the network that plays at levels if neither has any of its
-    own.  Without `evaluator` the networks that the configuration names are loaded, as on the command line: that which
-    ships, if it names none.  With None there is no network.  `close`, or the end of a `with` block, closes the networks
-    too.
+    human-like network beside it.  `load_shipped` loads the networks that levels need besides these, by name; without it
+    those that ship are loaded.  Without `evaluator` the networks that the configuration names are loaded, as on the
+    command line: that which ships, if it names none.  With None there is no network.  `close`, or the end of a `with`
+    block, closes the networks too.
 
     Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
     there is none, ModelError if a network cannot be loaded.
@@ -84,11 +84,11 @@ class Engine:
         log: Log | None = None,
         evaluator: Evaluator | EllipsisType | None = ...,
         human: Evaluator | None = None,
-        load_calibrated: Callable[[], Evaluator] | None = None,
+        load_shipped: LoadShipped | None = None,
     ) -> None:
         self._log: Final[Log] = log or (lambda line: None)
         config = config or Config()
-        evaluator, human, load = networks_or_configured(evaluator, human, load_calibrated, config, self._log)
+        evaluator, human, load = networks_or_configured(evaluator, human, load_shipped, config, self._log)
         self.config = Resources(evaluator, human).config_at_start(config, self._log)
         self._seed = _seed_of(self.config)
         self._background: Final = Background(self._log)
@@ -113,7 +113,7 @@ class Engine:
         self._clocks = self._new_clocks(TimeSettings.none())
         if self._level.is_on:
             self._level.prepare(self.game.width, self.game.height)
-            self._log(self._level.describe())
+            self._log(self._level.describe(self.game.width, self.game.height))
 
     # --- setting up ---
 
@@ -483,21 +483,20 @@ class Engine:
             self.set_seed(_seed_of(config))
             self._chooser.is_seeded = config.search.seed is not None
         if "play.level" in values and self._level.is_on:
-            self._log(self._level.describe())
+            self._log(self._level.describe(self.game.width, self.game.height))
 
     def clear_cache(self) -> None:
         """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
-        for searches in self._all_searches:
-            searches.clear()
+        self._searches.clear()
+        self._level.clear()
         self._scorer.clear()
 
     def set_seed(self, seed: int) -> None:
         """Set the seed of the random numbers; forgets trees and the estimated score."""
         self._seed = seed
         self._background.end()
-        for searches in self._all_searches:
-            searches.set_seed(abs(seed))
+        self._searches.set_seed(abs(seed))
         self._level.set_seed(abs(seed))
         self._chooser.set_seed(abs(seed))
         self._chooser.is_seeded = True
@@ -548,8 +547,8 @@ class Engine:
     def close(self) -> None:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
-        for searches in self._all_searches:
-            searches.close()
+        self._searches.close()
+        self._level.close()
 
     def __enter__(self) -> "Engine":
         return self
@@ -558,11 +557,6 @@ class Engine:
         self.close()
 
     # --- helpers ---
-
-    @property
-    def _all_searches(self) -> list[Searches]:
-        """The searches with the engine's own networks, and those with a network that was loaded for levels."""
-        return [self._searches, *self._level.own_searches]
 
     @property
     def _forced_komi(self) -> float | None:

@@ -1,33 +1,38 @@
-"""Playing at the level of a rank: the small search, the draw of a move, and when a player of that rank resigns.
+"""Playing at the level of a rank: whose policy the move is drawn from, and when a player of that rank resigns.
 
-With a human-like network the move is drawn from what people of the rank play, by the profile rank_X.  Otherwise it is
-drawn from the network's own policy, softened as the network's level table says (`level`).  A network without a table
-leaves its levels to the network that ships, which is loaded when a level is first chosen.  The end of the game is the
-engine's own in all cases (`decision`).
+The move is drawn from what people of the rank play, by a human-like network, as the network's level table says
+(`level`); what a move loses is seen by the network that ships.  Both are loaded when a level is first chosen, unless
+the engine has them already: a human-like network that the user has chosen takes the place of the one that ships.  The
+end of the game is the engine's own in all cases (`decision`).
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from math import inf
 from typing import Final
 
 import numpy as np
 
 from gtp_engine.config import Config, HumanConfig
+from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
-from gtp_engine.engine.resources import profile_of_level
+from gtp_engine.engine.network_setup import LoadShipped
 from gtp_engine.engine.searches import Searches, evaluate_game
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
 from gtp_engine.go.game import Game
-from gtp_engine.level.drawing import Found, choose_move, found_by_network, found_by_search
-from gtp_engine.level.table import LevelSettings, LevelTable, read_table, scaled, settings_of
+from gtp_engine.level.drawing import choose_move, found_at
+from gtp_engine.level.table import (
+    HUMAN_MODEL,
+    STRONG_MODEL,
+    LevelSettings,
+    LevelTable,
+    read_table,
+    scaled,
+    settings_of,
+)
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.puct.tree_report import raw_evaluation
 from gtp_engine.search.report import SearchReport, for_color
-
-HUMAN_TEMPERATURE: Final = 1.0
-"""Temperature of a human-like policy: moves are drawn as often as people play them."""
 
 HOPE: Final = 1.5
 """Points on 19×19, for each rank below 9d, that a player must be behind to resign, besides `LOST`."""
@@ -52,14 +57,14 @@ def check_level(config: Config, evaluator: Evaluator | None) -> None:
 class LevelPlay:
     """Chooses moves at the configured level; `seed` starts the random numbers.
 
-    Moves are chosen by the engine's `searches`.  If their network has no level table, `load_calibrated` loads the
-    network that ships, which then searches instead; without it, moves are chosen by the table of another network.
+    `searches` are the engine's.  Networks that a level needs besides theirs are loaded by `load_shipped`, once.
     """
 
-    def __init__(self, searches: Searches, seed: int, load_calibrated: Callable[[], Evaluator] | None = None) -> None:
+    def __init__(self, searches: Searches, seed: int, load_shipped: LoadShipped) -> None:
         self._main: Final = searches
-        self._load_calibrated: Final = load_calibrated
-        self._calibrated: Searches | None = None
+        self._load_shipped: Final = load_shipped
+        self._own_strong: Searches | None = None
+        self._own_human: Evaluator | None = None
         self._seed = seed
         self._random = np.random.default_rng(seed)
         self._tables: Final[dict[str, LevelTable]] = {}
@@ -74,60 +79,67 @@ class LevelPlay:
         """The configured level."""
         return self._main.config.play.level
 
-    @property
-    def own_searches(self) -> list[Searches]:
-        """The searches with a network that was loaded for levels, if any; the engine clears and closes them."""
-        return [] if self._calibrated is None else [self._calibrated]
-
     def set_seed(self, seed: int) -> None:
-        """Restart the random numbers of the draws; the engine does so for `own_searches`."""
+        """Restart the random numbers of the draws."""
         self._seed = seed
         self._random = np.random.default_rng(seed)
+        if self._own_strong is not None:
+            self._own_strong.set_seed(seed)
 
     def prepare(self, width: int, height: int) -> None:
-        """Load the network of levels and get it ready for boards of this size, which may take seconds.
+        """Load the networks of levels and get them ready for boards of this size, which may take seconds.
 
-        Raises ModelError if that fails.  The main network is prepared by its owner.
+        Raises ModelError if that fails, or for a damaged level table.  The engine's own networks are prepared by it.
         """
-        if self._leaves_levels:
-            self._searches.resources.prepare(width, height)
+        self._table()
+        if self._strong is not self._main:
+            self._strong.resources.prepare(width, height)
+        if self._human is self._own_human:
+            self._human.prepare(width, height)
 
     def configure(self, config: Config) -> None:
-        """Use another configuration for `own_searches`."""
-        for searches in self.own_searches:
-            searches.configure(_without_human_settings(config))
+        """Use another configuration for searches with a network of levels."""
+        if self._own_strong is not None:
+            self._own_strong.configure(_without_human_settings(config))
 
-    def describe(self) -> str:
-        """Return a sentence about the level, for the log.  Raises ModelError for a damaged table."""
-        if self._human is not None:
-            name, profile = self._human.info.name, profile_of_level(self.level)
-            return f"Level {self.level}: moves of the human-like network {name}, profile {profile}."
-        if self._leaves_levels:
-            return f"Level {self.level}: moves of {self._table().borrowed_from}, whose levels are calibrated."
-        return f"Level {self.level}: {self._table().describe()}."
+    def clear(self) -> None:
+        """Forget trees and cached evaluations of the networks that were loaded for levels."""
+        if self._own_strong is not None:
+            self._own_strong.clear()
+        if self._own_human is not None:
+            self._own_human.clear_cache()
 
-    def settings(self, game: Game) -> LevelSettings:
-        """Return how the level chooses its moves on this board."""
-        if self._human is not None:
-            return LevelSettings(1, HUMAN_TEMPERATURE, inf)
-        skill = self._table().skill(self.level, game.width, game.height)
-        return settings_of(skill, game.width, game.height)
+    def close(self) -> None:
+        """Free the networks that were loaded for levels."""
+        if self._own_strong is not None:
+            self._own_strong.close()
+        if self._own_human is not None:
+            self._own_human.close()
+
+    def describe(self, width: int, height: int) -> str:
+        """Return a sentence about the level on this board, for the log."""
+        profile = _profile(self._settings(width, height))
+        return f"Level {self.level}: moves of people by {self._human.info.name}, {profile}; {self._table().describe()}."
 
     def search(self, game: Game, color: int, limits: Limits) -> SearchReport:
-        """Return what the search of the level's size finds; it starts afresh, so that no analysis makes it stronger."""
-        visits = self.settings(game).visits
-        visits = visits if limits.visits is None else min(visits, limits.visits)
-        limits = replace(limits, visits=visits, first_move=FirstMove.BEST)
-        return self._searches.search_afresh(game, color, limits)
+        """Return the network's evaluation, and that of people's moves; no analysis makes it stronger."""
+        limits = replace(limits, visits=1, first_move=FirstMove.BEST)
+        report = self._strong.search_afresh(game, color, limits)
+        profile = str(_profile(self._settings(game.width, game.height)))
+        config = self._main.config.with_values({"human.human_profile": profile, "puct.root_policy_optimism": 0.0})
+        people = evaluate_game(self._human, game, color, config, (ANY_SYMMETRY,))
+        return replace(report, human=raw_evaluation(people, 0, has_score=self._human.info.has_score))
 
     def draw(self, game: Game, report: SearchReport, excluded: frozenset[int]) -> int:
         """Return the move that the level plays after this search, where the game cannot end yet; none of `excluded`."""
-        found = self._found(game, report, excluded)
-        question = choose_move(game, report.to_play, found, self.settings(game), self._random)
+        assert report.raw is not None and report.human is not None, "`search` has found both"
+        found = found_at(game, report.to_play, report.raw, report.human.policy, excluded)
+        settings = self._settings(game.width, game.height)
+        question = choose_move(game, report.to_play, found, settings, self._random)
         try:
             after = next(question)
             while True:
-                evaluation = self._searches.evaluate(after, after.to_play, (ANY_SYMMETRY,), 0.0)
+                evaluation = self._strong.evaluate(after, after.to_play, (ANY_SYMMETRY,), 0.0)
                 after = question.send(float(evaluation.lead_black[0]))
         except StopIteration as ended:
             return int(ended.value)
@@ -139,43 +151,45 @@ class LevelPlay:
         return for_color(report.lead_black, report.to_play) < -points
 
     @property
-    def _searches(self) -> Searches:
-        """The searches for moves at the level; raises ModelError if its network cannot be loaded."""
-        if self._load_calibrated is None or not self._leaves_levels:
+    def _strong(self) -> Searches:
+        """The searches that see what a move loses; raises ModelError if their network cannot be loaded."""
+        main = self._main.resources.evaluator
+        if main is not None and main.info.name == STRONG_MODEL:
             return self._main
-        if self._calibrated is None:
-            self._calibrated = Searches(_without_human_settings(self._main.config), self._load_calibrated())
-            self._calibrated.set_seed(self._seed)
-        return self._calibrated
+        if self._own_strong is None:
+            self._own_strong = Searches(_without_human_settings(self._main.config), self._load_shipped(STRONG_MODEL))
+            self._own_strong.set_seed(self._seed)
+        return self._own_strong
 
     @property
-    def _leaves_levels(self) -> bool:
-        """Whether levels are left to a network that is loaded for them."""
-        return self._human is None and self._load_calibrated is not None and not self._table().is_calibrated
+    def _human(self) -> Evaluator:
+        """The network that imitates people: beside the main one, or that itself, or the one that ships."""
+        for evaluator in reversed(self._main.resources.evaluators):
+            if evaluator.info.needs_profile:
+                return evaluator
+        if self._own_human is None:
+            self._own_human = self._load_shipped(HUMAN_MODEL)
+        return self._own_human
 
-    @property
-    def _human(self) -> Evaluator | None:
-        """The network that imitates people of a rank: the one beside the main network, or that itself."""
-        networks = reversed(self._main.resources.evaluators)
-        return next((evaluator for evaluator in networks if evaluator.info.needs_profile), None)
-
-    def _found(self, game: Game, report: SearchReport, excluded: frozenset[int]) -> Found:
-        """Return what the move is drawn from: the search, or what people play."""
-        if self._human is None:
-            return found_by_search(game, report, excluded)
-        profile = profile_of_level(self.level)
-        config = self._main.config.with_values({"human.human_profile": profile, "puct.root_policy_optimism": 0.0})
-        evaluation = evaluate_game(self._human, game, report.to_play, config, (ANY_SYMMETRY,))
-        return found_by_network(game, report.to_play, evaluation, 0, excluded)
+    def _settings(self, width: int, height: int) -> LevelSettings:
+        """Return how the level chooses its moves on this board."""
+        return settings_of(self._table().skill(self.level, width, height), width, height)
 
     def _table(self) -> LevelTable:
-        """Return the level table of the main network, which is read once."""
-        evaluator = self._main.resources.evaluator
-        assert evaluator is not None, "check_level has been called"
-        name = evaluator.info.name
+        """Return the level table of the human-like network, which is read once; raises ModelError if damaged."""
+        human = self._human
+        name = human.info.name
         if name not in self._tables:
-            self._tables[name] = read_table(model_path(self._main.config.network.model), name)
+            config = self._main.config.network
+            is_main = human is self._main.resources.evaluator
+            given = None if human is self._own_human else config.model if is_main else config.human_model
+            self._tables[name] = read_table(None if given is None else model_path(given), name)
         return self._tables[name]
+
+
+def _profile(settings: LevelSettings) -> HumanProfile:
+    """Return the profile of a game between two people of the rank."""
+    return HumanProfile("rank", settings.rank, settings.rank)
 
 
 def _without_human_settings(config: Config) -> Config:

@@ -13,13 +13,16 @@ from gtp_engine.streams import write_log
 
 Log = Callable[[str], None]
 
+LoadShipped = Callable[[str], Evaluator]
+"""Loads one of the networks that ship by its name; raises ModelError."""
+
 
 class Networks(NamedTuple):
     """What `Engine` and `SharedEngines` take after configuration and log; see there."""
 
     evaluator: Evaluator | None
-    human: Evaluator | None = None
-    load_calibrated: Callable[[], Evaluator] | None = None
+    human: Evaluator | None
+    load_shipped: LoadShipped
 
 
 def evaluator_of(config: Config, log: Log = write_log) -> Evaluator | None:
@@ -28,27 +31,29 @@ def evaluator_of(config: Config, log: Log = write_log) -> Evaluator | None:
 
 
 def networks_of(config: Config, log: Log = write_log) -> Networks:
-    """Return the evaluator, that of the human-like network, and what loads the network that ships, for levels.
+    """Return the evaluator, that of the human-like network, and what loads networks that ship, for levels.
 
-    Each is None if the configuration names none.  Raises ModelError.
+    The first two are None if the configuration names none.  Raises ModelError.
     """
-    return Networks(evaluator_of(config, log), _human_evaluator_of(config, log), partial(_calibrated, config, log))
+    return Networks(
+        evaluator_of(config, log), _human_evaluator_of(config, log), partial(shipped_evaluator, config, log)
+    )
 
 
 def networks_or_configured(
     evaluator: Evaluator | EllipsisType | None,
     human: Evaluator | None,
-    load_calibrated: Callable[[], Evaluator] | None,
+    load_shipped: LoadShipped | None,
     config: Config,
     log: Log,
 ) -> Networks:
     """Return these networks, or those of the configuration if `evaluator` was left out (`...`); raises ModelError."""
     if not isinstance(evaluator, EllipsisType):
-        return Networks(evaluator, human, load_calibrated)
+        return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, log))
     if human is not None:
         config = replace(config, network=replace(config.network, human_model=None))
     found = networks_of(config, log)
-    return Networks(found.evaluator, human or found.human, load_calibrated or found.load_calibrated)
+    return Networks(found.evaluator, human or found.human, load_shipped or found.load_shipped)
 
 
 def _human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
@@ -63,11 +68,11 @@ def _human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
     return _load(replace(config, network=replace(network, model=network.human_model, precision=precision)), log)
 
 
-def _calibrated(config: Config, log: Log) -> Evaluator:
-    """Return the evaluator of the network that ships."""
-    from gtp_engine.nn.named_networks import shipped_folder
+def shipped_evaluator(config: Config, log: Log, name: str) -> Evaluator:
+    """Return the evaluator of a network that ships; raises ModelError."""
+    from gtp_engine.nn.named_networks import shipped_network
 
-    network = replace(config.network, model=str(shipped_folder()), human_model=None, precision="auto")
+    network = replace(config.network, model=str(shipped_network(name)), human_model=None, precision="auto")
     return _load(replace(config, network=network), log)
 
 

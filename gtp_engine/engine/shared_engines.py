@@ -12,7 +12,7 @@ from gtp_engine.arguments import checked
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.engine import Engine
-from gtp_engine.engine.network_setup import networks_or_configured
+from gtp_engine.engine.network_setup import LoadShipped, networks_or_configured
 from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
@@ -34,16 +34,14 @@ class SharedEngines:
         log: Callable[[str], None] | None = None,
         evaluator: Evaluator | EllipsisType | None = ...,
         human: Evaluator | None = None,
-        load_calibrated: Callable[[], Evaluator] | None = None,
+        load_shipped: LoadShipped | None = None,
     ) -> None:
         self.config: Final = config or Config()
         self._log: Final = log or (lambda line: None)
-        evaluator, human, load_calibrated = networks_or_configured(
-            evaluator, human, load_calibrated, self.config, self._log
-        )
+        evaluator, human, load = networks_or_configured(evaluator, human, load_shipped, self.config, self._log)
         self._evaluator: Final = None if evaluator is None else SharedEvaluator(evaluator)
         self._human: Final = None if human is None else SharedEvaluator(human)
-        self._calibrated: Final = None if load_calibrated is None else SharedOnDemand(load_calibrated)
+        self._shipped: Final = SharedOnDemand(load)
         self._resources: Final = Resources(self._evaluator, self._human)
         self._lock: Final = threading.Lock()
 
@@ -91,8 +89,7 @@ class SharedEngines:
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return another engine with a configuration of its own; closing it leaves networks and kernels open."""
         with self._lock:
-            load_calibrated = None if self._calibrated is None else self._calibrated.lend
-            engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), load_calibrated)
+            engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), self._shipped.lend)
             engine.share_kernels(self._resources.kernels)
             return engine
 
@@ -119,8 +116,7 @@ class SharedEngines:
     def close(self) -> None:
         """Free the networks, and end a compiler that is still running."""
         self._resources.close()
-        if self._calibrated is not None:
-            self._calibrated.close()
+        self._shipped.close()
 
     def __enter__(self) -> "SharedEngines":
         return self

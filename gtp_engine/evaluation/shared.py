@@ -216,21 +216,21 @@ class SharedEvaluator(ForwardingEvaluator):
 
 
 class SharedOnDemand:
-    """Loads an evaluator when it is first borrowed, and lends it to any number of users; any thread may borrow it."""
+    """Loads evaluators by name when first borrowed, and lends them to any number of users; any thread may borrow."""
 
-    def __init__(self, load: Callable[[], Evaluator]) -> None:
+    def __init__(self, load: Callable[[str], Evaluator]) -> None:
         self._load: Final = load
         self._lock: Final = threading.Lock()
-        self._shared: SharedEvaluator | None = None
+        self._shared: Final[dict[str, SharedEvaluator]] = {}
 
-    def lend(self) -> LentEvaluator:
-        """Return the evaluator for another user; raises what loading it raises."""
+    def lend(self, name: str) -> LentEvaluator:
+        """Return an evaluator for another user; raises what loading it raises."""
         with self._lock:
-            if self._shared is None:
-                self._shared = SharedEvaluator(self._load())
-            return self._shared.lend()
+            if name not in self._shared:
+                self._shared[name] = SharedEvaluator(self._load(name))
+            return self._shared[name].lend()
 
     def close(self) -> None:
-        """Free the evaluator if it was loaded."""
-        if self._shared is not None:
-            self._shared.close()
+        """Free the evaluators that were loaded."""
+        for shared in self._shared.values():
+            shared.close()

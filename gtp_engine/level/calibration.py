@@ -11,9 +11,9 @@ Every game is appended to a file as it ends, so that an interrupted measurement 
 together then rate the ranks.
 
 `LevelGames` plays many games side by side inside this process, their positions evaluated in batches.  Both sides choose
-their moves as `engine.level_play` does (`drawing`, and for more than one visit a search with a new tree), but the
-network decides when a game ends: a side passes where a pass is its best move, neither resigns, a game that has been
-decided for a while stops, and the winner is the side that the network expects to win.  A long cycle is a draw.
+their moves as `engine.level_play` does (`drawing`), but the network decides when a game ends: a side passes where a
+pass is its best move, neither resigns, a game that has been decided for a while stops, and the winner is the side that
+the network expects to win.  A long cycle is a draw.
 """
 
 import json
@@ -26,23 +26,31 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from gtp_engine.config import Config
+from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS
-from gtp_engine.elo import ELO_PER_NAT, Comparisons, Prior, RatingArray, elo_difference, fit_strengths, wilson_interval
+from gtp_engine.elo import (
+    ELO_PER_NAT,
+    Z_95,
+    Comparisons,
+    Prior,
+    RatingArray,
+    elo_difference,
+    fit_strengths,
+    wilson_interval,
+)
 from gtp_engine.errors import TengenError, counted, problem, shown_path
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import GameRows, write_game
-from gtp_engine.evaluation.positions import GOES_ON, Positions, advance_row, new_positions, put_row
+from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import GOES_ON, advance_row, new_positions, put_row
 from gtp_engine.files import append, complete_lines
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.level.drawing import Question, choose_move, found_by_network, found_by_search
+from gtp_engine.level.drawing import Question, choose_move, found_at
 from gtp_engine.level.table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
-from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.puct.tree_report import raw_evaluation
 
 RULES: Final = "chinese"
 KOMI: Final = 7.5
@@ -60,31 +68,29 @@ _DECIDED_MOVES: Final = 8
 _DECIDED_FROM: Final = 0.45
 """Moves, as a share of the board's points, before which no game stops: until then weak players turn games round."""
 
-_DECIDED_FROM_IF_STRONG: Final = 0.2
-"""The same where both sides search."""
-
 _LONGEST: Final = 1.5
 """Moves for each point of the board after which a game stops."""
 
-KNOTS: Final = (BOTTOM_SKILL, -1.5, 0.0, 1.5, 3.0, 4.5, 6.0, 8.0, TOP_SKILL)
-"""Skills between which the rating is taken to be linear: closer together where a unit of skill is worth most.  On
-19×19 it is worth 800 Elo points from 0 to 1.5, and 390 from 1.5 to 3 (516 games)."""
+KNOTS: Final = (BOTTOM_SKILL, -4.0, 0.0, 4.0, 8.0, 12.0, 15.0, 18.0, 22.0, 25.0, 28.0, 32.0, TOP_SKILL)
+"""Skills between which the rating is taken to be linear."""
 
-_PRIOR_SLOPE: Final = 0.8
-_PRIOR_WEIGHT: Final = 0.25
+_PRIOR_SLOPE: Final = 0.45
+_PRIOR_WEIGHT: Final = 8.0
 _LEAST_SLOPE: Final = 0.05
-"""Expected rise of the rating with a unit of skill, in nats (0.8 is 140 points), the weight of that (¼ is about a game
-between skills a unit apart), and the smallest rise."""
+"""Expected rise of the rating with a unit of skill, in nats (0.45 is 78 points), the weight of that (that of two games
+between skills four units apart), and the smallest rise."""
 
 _PRIOR_STONE: Final = 100.0 / ELO_PER_NAT
 _PRIOR_STONE_WEIGHT: Final = 4.0
 """Expected worth of a handicap stone, in nats (100 points), and its weight; 40 games of three stones weigh 90."""
 
-COARSE_SKILLS: Final = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.5, 10.0, TOP_SKILL)
+COARSE_SKILLS: Final = (*(float(skill) for skill in range(-8, 32, 3)), 33.0, TOP_SKILL)
 """Skills between which the first games are played."""
 
 LARGE_SIZE: Final = 17
-"""Side of the board from which skills below 0 are far weaker than 20k and are left out."""
+LARGE_RANGE: Final = (-2.0, 31.0)
+"""Side of the board from which smaller and larger skills are left out: they are far weaker than 20k, or stronger than
+9d."""
 
 SPACING: Final[Mapping[int, float]] = {9: 60.0, 13: 80.0}
 """Elo points from rank to rank, if the range of skills is wide enough.  On large boards it is the worth of a stone; on
@@ -97,8 +103,8 @@ HANDICAP_PAIRS: Final = (("15k", "12k"), ("8k", "5k"), ("2k", "2d"))
 _NEAREST_SIZE: Final = 13
 """The board whose spacing holds for sizes that `SPACING` lacks."""
 
-CHECKED_STEP: Final[Mapping[int, int]] = {9: 4, 13: 4, 19: 2}
-"""Steps between the ranks that are checked, each against the next, by side of the board."""
+CHECKED_LEVELS: Final = LEVELS[1::3]
+"""Ranks that are checked by games, each against the next: 19k, 16k, … 9d."""
 
 
 class GamesFileError(TengenError):
@@ -120,8 +126,8 @@ class Outcome:
 
     pairing: SkillPairing
     black_points: float
-    lead_black: float
-    moves: int
+    leads_black: list[float] = field(repr=False)
+    """Before each move, and in the end."""
     game: Game = field(repr=False, compare=False)
 
 
@@ -134,35 +140,93 @@ class _Seat:
     opening: np.random.Generator
     settings: Mapping[int, LevelSettings]
     decided_moves: int = 0
-    lead_black: float = 0.0
-    """By the last evaluation, points."""
+    leads_black: list[float] = field(default_factory=list)
+    """Points, by the evaluations before each move and of the last position."""
+
+
+class LevelNetworks(NamedTuple):
+    """The network that sees what a move loses, and the one that imitates people."""
+
+    strong: Evaluator
+    human: Evaluator
+
+
+class LevelMoves:
+    """Draws moves in up to `batch` games on boards of `size` points a side at once."""
+
+    def __init__(self, networks: LevelNetworks, size: int, *, batch: int, seed: int) -> None:
+        self._networks: Final = networks
+        self._positions, self._of_people, self._after = (new_positions(batch, size, size) for _ in range(3))
+        self.evaluation: Final = new_evaluation(batch, size, size)
+        """Of the positions that were evaluated last, by the network that sees what a move loses."""
+        self.people, self._evaluation_after = (new_evaluation(batch, size, size) for _ in range(2))
+        self._rows: Final = GameRows(self._positions)
+        self._random: Final = np.random.default_rng(seed)
+
+    def evaluate(self, games: Sequence[Game], settings: Sequence[LevelSettings]) -> None:
+        """Evaluate the position of each game, and what people play there by the settings of the side to play."""
+        for row, (game, each) in enumerate(zip(games, settings, strict=True)):
+            self._rows.fill(row, game)
+            put_row(self._of_people, row, self._positions, row)
+            conditions = conditions_of(game, human_profile=HumanProfile("rank", each.rank, each.rank).code)
+            write_conditions(self._of_people, slice(row, row + 1), conditions)
+        self._networks.strong.evaluate(Request(self._positions, len(games), self.evaluation))
+        self._networks.human.evaluate(Request(self._of_people, len(games), self.people))
+
+    def draw(self, games: Mapping[int, Game], settings: Mapping[int, LevelSettings]) -> dict[int, int]:
+        """Return a move for some of the games that were evaluated, by row; positions are evaluated together."""
+        questions = {row: self._question(row, game, settings[row]) for row, game in games.items()}
+        moves: dict[int, int] = {}
+        answers: dict[int, float] = {}
+        while questions:
+            asked: dict[int, Game] = {}
+            for row, question in list(questions.items()):
+                try:
+                    asked[row] = question.send(answers[row]) if row in answers else next(question)
+                except StopIteration as ended:
+                    moves[row] = int(ended.value)
+                    del questions[row]
+            answers = dict(zip(asked, self._leads(asked, games), strict=True)) if asked else {}
+        return moves
+
+    def _question(self, row: int, game: Game, settings: LevelSettings) -> Question:
+        """Return the generator that chooses a move in a game; see `choose_move`."""
+        raw = raw_evaluation(self.evaluation, row, has_score=True)
+        return choose_move(
+            game, game.to_play, found_at(game, game.to_play, raw, self.people.policy[row]), settings, self._random
+        )
+
+    def _leads(self, asked: Mapping[int, Game], games: Mapping[int, Game]) -> list[float]:
+        """Return Black's lead in games that are a move or two further than the ones in their rows."""
+        for place, (row, game) in enumerate(asked.items()):
+            if len(game.moves) > len(games[row].moves) + 1:
+                write_game(self._after, place, game)
+                continue
+            put_row(self._after, place, self._positions, row)
+            last = game.moves[-1]
+            advance_row(self._after, place, game.board, last.point, last.color, GOES_ON, game.superko_keys())
+        self._networks.strong.evaluate(Request(self._after, len(asked), self._evaluation_after))
+        return [float(lead) for lead in self._evaluation_after.lead_black[: len(asked)]]
 
 
 class LevelGames:
-    """Plays games on boards of `size` points a side with one evaluator, `batch` of them at a time.
+    """Plays games on boards of `size` points a side with the same networks, `batch` of them at a time.
 
     With a `handicap`, Black begins with that many stones, two or more, and the komi is HANDICAP_KOMI (0.5).
     """
 
-    def __init__(self, evaluator: Evaluator, size: int, *, batch: int, seed: int, handicap: int = 0) -> None:
-        self._evaluator: Final = evaluator
+    def __init__(self, networks: LevelNetworks, size: int, *, batch: int, seed: int, handicap: int = 0) -> None:
         self._size: Final = size
+        self._batch: Final = batch
         self._handicap: Final = handicap
-        self._positions: Final = new_positions(batch, size, size)
-        self._evaluation: Final = new_evaluation(batch, size, size)
-        self._positions_after: Final = new_positions(batch, size, size)
-        self._evaluation_after: Final = new_evaluation(batch, size, size)
-        self._rows: Final = GameRows(self._positions)
-        self._search: Final = PuctSearch(Config(), evaluator)
-        self._random: Final = np.random.default_rng(seed)
+        self._moves: Final = LevelMoves(networks, size, batch=batch, seed=seed)
 
     def play(self, pairings: Sequence[SkillPairing]) -> Iterator[Outcome]:
         """Yield the outcome of each game, in the order in which they end."""
         waiting = list(reversed(pairings))
-        batch = len(self._positions.key)
-        seats = [self._begin(waiting.pop()) for _ in range(min(batch, len(waiting)))]
+        seats = [self._begin(waiting.pop()) for _ in range(min(self._batch, len(waiting)))]
         while seats:
-            self._evaluate(seats)
+            self._moves.evaluate([seat.game for seat in seats], [seat.settings[seat.game.to_play] for seat in seats])
             self._play_moves(seats)
             playing = []
             for row, seat in enumerate(seats):
@@ -173,10 +237,6 @@ class LevelGames:
                 if waiting:
                     playing.append(self._begin(waiting.pop()))
             seats = playing
-
-    def close(self) -> None:
-        """End the search's thread; the evaluator stays open."""
-        self._search.close()
 
     def _new_game(self) -> Game:
         game = Game(self._size, self._size, PRESETS[RULES], HANDICAP_KOMI if self._handicap else KOMI)
@@ -189,92 +249,40 @@ class LevelGames:
         settings = {color: settings_of(skill, self._size, self._size) for color, skill in skills.items()}
         return _Seat(pairing, self._new_game(), np.random.default_rng(pairing.opening), settings)
 
-    def _evaluate(self, seats: Sequence[_Seat]) -> None:
-        """Write the evaluation of each game's position."""
-        for row, seat in enumerate(seats):
-            self._rows.fill(row, seat.game)
-        self._run(self._positions, len(seats), self._evaluation)
-
     def _play_moves(self, seats: Sequence[_Seat]) -> None:
-        """Play a move in each game; positions that choices ask about are evaluated together."""
+        """Play a move in each game."""
         opening_length = round(OPENING_SHARE * self._size**2)
-        questions: dict[int, Question] = {}
+        drawn = {row: seat for row, seat in enumerate(seats) if len(seat.game.moves) >= opening_length}
+        moves = self._moves.draw(
+            {row: seat.game for row, seat in drawn.items()},
+            {row: seat.settings[seat.game.to_play] for row, seat in drawn.items()},
+        )
         for row, seat in enumerate(seats):
-            if len(seat.game.moves) < opening_length:
-                seat.game.play(self._opening_point(row, seat))
-            else:
-                questions[row] = self._choice(row, seat)
-        answers: dict[int, float] = {}
-        lengths = [len(seat.game.moves) for seat in seats]
-        while questions:
-            asked: dict[int, Game] = {}
-            for row, question in list(questions.items()):
-                try:
-                    asked[row] = question.send(answers[row]) if row in answers else next(question)
-                except StopIteration as ended:
-                    seats[row].game.play(int(ended.value))
-                    del questions[row]
-            answers = dict(zip(asked, self._leads(asked, lengths), strict=True)) if asked else {}
-
-    def _choice(self, row: int, seat: _Seat) -> Question:
-        """Return the generator that chooses a move in a game; see `choose_move`."""
-        game, color = seat.game, seat.game.to_play
-        settings = seat.settings[color]
-        if settings.visits == 1:
-            found = found_by_network(game, color, self._evaluation, row)
-        else:
-            self._search.clear()
-            found = found_by_search(game, self._search.run(game, Limits(visits=settings.visits)))
-        return choose_move(game, color, found, settings, self._random)
+            seat.game.play(moves[row] if row in moves else self._opening_point(row, seat))
 
     def _opening_point(self, row: int, seat: _Seat) -> int:
         """Return a move of the opening."""
-        policy = self._evaluation.policy[row].astype(np.float64)
+        policy = self._moves.evaluation.policy[row].astype(np.float64)
         policy[PASS] = 0.0
         return int(seat.opening.choice(policy.size, p=policy / policy.sum()))
 
-    def _leads(self, asked: Mapping[int, Game], lengths: Sequence[int]) -> list[float]:
-        """Return Black's lead in games that are a move or two further than the ones in their rows."""
-        for place, (row, game) in enumerate(asked.items()):
-            if len(game.moves) > lengths[row] + 1:
-                write_game(self._positions_after, place, game)
-                continue
-            put_row(self._positions_after, place, self._positions, row)
-            last = game.moves[-1]
-            advance_row(
-                self._positions_after,
-                place,
-                game.board,
-                last.point,
-                last.color,
-                GOES_ON,
-                game.superko_keys(),
-            )
-        self._run(self._positions_after, len(asked), self._evaluation_after)
-        return [float(lead) for lead in self._evaluation_after.lead_black[: len(asked)]]
-
-    def _run(self, positions: Positions, count: int, out: Evaluation) -> None:
-        self._evaluator.evaluate(Request(positions, count, out))
-
     def _has_ended(self, row: int, seat: _Seat) -> bool:
         """Return whether a game has ended or is decided; records the lead before the last move."""
-        game, evaluation = seat.game, self._evaluation
-        seat.lead_black = float(evaluation.lead_black[row])
+        game, evaluation = seat.game, self._moves.evaluation
+        seat.leads_black.append(float(evaluation.lead_black[row]))
         balance = abs(float(evaluation.win_black[row] - evaluation.loss_black[row]))
         seat.decided_moves = seat.decided_moves + 1 if balance >= _DECIDED else 0
         area = self._size**2
         if game.is_over or game.has_no_result or len(game.moves) >= _LONGEST * area:
             return True
-        searches = all(settings.visits > 1 for settings in seat.settings.values())
-        first = _DECIDED_FROM_IF_STRONG if searches else _DECIDED_FROM
-        return seat.decided_moves >= _DECIDED_MOVES and len(game.moves) >= first * area
+        return seat.decided_moves >= _DECIDED_MOVES and len(game.moves) >= _DECIDED_FROM * area
 
 
 def _outcome(seat: _Seat) -> Outcome:
     """Return the outcome of a game that has ended."""
-    is_draw = seat.game.has_no_result or seat.lead_black == 0.0
-    points = 0.5 if is_draw else float(seat.lead_black > 0.0)
-    return Outcome(seat.pairing, points, seat.lead_black, len(seat.game.moves), seat.game)
+    lead = seat.leads_black[-1]
+    is_draw = seat.game.has_no_result or lead == 0.0
+    return Outcome(seat.pairing, 0.5 if is_draw else float(lead > 0.0), seat.leads_black, seat.game)
 
 
 class GameRow(NamedTuple):
@@ -286,8 +294,8 @@ class GameRow(NamedTuple):
     white: float
     opening: int
     points: float  # Black's
-    lead: float  # Black's
     moves: int
+    leads: list[float]  # Black's, before each move but the last
     network: str = ""
 
 
@@ -316,8 +324,10 @@ def pairings_of(skills: Sequence[float], games: int) -> list[SkillPairing]:
 class Measurement:
     """The games on boards of `size` points a side, kept in the file `path`; `log` receives a line for each game."""
 
-    def __init__(self, evaluator: Evaluator, size: int, path: Path, *, batch: int, log: Callable[[str], None]) -> None:
-        self._evaluator: Final = evaluator
+    def __init__(
+        self, networks: LevelNetworks, size: int, path: Path, *, batch: int, log: Callable[[str], None]
+    ) -> None:
+        self._networks: Final = networks
         self.size: Final = size
         self._path: Final = path
         self._batch: Final = batch
@@ -325,7 +335,7 @@ class Measurement:
 
     def games(self, handicap: int = 0) -> list[GameRow]:
         """Return the games that this network has played so far on this board with this handicap."""
-        networks = ("", self._evaluator.info.name)
+        networks = ("", self._networks.human.info.name)
         return [
             row
             for row in read_games(self._path)
@@ -343,13 +353,10 @@ class Measurement:
         if not missing:
             return
         seed = len(played)
-        match = LevelGames(self._evaluator, self.size, batch=self._batch, seed=seed, handicap=handicap)
-        try:
-            for number, outcome in enumerate(match.play(missing), start=1):
-                self._keep(outcome, handicap)
-                self._log(f"{self.size}x{self.size}: game {number} of {len(missing)}: {_described(outcome)}")
-        finally:
-            match.close()
+        match = LevelGames(self._networks, self.size, batch=self._batch, seed=seed, handicap=handicap)
+        for number, outcome in enumerate(match.play(missing), start=1):
+            self._keep(outcome, handicap)
+            self._log(f"{self.size}x{self.size}: game {number} of {len(missing)}: {_described(outcome)}")
 
     def _keep(self, outcome: Outcome, handicap: int) -> None:
         pairing = outcome.pairing
@@ -360,19 +367,18 @@ class Measurement:
             pairing.white_skill,
             pairing.opening,
             outcome.black_points,
-            round(outcome.lead_black, 1),
-            outcome.moves,
-            self._evaluator.info.name,
+            len(outcome.game.moves),
+            [round(lead, 1) for lead in outcome.leads_black],
+            self._networks.human.info.name,
         )
         append(self._path, json.dumps(row._asdict()) + "\n")
 
 
 def _described(outcome: Outcome) -> str:
     pairing = outcome.pairing
-    return (
-        f"skills {pairing.black_skill:g} and {pairing.white_skill:g}, Black leads by {outcome.lead_black:+.1f} after "
-        f"{counted(outcome.moves, 'move')}"
-    )
+    moves = counted(len(outcome.game.moves), "move")
+    lead = outcome.leads_black[-1]
+    return f"skills {pairing.black_skill:g} and {pairing.white_skill:g}, Black leads by {lead:+.1f} after {moves}"
 
 
 class Curve(NamedTuple):
@@ -380,17 +386,24 @@ class Curve(NamedTuple):
 
     elo: RatingArray
     stone: float
+    covariance: RatingArray = np.zeros((len(KNOTS), len(KNOTS)))
+    """Of the errors of the slopes between knots and of the stone, in nats."""
 
     def at(self, skill: float) -> float:
         """Return the rating of a skill."""
         return float(np.interp(skill, KNOTS, self.elo))
+
+    def error(self, low: float, high: float) -> float:
+        """Return half the 95 % interval of the difference between two skills, in Elo points."""
+        direction = np.append(_heights(high) - _heights(low), 0.0)
+        return float(Z_95 * ELO_PER_NAT * np.sqrt(direction @ self.covariance @ direction))
 
 
 def fit_curve(games: Sequence[GameRow]) -> Curve:
     """Return the most likely ratings of skills, as a curve that rises everywhere, and the worth of a stone.
 
     A curve of few parameters needs fewer games than a rating for each skill.  There are normal priors about
-    `_PRIOR_SLOPE` (which weighs about as much as one game) and `_PRIOR_STONE`.
+    `_PRIOR_SLOPE` and `_PRIOR_STONE`.
     """
     slopes = len(KNOTS) - 1
     prior = Prior(
@@ -399,9 +412,9 @@ def fit_curve(games: Sequence[GameRow]) -> Curve:
     )
     differences = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
     results = Comparisons(differences, np.ones(len(games)), np.array([row.points for row in games]))
-    fitted = fit_strengths(results, prior, least=_LEAST_SLOPE).strengths
+    fitted, covariance = fit_strengths(results, prior, least=_LEAST_SLOPE)
     elo = np.append(0.0, np.cumsum(fitted[:slopes] * np.diff(KNOTS)))
-    return Curve(elo * ELO_PER_NAT, float(fitted[slopes]) * ELO_PER_NAT)
+    return Curve(elo * ELO_PER_NAT, float(fitted[slopes]) * ELO_PER_NAT, covariance)
 
 
 def _heights(skill: float) -> RatingArray:
@@ -422,11 +435,6 @@ def skills_of_levels(curve: Curve, spacing: float, below_top: float = 0.0) -> di
     return {
         level: round(float(np.interp(rank, curve.elo, KNOTS)), 3) for level, rank in zip(LEVELS, ranks, strict=True)
     }
-
-
-def checked_levels(size: int) -> list[str]:
-    """Return the ranks that are checked against each other on this board."""
-    return list(LEVELS[:: CHECKED_STEP.get(size, 4)])
 
 
 class Check(NamedTuple):
@@ -470,6 +478,16 @@ def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Seq
     return found
 
 
+def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return how many Elo points are between CHECKED_LEVELS, as plain values for the file; the error is 95 %."""
+    found = []
+    for low, high in pairwise(CHECKED_LEVELS):
+        ends = skills[low], skills[high]
+        elo, error = curve.at(ends[1]) - curve.at(ends[0]), curve.error(*ends)
+        found.append({"weaker": low, "level": high, "elo": round(elo), "error": round(error)})
+    return found
+
+
 def handicap_pairings(skills: Mapping[str, float], games: int) -> dict[tuple[str, str], list[SkillPairing]]:
     """Return the games of each of HANDICAP_PAIRS, the weaker rank with Black and `HANDICAP_STONES` stones."""
     return {
@@ -502,7 +520,8 @@ def fitted_skills(
     With `refit` the curve is fitted to all games so far, those that checked an earlier curve too.
     """
     size = measurement.size
-    coarse_skills = [skill for skill in COARSE_SKILLS if skill >= 0.0 or size < LARGE_SIZE]
+    least, most = LARGE_RANGE if size >= LARGE_SIZE else (BOTTOM_SKILL, TOP_SKILL)
+    coarse_skills = [skill for skill in COARSE_SKILLS if least <= skill <= most]
     measurement.play(pairings_of(coarse_skills, coarse_games))
     coarse = [row for row in measurement.games() if {row.black, row.white} <= set(coarse_skills)]
     curve = fit_curve(measurement.all_games() if refit else coarse)
@@ -516,10 +535,10 @@ def checked_board(
 ) -> dict[str, Any]:
     """Play the games that are missing to check the skills of ranks, and return the board's part of the level table.
 
-    There are `games` between neighbouring ranks, and on large boards `handicap_games` of each of HANDICAP_PAIRS.  The
-    ratings in the table are those of a curve that is fitted to all games.
+    There are `games` between neighbours of CHECKED_LEVELS, and on large boards `handicap_games` of each of
+    HANDICAP_PAIRS.  The ratings in the table are those of a curve that is fitted to all games.
     """
-    levels = checked_levels(measurement.size)
+    levels = CHECKED_LEVELS
     measurement.play(pairings_of([skills[level] for level in levels], games))
     if measurement.size >= LARGE_SIZE:
         for pairings in handicap_pairings(skills, handicap_games).values():
@@ -530,6 +549,7 @@ def checked_board(
         "skills": dict(skills),
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
         "games": {"all": len(played), "checks": sum(check.games for check in checks)},
+        "spans": spans_of(curve, skills),
         "checks": [check.as_dict() for check in checks],
     }
     if with_handicap := handicap_checks(measurement.games(HANDICAP_STONES), skills):

@@ -1,29 +1,30 @@
-"""Draws a move as a person of some rank might, from the network's policy and the visits of a small search.
+"""Draws a move as a person of some rank might: from the policy of a network that imitates people.
 
-    Found         what that starts from: one evaluation of the network (`found_by_network`), or a search
+    Found         what that starts from: what people play, and what a strong network thinks of the position (`found_at`)
     choose_move   the draw
 
-Moves are drawn with probabilities p^(1/T), p being the share of a move in the visits, in which the policy counts as one
-visit.  A move that is drawn is refused if it is a blunder that the rank does not make, if it changes nothing late in
-the game, or if the network expects it to lose more points than the skill allows; then another one is drawn.  The best
-move is refused only if it is such a blunder and another move is clearly better once the opponent has captured.
+Moves are drawn with probabilities p^(1/T), p being the probability that people of the rank play the move.  A move that
+is drawn is refused if it is a blunder that people do not make, or if it changes nothing late in the game; the more
+points it loses by the strong network, the likelier it is refused too: a person sees a loss of x points with probability
+1 − exp(−x / tolerance).  Then another one is drawn.  The strong network's best move is refused only if it is such a
+blunder and another move is clearly better once the opponent has captured.  It also decides when to pass.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
+from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.phases import is_late
 from gtp_engine.level.blunders import Blunders
 from gtp_engine.level.table import LevelSettings
 from gtp_engine.search.puct.root import ending_points
-from gtp_engine.search.report import SearchReport, for_color
+from gtp_engine.search.report import RawEvaluation, for_color
 
 _DRAWS: Final = 12
 """Moves drawn at most, before the best one is played."""
@@ -41,8 +42,9 @@ _LIKELY_MOVES: Final = 5
 _LEAST_SHARE: Final = 0.001
 """Share of the best move's probability below which a move is not drawn, however soft the policy."""
 
-_GREEDY: Final = 0.01
-"""Temperature up to which the best move is played."""
+VARIED_SHARE: Final = 0.05
+"""Moves of the opening, for each point of the board (18 on 19×19), in which strong levels vary as much as people do:
+the temperature is 1 at least."""
 
 Question = Generator[Game, float, int]
 """Yields games, one or two moves on, that have to be evaluated, and receives Black's lead in each; returns the move."""
@@ -50,31 +52,29 @@ Question = Generator[Game, float, int]
 
 @dataclass(frozen=True)
 class Found:
-    """What was found about a position: the network's evaluation of it and, beyond one visit, a search."""
+    """What was found about a position."""
 
     best: int
-    """The best move, which may be a pass."""
+    """The strong network's best move, which may be a pass."""
     policy: FloatArray
-    """[n] by point, the pass at PASS."""
+    """[n] by point, the pass at PASS: the strong network's."""
+    people: FloatArray
+    """[n] by point: what people play."""
     lead_black: float
-    """Points; the best move's after a search."""
-    visits: Mapping[int, int]
-    """Of each move that was tried."""
-    leads_black: Mapping[int, float]
-    """Points after each move that was tried."""
+    """Points, by the strong network."""
     excluded: frozenset[int] = frozenset()
     """Moves that are not played: they change nothing, or were left out on request."""
 
 
 def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, random: np.random.Generator) -> Question:
     """Return the move of `color` (a generator's result); a pass only if that is the best move."""
-    if settings.temperature <= _GREEDY:
-        return found.best
     blunders = Blunders(game, color)
     best = yield from _best_unless_refuted(game, color, found, blunders)
     if best == PASS or best != found.best:
         return best
-    points, shares = _shares(game, color, found, settings.temperature)
+    is_opening = len(game.moves) < VARIED_SHARE * game.width * game.height
+    temperature = max(settings.temperature, 1.0) if is_opening else settings.temperature
+    points, shares = _shares(game, color, found, temperature)
     checks = 0
     for _ in range(_DRAWS):
         if checks == _CHECKS or not shares.any():
@@ -86,11 +86,9 @@ def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, r
         shares[drawn] = 0.0
         if blunders.kind(point) is not None:
             continue
-        lead = found.leads_black.get(point)
-        if lead is None:
-            lead = yield _after(game, point, color)
-            checks += 1
-        if for_color(lead - found.lead_black, color) >= -settings.allowed_loss:
+        lead = yield _after(game, point, color)
+        checks += 1
+        if for_color(found.lead_black - lead, color) <= settings.tolerance * random.standard_exponential():
             return point
     return best
 
@@ -121,9 +119,7 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
 
 def _shares(game: Game, color: int, found: Found, temperature: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the moves that may be drawn, without a pass, and numbers in proportion to their chance."""
-    weights = found.policy.astype(np.float64)
-    for point, visits in found.visits.items():
-        weights[point] += visits
+    weights = found.people.astype(np.float64)
     weights[PASS] = 0.0
     weights[weights < _LEAST_SHARE * weights.max()] = 0.0
     weights[[*found.excluded]] = 0.0  # last: without the likeliest move, the unlikeliest are still not drawn
@@ -139,42 +135,16 @@ def _after(game: Game, point: int, color: int) -> Game:
     return after
 
 
-def found_by_network(
-    game: Game, color: int, evaluation: Evaluation, row: int, excluded: frozenset[int] = frozenset()
+def found_at(
+    game: Game, color: int, raw: RawEvaluation, people: FloatArray, excluded: frozenset[int] = frozenset()
 ) -> Found:
-    """Return what one evaluation, in a row, says about the position of `game` with `color` to play.
+    """Return what the strong network's evaluation and people's policy say about the position of `game`.
 
     Moves that change nothing are excluded besides those of `excluded`.
     """
-    excluded |= _useless(game, color, evaluation.ownership_black[row])
-    policy = evaluation.policy[row]
-    return Found(
-        best=_likeliest(game, color, policy, excluded),
-        policy=policy,
-        lead_black=float(evaluation.lead_black[row]),
-        visits={},
-        leads_black={},
-        excluded=excluded,
-    )
-
-
-def found_by_search(game: Game, report: SearchReport, excluded: frozenset[int] = frozenset()) -> Found:
-    """Return what a search found; one that tried no move has the network's evaluation of the root.
-
-    Moves that change nothing are excluded besides those of `excluded`.
-    """
-    assert report.raw is not None, "levels need a network"
-    color = report.to_play
-    excluded |= _useless(game, color, report.raw.ownership_black)
-    tried = [move for move in report.moves if move.visits > 0 and _is_allowed(game, color, move.point, excluded)]
-    return Found(
-        best=tried[0].point if tried else _likeliest(game, color, report.raw.policy, excluded),
-        policy=report.raw.policy,
-        lead_black=tried[0].lead_black if tried else report.raw.lead_black,
-        visits={move.point: move.visits for move in tried},
-        leads_black={move.point: move.lead_black for move in tried},
-        excluded=excluded,
-    )
+    excluded |= _useless(game, color, raw.ownership_black)
+    best = _likeliest(game, color, raw.policy, excluded)
+    return Found(best, raw.policy, people, raw.lead_black, excluded)
 
 
 def _useless(game: Game, color: int, ownership_black: FloatArray) -> frozenset[int]:
@@ -185,14 +155,10 @@ def _useless(game: Game, color: int, ownership_black: FloatArray) -> frozenset[i
     return frozenset(int(point) for point in np.flatnonzero(penalties < 0.0) if point != PASS)
 
 
-def _is_allowed(game: Game, color: int, point: int, excluded: frozenset[int]) -> bool:
-    return point not in excluded and (point == PASS or game.is_legal(point, color))
-
-
 def _likeliest(game: Game, color: int, policy: FloatArray, excluded: frozenset[int]) -> int:
     """Return the legal move of largest probability that is not excluded; a pass if there is none."""
     order = np.argsort(-policy, kind="stable")
     for point in order[policy[order] > 0.0]:
-        if _is_allowed(game, color, int(point), excluded):
+        if point not in excluded and (point == PASS or game.is_legal(int(point), color)):
             return int(point)
     return PASS

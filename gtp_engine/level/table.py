@@ -1,86 +1,80 @@
-"""What a skill means, and which skill each rank has with a network, by board size.
+"""What a skill means, and which skill each rank has with a human-like network, by board size.
 
-    LevelSettings  how many visits the search has, and how freely a move is drawn from what it found
+    LevelSettings  whom a level imitates, how freely it draws, and how many points it may overlook
     LevelTable     the skill of each rank: measured by matches and kept in a file beside the network
 
-Up to `POLICY_SKILL` a level plays from the network's policy for the position alone; what it plays may lose fewer points
-as the skill grows.  Above that the visits grow, and the choice narrows to the best move.
+Skills count as ranks do, 0 for 20k to 28 for 9d, and go beyond both ends for boards on which games between ranks ask
+for that.  `NET.levels.json` belongs to the human-like network `NET.onnx` and to its 8-bit copy; for a folder with
+networks it is named after the network's own name:
 
-`NET.levels.json` belongs to `NET.onnx` and to its 8-bit copy; for a folder with networks it is named after the
-network's own name:
-
-    {"format": 1, "network": NAME, "boards": {"19": {"skills": {"20k": 0.4, …}, …}, …}}
+    {"format": 2, "network": NAME, "boards": {"19": {"skills": {"20k": 0.4, …}, …}, …}}
 
 Other keys of a board describe the measurement (`calibration`) and are not read here.  A network without a file has the
-skills of the network that ships, with which a stronger network plays better than the rank; where that network can be
-loaded, it plays instead (`engine.level_play`).
+skills of the human-like network that ships.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import exp, isfinite, log, sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
+from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.files import replacing
-from gtp_engine.nn.named_networks import shipped_folder
+from gtp_engine.nn.named_networks import shipped_network
 from gtp_engine.nn.quantized_copy import original_path
 
-BOTTOM_SKILL: Final = -3.0
-"""Skill of the weakest player that can be set: on small boards, on which mistakes cost less, the ranks reach that far
-down."""
+HUMAN_MODEL: Final = "tengen-human"
+"""Name of the human-like network that ships."""
 
-POLICY_SKILL: Final = 6.0
-"""Skill up to which one evaluation has to do."""
+STRONG_MODEL: Final = "tengen-b10c128"
+"""Name of the network that ships beside it, by which levels see what a move loses."""
 
-TOP_SKILL: Final = 11.0
-"""Skill of the strongest level."""
-
-_FIRST_VISITS: Final = 4
-"""Visits of the first searches: with fewer no second move is tried."""
-
-_TOP_VISITS: Final = 32
-"""Visits at `TOP_SKILL`: on 19×19 less than half a second on a slow core."""
+BOTTOM_SKILL: Final = -8.0
+TOP_SKILL: Final = 36.0
+"""Skills of the weakest and the strongest player that can be set."""
 
 _BOARD: Final = 19.0
 """Side of the board for which points are given; see `scaled`."""
 
-_FIRST_TEMPERATURE: Final = 2.2
-_POLICY_TEMPERATURE: Final = 0.25
-_FIRST_LOSS: Final = 24.0
-_POLICY_LOSS: Final = 2.0
-"""Temperature of the policy, and points that a move may lose on 19×19, at skill 0 and at `POLICY_SKILL`; in even ratios
-between and below.  Chosen so that moves of 20k still look like Go, and that no rank throws away a large group."""
-
-_TOP_LOSS: Final = 0.25
-"""Points that a move may lose at `TOP_SKILL`."""
+_SETTINGS: Final = (
+    (-8.0, 3.0, 110.0),
+    (0.0, 1.62, 80.0),
+    (10.0, 1.47, 75.0),
+    (15.0, 1.28, 75.0),
+    (18.0, 1.06, 55.0),
+    (21.0, 0.9, 30.0),
+    (25.0, 0.73, 15.0),
+    (28.0, 0.5, 5.5),
+    (36.0, 0.2, 1.0),
+)
+"""Temperature and tolerance by skill, in even ratios between.  From 5k (15) to 9d (28) they were chosen such that moves
+on 19×19 lose as many points as people's (`scripts/compare_levels`); outside they continue the trend."""
 
 
 class LevelSettings(NamedTuple):
     """How a move is chosen."""
 
-    visits: int
-    """Of the search; 1 is the network's evaluation of the position alone."""
+    rank: int
+    """Whose moves the human-like network is asked for, as `HumanProfile` counts."""
     temperature: float
     """Exponent 1/T of the probabilities that a move is drawn with."""
-    allowed_loss: float
-    """Points that a move may lose against the best one."""
+    tolerance: float
+    """A loss of so many points is overlooked with probability 1/e, one of twice as many with 1/e²."""
 
 
 def settings_of(skill: float, width: int, height: int) -> LevelSettings:
     """Return the settings of a skill from `BOTTOM_SKILL` to `TOP_SKILL`, beyond which others count as these."""
     skill = min(max(skill, BOTTOM_SKILL), TOP_SKILL)
-    scale = scaled(1.0, width, height)
-    if skill <= POLICY_SKILL:
-        share = skill / POLICY_SKILL
-        temperature = _between(_FIRST_TEMPERATURE, _POLICY_TEMPERATURE, share)
-        return LevelSettings(1, temperature, scale * _between(_FIRST_LOSS, _POLICY_LOSS, share))
-    share = (skill - POLICY_SKILL) / (TOP_SKILL - POLICY_SKILL)
-    visits = round(_between(_FIRST_VISITS, _TOP_VISITS, share))
-    return LevelSettings(visits, _POLICY_TEMPERATURE * (1.0 - share), scale * _between(_POLICY_LOSS, _TOP_LOSS, share))
+    level = LEVELS[min(max(round(skill), 0), len(LEVELS) - 1)]
+    skills = [knot[0] for knot in _SETTINGS]
+    temperature, tolerance = (exp(np.interp(skill, skills, [log(knot[i]) for knot in _SETTINGS])) for i in (1, 2))
+    return LevelSettings(rank_number(level), temperature, scaled(tolerance, width, height))
 
 
 def scaled(points: float, width: int, height: int) -> float:
@@ -88,12 +82,7 @@ def scaled(points: float, width: int, height: int) -> float:
     return points * sqrt(width * height) / _BOARD
 
 
-def _between(first: float, last: float, share: float) -> float:
-    """Return the value at `share` of the way from `first` to `last`, in even ratios."""
-    return float(first * (last / first) ** share)
-
-
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _ENDING: Final = ".levels.json"
 
@@ -124,8 +113,8 @@ class LevelTable:
         """Return on which boards the levels were measured, as the end of a sentence."""
         if not self.is_calibrated:
             return (
-                f"not calibrated for this network, which may play stronger or weaker; {self.borrowed_from} has "
-                "calibrated levels, and `gtp-engine calibrate-levels` measures those of a network"
+                f"calibrated for {self.borrowed_from}, so this network may play stronger or weaker; "
+                "`gtp-engine calibrate-levels` measures the levels of a network"
             )
         return "calibrated on " + ", ".join(f"{size}x{size}" for size in sorted(self.skills))
 
@@ -137,24 +126,17 @@ def table_path(network: Path, name: str) -> Path:
     return network.with_name(f"{original_path(network).stem}{_ENDING}")
 
 
-def read_table(network: Path, name: str) -> LevelTable:
-    """Return the table of a network, that of the network that ships if it has none; raises ModelError if damaged."""
-    path = table_path(network, name)
-    data = read_table_file(path) if path.exists() else None
+def read_table(network: Path | None, name: str) -> LevelTable:
+    """Return the table of a human-like network, that of the one that ships if it has none or its file is not known.
+
+    Raises ModelError if a table is damaged, or if that network was removed.
+    """
+    path = None if network is None else table_path(network, name)
+    data = read_table_file(path) if path is not None and path.exists() else None
     if data is not None and data["network"] == name and (skills := _skills(data)):
         return LevelTable(skills)
-    return _shipped_table()
-
-
-def _shipped_table() -> LevelTable:
-    """Return the table of the network that ships, for another network; raises ModelError if it was removed."""
-    folder = shipped_folder()
-    paths = list(folder.glob(f"*{_ENDING}"))
-    if not paths:
-        given = f"the level table of the network that ships is missing from {shown_path(folder)}"
-        raise ModelError(problem(given, advice="install the engine again, or set play.level to max (--level max)"))
-    data = read_table_file(paths[0])
-    return LevelTable(_skills(data), borrowed_from=data["network"])
+    shipped = read_table_file(table_path(shipped_network(HUMAN_MODEL), HUMAN_MODEL))
+    return LevelTable(_skills(shipped), borrowed_from="" if name == HUMAN_MODEL else HUMAN_MODEL)
 
 
 def _skills(data: Mapping[str, Any]) -> dict[int, Mapping[str, float]]:

@@ -52,6 +52,15 @@ def shipped_folder() -> Path:
     )
 
 
+def shipped_network(name: str) -> Path:
+    """Return the path of a network that ships; raises ModelError if it was removed."""
+    path = shipped_networks().get(name)
+    if path is None:
+        given = f"the network {name}, which ships with the engine, is missing from {shown_path(PLACES[0])}"
+        raise ModelError(problem(given, advice="install the engine again"))
+    return path
+
+
 BUILTIN: Final = "builtin"
 """What `models default` calls the network that ships with the engine."""
 

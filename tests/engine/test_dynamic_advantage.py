@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fake_evaluators import FakeEvaluator, RecordingEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
@@ -12,6 +12,7 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
+from gtp_engine.level.table import STRONG_MODEL
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 
@@ -151,7 +152,9 @@ def test_a_level_plays_without_it() -> None:
     """Levels are measured without; the log line names none either."""
     lines: list[str] = []
     evaluator = RecordingEvaluator()
-    with Engine(Config().with_values({"play.level": "5k"}), log=lines.append, evaluator=evaluator) as engine:
+    evaluator.info = replace(evaluator.info, name=STRONG_MODEL)
+    config = Config().with_values({"play.level": "5k"})
+    with Engine(config, lines.append, evaluator, load_shipped=fake_shipped) as engine:
         engine.set_komi(58.5)
         engine.genmove(WHITE)
         assert evaluator.advantages == {0.0}

@@ -1,10 +1,12 @@
 """Playing at a level: what it plays, what it says, what it needs."""
 
+from dataclasses import replace
+
 import pytest
-from fake_evaluators import FakeEvaluator, RecordingEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 
 from gtp_engine.config import Config
-from gtp_engine.config.human import profile_of
+from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.engine import Engine
 from gtp_engine.engine.decision import Delays
 from gtp_engine.errors import ConfigError, ModelError
@@ -13,6 +15,7 @@ from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
+from gtp_engine.level.table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
 from gtp_engine.nn import load_evaluator
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Restriction
@@ -21,21 +24,19 @@ from gtp_engine.search.limits import Limits, Restriction
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
     values = {"play.level": level, "game.board_size": 7, "search.seed": 3, "time.time_per_move": 600, **options}
     lines = [] if log is None else log
-    return Engine(Config().with_values(values), log=lines.append, evaluator=FakeEvaluator())  # type: ignore[arg-type]
+    config = Config().with_values(values)  # type: ignore[arg-type]
+    return Engine(config, lines.append, FakeEvaluator(), load_shipped=fake_shipped)
 
 
 def stones(color: int, vertices: str) -> list[Move]:
     return [Move(color, parse_vertex(vertex, width=7, height=7)) for vertex in vertices.split()]
 
 
-def test_a_policy_level_searches_one_visit():
-    engine = engine_at("20k")
+@pytest.mark.parametrize("level", ["20k", "9d"])
+def test_a_level_evaluates_the_position_once(level: str):
+    engine = engine_at(level)
     assert engine.genmove(BLACK).report.visits == 1
     assert engine.genmove(WHITE).report.visits == 1
-
-
-def test_the_strongest_level_searches_more():
-    assert engine_at("9d").genmove(BLACK).report.visits > 4
 
 
 def test_the_level_of_an_engine_with_a_seed_repeats():
@@ -48,7 +49,7 @@ def test_the_level_changes_while_the_engine_runs():
     engine = engine_at("max", log, **{"search.visits": 50})
     assert engine.genmove(BLACK).report.visits == 50
     engine.configure({"play.level": "12k"})
-    assert "Level 12k: not calibrated" in log[-1]
+    assert "Level 12k: moves of people by fake (seed 12), rank_" in log[-1]
     assert engine.genmove(WHITE).report.visits == 1
 
 
@@ -87,7 +88,7 @@ def test_a_level_needs_a_network():
 def test_a_level_needs_a_network_that_evaluates_the_score():
     config = Config().with_values({"play.level": "8k", "game.board_size": 7})
     with pytest.raises(ConfigError, match="one that evaluates score"):
-        Engine(config, evaluator=FakeEvaluator(has_score=False))
+        Engine(config, evaluator=FakeEvaluator(has_score=False), load_shipped=fake_shipped)
 
 
 def test_an_unknown_level_is_refused():
@@ -127,12 +128,23 @@ def profiles_asked(network: RecordingEvaluator) -> list[str]:
     return [str(profile_of(each.human_profile)) for each in network.conditions]
 
 
+def only_strong(name: str) -> Evaluator:
+    """Load what levels need beside a human-like network."""
+    assert name == STRONG_MODEL
+    return FakeEvaluator(seed=5)
+
+
+def rank_on(level: str, size: int) -> str:
+    """Return the profile that a level has on a board, by the table that ships."""
+    return f"rank_{rank_name(settings_of(read_table(None, HUMAN_MODEL).skill(level, size, size), size, size).rank)}"
+
+
 def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
     log: list[str] = []
     human = RecordingEvaluator(seed=1, needs_profile=True)
-    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
-    engine = Engine(config, log.append, FakeEvaluator(), human)
-    assert "profile rank_8k" in log[-1]
+    config = Config().with_values({"play.level": "8k", "game.board_size": 19})
+    engine = Engine(config, log.append, FakeEvaluator(), human, load_shipped=only_strong)
+    assert "by fake (seed 1), rank_8k; calibrated for tengen-human" in log[-1]
     assert not any("without a profile" in line for line in log)
     engine.genmove(BLACK)
     engine.configure({"play.level": "2d"})
@@ -142,16 +154,19 @@ def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
 
 def test_a_human_like_network_alone_plays_at_a_level():
     network = RecordingEvaluator(seed=1, needs_profile=True)
-    engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=network)
+    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
+    engine = Engine(config, evaluator=network, load_shipped=only_strong)
     engine.genmove(BLACK)
-    assert set(profiles_asked(network)) == {"rank_8k"}
+    assert set(profiles_asked(network)) == {rank_on("8k", 7)}
 
 
 class Counting(FakeEvaluator):
     """Counts the calls, and keeps whether it was closed."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed=seed)
+    def __init__(self, seed: int, name: str = "", **facts: object) -> None:
+        super().__init__(seed=seed, **facts)  # type: ignore[arg-type]
+        if name:
+            self.info = replace(self.info, name=name)
         self.calls = 0
         self.is_closed = False
 
@@ -165,66 +180,80 @@ class Counting(FakeEvaluator):
         self.is_closed = True
 
 
-def test_levels_are_left_to_a_network_that_is_loaded_when_one_is_chosen():
+def test_the_networks_of_levels_are_loaded_when_one_is_chosen():
     log: list[str] = []
-    main, calibrated, loads = Counting(1), Counting(2), []
+    main, loaded = Counting(1), dict[str, Counting]()
 
-    def load() -> Evaluator:
-        loads.append(1)
-        return calibrated
+    def load(name: str) -> Evaluator:
+        assert name not in loaded
+        loaded[name] = Counting(2, name, needs_profile=name == HUMAN_MODEL)
+        return loaded[name]
 
     config = Config().with_values({"game.board_size": 7, "search.visits": 20, "search.seed": 3})
-    engine = Engine(config, log.append, main, load_calibrated=load)
+    engine = Engine(config, log.append, main, load_shipped=load)
     engine.genmove(BLACK)
-    assert not loads
+    assert not loaded
     engine.configure({"play.level": "12k"})
-    assert "Level 12k: moves of tengen-b10c128" in log[-1]
+    assert "Level 12k: moves of people by tengen-human" in log[-1]
     calls = main.calls
     choice = engine.genmove(WHITE)
     assert choice.report.visits == 1
-    assert calibrated.calls > 0
+    assert loaded[STRONG_MODEL].calls > 0
+    assert loaded[HUMAN_MODEL].calls > 0
     assert main.calls == calls
     engine.set_board_size(9)
     engine.configure({"play.level": "8k"})
     engine.timed_search(0.02)
     assert main.calls > calls
-    assert len(loads) == 1
     engine.close()
-    assert main.is_closed
-    assert calibrated.is_closed
+    assert all(evaluator.is_closed for evaluator in (main, *loaded.values()))
 
 
-def test_a_level_chosen_at_the_start_loads_its_network_before_the_first_move():
-    calibrated = Counting(2)
+def test_the_network_that_ships_is_not_loaded_a_second_time():
+    loads: list[str] = []
+
+    def load(name: str) -> Evaluator:
+        loads.append(name)
+        return fake_shipped(name)
+
+    main = Counting(1, STRONG_MODEL)
+    config = Config().with_values({"play.level": "12k", "game.board_size": 7})
+    Engine(config, evaluator=main, load_shipped=load).genmove(BLACK)
+    assert loads == [HUMAN_MODEL]
+    assert main.calls > 0
+
+
+def test_moves_at_a_level_do_not_depend_on_the_main_network():
     config = Config().with_values({"play.level": "8k", "game.board_size": 7, "search.seed": 3})
     moves = []
     for seed in (1, 4):
-        log: list[str] = []
-        engine = Engine(config, log.append, Counting(seed), load_calibrated=lambda: calibrated)
-        assert "moves of tengen-b10c128" in log[-1]
+        engine = Engine(config, evaluator=Counting(seed), load_shipped=fake_shipped)
         moves.append([engine.genmove(color).point for color in (BLACK, WHITE, BLACK)])
     assert moves[0] == moves[1]
 
 
-def test_nothing_changes_if_the_network_for_a_level_is_missing():
-    def load() -> Evaluator:
-        raise ModelError("the network that ships with the engine is missing")
+def test_nothing_changes_if_a_network_for_a_level_is_missing():
+    def load(name: str) -> Evaluator:
+        raise ModelError(f"{name} is missing")
 
-    engine = Engine(evaluator=FakeEvaluator(), load_calibrated=load)
+    engine = Engine(evaluator=FakeEvaluator(), load_shipped=load)
     with pytest.raises(ModelError, match="is missing"):
         engine.configure({"play.level": "12k"})
     assert engine.config.play.level == "max"
 
 
-def test_no_network_is_loaded_for_levels_beside_a_human_like_one():
-    def load() -> Evaluator:
-        raise AssertionError
-
-    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
-    engine = Engine(
-        config, evaluator=FakeEvaluator(), human=RecordingEvaluator(needs_profile=True), load_calibrated=load
-    )
-    engine.genmove(BLACK)
+def test_the_delay_at_a_level_follows_the_policy_of_its_rank():
+    engine = engine_at("5k")
+    choice = engine.genmove(BLACK, play=False)
+    report = choice.report
+    assert report.human is not None and report.raw is not None
+    config = Config().with_values({"play.delay": 2.0}).play
+    report.raw.policy[choice.point], report.human.policy[choice.point] = 0.0, 0.9
+    obvious = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
+    report.human.policy[choice.point] = 0.1
+    hard = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
+    assert obvious == pytest.approx(1.0, rel=0.1)
+    assert hard == pytest.approx(5.0, rel=0.1)
 
 
 @pytest.mark.parametrize("level", ["20k", "10k", "9d"])
@@ -237,9 +266,9 @@ def test_a_level_plays_no_move_that_was_left_out(level: str) -> None:
         assert engine.genmove(BLACK, play=False, limits=limits).point in allowed
 
 
-def test_a_level_of_another_network_ignores_settings_of_human_like_play() -> None:
+def test_a_level_ignores_settings_of_human_like_play() -> None:
     config = Config().with_values({"play.level": "8k", "game.board_size": 7, "human.human_move_share": 0.5})
-    engine = Engine(config, evaluator=FakeEvaluator(), human=FakeEvaluator(), load_calibrated=FakeEvaluator)
+    engine = Engine(config, evaluator=FakeEvaluator(), human=FakeEvaluator(), load_shipped=fake_shipped)
     engine.genmove(BLACK)
     engine.configure({"human.human_move_share": 1.0})
     assert engine.config.human.human_move_share == 1.0
@@ -248,7 +277,11 @@ def test_a_level_of_another_network_ignores_settings_of_human_like_play() -> Non
 
 def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
     network = FakeEvaluator(needs_profile=True)
-    engine = Engine(Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=network)
+    engine = Engine(
+        Config().with_values({"play.level": "8k", "game.board_size": 7}),
+        evaluator=network,
+        load_shipped=only_strong,
+    )
     engine.configure({"play.level": "2d"})
     assert engine.config.human.human_profile == "rank_2d"
     engine.configure({"human.human_profile": "rank_9d"})
@@ -277,7 +310,11 @@ def test_no_level_plays_where_nothing_can_change(level: str) -> None:
                 out.lead_black[row] = -40.0 if is_in_corner or positions.to_play[row] == WHITE else 40.0
 
     config = Config().with_values({"play.level": level, "game.board_size": 7, "search.seed": 1, "play.resign": False})
-    engine = Engine(config, evaluator=LikesTheCorner())
+
+    def likes_the_corner(name: str) -> Evaluator:
+        return LikesTheCorner(needs_profile=name == HUMAN_MODEL)
+
+    engine = Engine(config, evaluator=LikesTheCorner(), load_shipped=likes_the_corner)
     wall = [f"{column}2" for column in "ABCDEFG"]
     engine.set_position([Move(BLACK, parse_vertex(vertex, width=7, height=7)) for vertex in ("D1", *wall)], WHITE)
     outside = {parse_vertex(f"{column}{row}", width=7, height=7) for column in "ABCDEFG" for row in range(3, 8)}

@@ -201,18 +201,18 @@ def test_only_the_owner_closes_it(owner: SharedEvaluator, evaluator: GatedEvalua
 
 
 def test_an_evaluator_on_demand_is_loaded_once_and_closed_by_its_owner(evaluator: GatedEvaluator) -> None:
-    loads: list[int] = []
+    loads: list[str] = []
 
-    def load() -> GatedEvaluator:
-        loads.append(1)
+    def load(name: str) -> GatedEvaluator:
+        loads.append(name)
         return evaluator
 
     owner = SharedOnDemand(load)
     owner.close()
     assert not loads
     for _ in range(2):
-        owner.lend().close()
-    assert len(loads) == 1
+        owner.lend("a").close()
+    assert loads == ["a"]
     assert not evaluator.is_closed
     owner.close()
     assert evaluator.is_closed
@@ -221,7 +221,7 @@ def test_an_evaluator_on_demand_is_loaded_once_and_closed_by_its_owner(evaluator
 def test_an_evaluator_that_could_not_be_loaded_is_tried_again(evaluator: GatedEvaluator) -> None:
     results = iter((ModelError("no memory"), evaluator))
 
-    def load() -> GatedEvaluator:
+    def load(name: str) -> GatedEvaluator:
         result = next(results)
         if isinstance(result, ModelError):
             raise result
@@ -229,5 +229,5 @@ def test_an_evaluator_that_could_not_be_loaded_is_tried_again(evaluator: GatedEv
 
     owner = SharedOnDemand(load)
     with pytest.raises(ModelError, match="no memory"):
-        owner.lend()
-    assert owner.lend().info == evaluator.info
+        owner.lend("a")
+    assert owner.lend("a").info == evaluator.info

@@ -284,12 +284,13 @@ def test_the_network_that_comes_with_the_engine_plays() -> None:
     assert status == 0
 
 
-def test_a_network_without_levels_leaves_them_to_the_one_that_ships(tmp_path: Path) -> None:
+def test_levels_are_left_to_the_networks_that_ship(tmp_path: Path) -> None:
     shutil.copy(shipped_folder() / "tengen-b10c128.onnx", tmp_path / "other.onnx")
     with GtpProcess("--model", str(tmp_path / "other.onnx"), "--level", "8k", stderr=subprocess.PIPE) as engine:
         output, log, status = engine.finish(b"boardsize 9\ngenmove b\nkata-set-param level max\nkata-raw-nn 0\n")
     assert status == 0
-    assert b"Level 8k: moves of tengen-b10c128, whose levels are calibrated." in log
+    assert b"Level 8k: moves of people by tengen-human, rank_" in log
+    assert b"calibrated on 9x9, " in log
     assert output.count(b"= ") == 4
 
 

@@ -16,18 +16,19 @@ from gtp_engine import files
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.level.calibration import (
+    CHECKED_LEVELS,
     COARSE_SKILLS,
     KNOTS,
     Curve,
     GameRow,
     GamesFileError,
     LevelGames,
+    LevelNetworks,
     Measurement,
     SkillPairing,
     _outcome,
     _Seat,
     checked_board,
-    checked_levels,
     checks_of,
     fit_curve,
     fitted_skills,
@@ -37,13 +38,15 @@ from gtp_engine.level.calibration import (
 )
 from gtp_engine.level.table import TOP_SKILL, read_table, settings_of, write_board
 
+NETWORKS = LevelNetworks(FakeEvaluator(batch=4), FakeEvaluator(seed=1, batch=4, needs_profile=True))
+
 
 def games_between(low: float, high: float, *, won: int, games: int) -> list[GameRow]:
     """Return games of which the second skill wins some, with both colours."""
     return [
-        GameRow(9, 0, low, high, n, float(n >= won), 0.0, 60)
+        GameRow(9, 0, low, high, n, float(n >= won), 60, [])
         if n % 2
-        else GameRow(9, 0, high, low, n, float(n < won), 0.0, 60)
+        else GameRow(9, 0, high, low, n, float(n < won), 60, [])
         for n in range(games)
     ]
 
@@ -64,14 +67,23 @@ def test_a_curve_rises_even_where_the_weaker_side_won():
 
 def test_a_curve_finds_what_a_stone_is_worth():
     """Between equal players three stones win 85 % of the games: 301 points."""
-    games = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 150), 0.0, 200) for n in range(1000)]
+    games = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 150), 200, []) for n in range(1000)]
     assert fit_curve(games).stone == pytest.approx(100.4, abs=0.5)
-    weaker = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 300), 0.0, 200) for n in range(1000)]
+    weaker = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 300), 200, []) for n in range(1000)]
     assert fit_curve(weaker).stone == pytest.approx(49.1, abs=0.5)
 
 
 def test_a_stone_is_worth_100_points_until_games_tell_better():
     assert fit_curve(games_between(0.0, 1.5, won=6, games=8)).stone == pytest.approx(100.0)
+
+
+def test_a_curve_knows_its_errors():
+    """1,000 games of which half are won: the standard error of the difference is 11 Elo points, of 250 games 22."""
+    few, many = (
+        fit_curve(games_between(4.0, 8.0, won=games // 2, games=games)).error(4.0, 8.0) for games in (250, 1000)
+    )
+    assert many == pytest.approx(1.96 * 173.7 / (1000 * 0.25) ** 0.5, rel=0.05)
+    assert few == pytest.approx(2 * many, rel=0.1)
 
 
 def curve_up_to(elo: float) -> Curve:
@@ -101,11 +113,11 @@ def test_levels_share_a_range_that_is_too_small():
 
 
 def test_checks_count_the_games_between_neighbouring_ranks():
-    levels = checked_levels(9)
+    levels = CHECKED_LEVELS
     skills = {level: float(number) for number, level in enumerate(LEVELS)}
     games = games_between(skills[levels[0]], skills[levels[1]], won=7, games=10)
     check = checks_of(games, skills, levels)[0]
-    assert (check.level, check.weaker, check.games, check.points) == ("16k", "20k", 10, 7.0)
+    assert (check.level, check.weaker, check.games, check.points) == ("16k", "19k", 10, 7.0)
 
 
 def test_both_colours_are_played_with_each_opening():
@@ -121,10 +133,9 @@ def test_both_colours_are_played_with_each_opening():
 def test_a_measurement_plays_only_what_is_missing(tmp_path: Path):
     path = tmp_path / "games.jsonl"
     log: list[str] = []
-    evaluator = FakeEvaluator(batch=4)
-    Measurement(evaluator, 7, path, batch=4, log=log.append).play(pairings_of([0.0, 6.0], 2))
+    Measurement(NETWORKS, 7, path, batch=4, log=log.append).play(pairings_of([0.0, 6.0], 2))
     assert len(read_games(path)) == len(log) == 2
-    Measurement(evaluator, 7, path, batch=4, log=log.append).play(pairings_of([0.0, 6.0, 7.0], 2))
+    Measurement(NETWORKS, 7, path, batch=4, log=log.append).play(pairings_of([0.0, 6.0, 7.0], 2))
     assert len(read_games(path)) == len(log) == 4
     assert {frozenset((row.black, row.white)) for row in read_games(path)} == {
         frozenset((0.0, 6.0)),
@@ -134,15 +145,14 @@ def test_a_measurement_plays_only_what_is_missing(tmp_path: Path):
 
 def test_games_of_another_network_do_not_count(tmp_path: Path):
     path = tmp_path / "games.jsonl"
-    evaluator = FakeEvaluator(batch=4)
-    names = [evaluator.info.name, "another", ""]
+    names = [NETWORKS.human.info.name, "another", ""]
     path.write_text("".join(f"{row_of(name)}\n" for name in names))
-    measurement = Measurement(evaluator, 7, path, batch=4, log=print)
-    assert [row.network for row in measurement.games()] == [evaluator.info.name, ""]
+    measurement = Measurement(NETWORKS, 7, path, batch=4, log=print)
+    assert [row.network for row in measurement.games()] == [NETWORKS.human.info.name, ""]
 
 
 def row_of(network: str) -> str:
-    return json.dumps(GameRow(7, 0, 0.0, 6.0, 0, 1.0, 3.0, 60, network)._asdict())
+    return json.dumps(GameRow(7, 0, 0.0, 6.0, 0, 1.0, 60, [0.0, 3.0], network)._asdict())
 
 
 def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_path: Path):
@@ -157,12 +167,12 @@ def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_pa
 def measurement_of(path: Path, rows: list[GameRow]) -> Measurement:
     """Return a measurement on 9x9 that has these games already."""
     path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in rows))
-    return Measurement(FakeEvaluator(batch=4), 9, path, batch=4, log=print)
+    return Measurement(NETWORKS, 9, path, batch=4, log=print)
 
 
 def test_a_curve_may_be_fitted_to_the_games_that_checked_another(tmp_path: Path):
     coarse = [row for low, high in pairwise(COARSE_SKILLS) for row in games_between(low, high, won=5, games=8)]
-    checks = games_between(COARSE_SKILLS[0], 0.5, won=40, games=40)
+    checks = games_between(15.0, 20.0, won=40, games=40)
     measurement = measurement_of(tmp_path / "games.jsonl", [*coarse, *checks])
     first, second = (fitted_skills(measurement, coarse_games=0, refit=refit) for refit in (False, True))
     assert second["8k"] != first["8k"]
@@ -170,8 +180,8 @@ def test_a_curve_may_be_fitted_to_the_games_that_checked_another(tmp_path: Path)
 
 def test_ranks_are_rated_by_all_games(tmp_path: Path):
     """Three of four games won are 191 points."""
-    levels = checked_levels(9)
-    skills = {level: float(np.interp(number, (0, len(LEVELS) - 1), (0.0, 8.0))) for number, level in enumerate(LEVELS)}
+    levels = CHECKED_LEVELS
+    skills = {level: float(number) for number, level in enumerate(LEVELS)}
     games = [
         row for low, high in pairwise(levels) for row in games_between(skills[low], skills[high], won=30, games=40)
     ]
@@ -196,7 +206,7 @@ def test_coarse_skills_reach_from_end_to_end():
 
 
 def test_a_game_without_result_ends_in_a_draw():
-    games = LevelGames(FakeEvaluator(), 9, batch=1, seed=1)
+    games = LevelGames(NETWORKS, 9, batch=1, seed=1)
     game = triple_ko("chinese", moves=11)
     seat = _Seat(
         SkillPairing(0.0, 0.0, 0), game, np.random.default_rng(1), {color: settings_of(0.0, 9, 9) for color in (1, 2)}
@@ -204,9 +214,8 @@ def test_a_game_without_result_ends_in_a_draw():
     assert not games._has_ended(0, seat)
     game.play(LAP[-1])
     assert games._has_ended(0, seat)
-    seat.lead_black = 5.0
+    seat.leads_black.append(5.0)
     assert _outcome(seat).black_points == 0.5
-    games.close()
 
 
 @pytest.mark.parametrize(
@@ -230,7 +239,7 @@ def test_places_that_cannot_be_written_are_found_before_a_game(
     monkeypatch.setattr(files, "_unfinished_path", unfinished)
     monkeypatch.setattr(Measurement, "play", lambda *_, **__: pytest.fail("a game"))
     model = tiny_networks.v7_network(tmp_path / "x.onnx", sizes="9x9")
-    arguments = ["--model", str(model), "--sizes", "9", "--games-file", str(tmp_path / "g.jsonl")]
+    arguments = ["--human-model", str(model), "--sizes", "9", "--games-file", str(tmp_path / "g.jsonl")]
     result = CliRunner().invoke(cli, ["calibrate-levels", *arguments])
     assert result.exit_code == 2
     assert re.search(message, result.stderr)
@@ -242,3 +251,19 @@ def test_a_game_that_is_in_the_file_twice_counts_once(tmp_path: Path):
     path = tmp_path / "games.jsonl"
     path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in rows * 2), encoding="utf-8")
     assert read_games(path) == rows
+
+
+def test_only_networks_that_imitate_people_have_levels(tmp_path: Path) -> None:
+    model = tiny_networks.v7_network(tmp_path / "x.onnx", sizes="9x9")
+    arguments = ["--human-model", str(model), "--sizes", "9", "--games-file", str(tmp_path / "g.jsonl")]
+    result = CliRunner().invoke(cli, ["calibrate-levels", *arguments])
+    assert result.exit_code == 2
+    assert "expected one that imitates people" in result.stderr
+
+
+def test_games_keep_the_lead_before_each_move() -> None:
+    """Losses of points are read off them."""
+    games = LevelGames(NETWORKS, 7, batch=2, seed=1)
+    outcome = next(games.play([SkillPairing(0.0, 10.0, 1)]))
+    assert len(outcome.leads_black) == len(outcome.game.moves)
+    assert outcome.black_points == float(outcome.leads_black[-1] > 0.0)

@@ -1,22 +1,17 @@
 """How a level draws its move."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from fake_evaluators import FakeEvaluator
 
-from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
-from gtp_engine.level.drawing import Found, choose_move, found_by_network, found_by_search
+from gtp_engine.level.drawing import Found, choose_move, found_at
 from gtp_engine.level.table import LevelSettings
-from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.puct.tree_report import raw_evaluation
+from gtp_engine.search.report import RawEvaluation
 
 BEST, GOOD, BAD = (parse_vertex(vertex, width=7, height=7) for vertex in ("D4", "C3", "A1"))
 
@@ -27,8 +22,8 @@ ELSEWHERE, OTHER, EXTENSION = (parse_vertex(vertex, width=7, height=7) for verte
 def found(**changes: object) -> Found:
     policy = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
     policy[[BEST, GOOD, BAD]] = (0.5, 0.3, 0.2)
-    facts = {"best": BEST, "policy": policy, "lead_black": 5.0, "visits": {}, "leads_black": {}} | changes
-    return Found(**facts)  # type: ignore[arg-type]
+    facts = {"best": BEST, "policy": policy, "lead_black": 5.0} | changes
+    return Found(**{"people": facts["policy"], **facts})  # type: ignore[arg-type]
 
 
 def draw(settings: LevelSettings, leads: dict[int, float], seed: int, color: int = BLACK, **changes: object) -> int:
@@ -46,37 +41,56 @@ def drawn(settings: LevelSettings, leads: dict[int, float], **changes: object) -
     return {draw(settings, leads, seed, **changes) for seed in range(30)}  # type: ignore[arg-type]
 
 
-def test_moves_that_lose_no_more_than_allowed_are_drawn():
-    assert drawn(LevelSettings(1, 1.0, 3.0), {GOOD: 3.0, BAD: -20.0}) == {BEST, GOOD}
-    assert drawn(LevelSettings(1, 1.0, 30.0), {GOOD: 3.0, BAD: -20.0}) == {BEST, GOOD, BAD}
+def test_a_loss_is_overlooked_less_often_the_larger_it_is():
+    """With e^(-x / tolerance): 0.61 for half the tolerance, 0.05 for three times as much."""
+    moves = [draw(LevelSettings(20, 1.0, 4.0), {GOOD: 3.0, BAD: -7.0}, seed) for seed in range(600)]
+    shares = [moves.count(move) / len(moves) for move in (BEST, GOOD, BAD)]
+    accepted = 0.3 * 0.61, 0.2 * 0.05
+    assert shares[1] == pytest.approx(accepted[0] / (0.5 + sum(accepted)), abs=0.06)
+    assert shares[2] == pytest.approx(accepted[1] / (0.5 + sum(accepted)), abs=0.02)
+
+
+def test_every_loss_is_overlooked_with_a_large_tolerance():
+    assert drawn(LevelSettings(20, 1.0, 1e6), {GOOD: 3.0, BAD: -20.0}) == {BEST, GOOD, BAD}
 
 
 def test_the_loss_is_that_of_the_side_to_play():
-    assert drawn(LevelSettings(1, 1.0, 3.0), {GOOD: 7.0, BAD: 30.0}, color=WHITE) == {BEST, GOOD}
+    assert drawn(LevelSettings(20, 1.0, 0.1), {GOOD: 4.9, BAD: 30.0}, color=WHITE) == {BEST, GOOD}
 
 
-def test_a_temperature_of_zero_plays_the_best_move():
-    assert drawn(LevelSettings(1, 0.0, 30.0), {}) == {BEST}
+def test_moves_are_drawn_from_what_people_play():
+    people = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
+    people[[OTHER, GOOD]] = (0.7, 0.3)
+    assert drawn(LevelSettings(20, 1.0, 1e6), {OTHER: 4.0, GOOD: 5.0}, people=people) == {OTHER, GOOD}
 
 
-def test_a_move_that_was_searched_is_not_evaluated_again():
-    leads = {BEST: 5.0, GOOD: 4.0, BAD: -9.0}
-    assert drawn(LevelSettings(8, 1.0, 3.0), {}, visits={BEST: 4, GOOD: 2, BAD: 1}, leads_black=leads) == {BEST, GOOD}
+def test_strong_levels_vary_in_the_opening_only():
+    """As people do, whose first eight moves are hardly ever the same."""
+    strong = LevelSettings(1, 0.05, 1e6)
+    assert drawn(strong, {GOOD: 5.0, BAD: 5.0}) == {BEST, GOOD, BAD}
+    later = Game(7, 7)
+    for vertex in ("F6", "F2", "E6"):
+        later.play(parse_vertex(vertex, width=7, height=7))
+    questions = [choose_move(later, WHITE, found(), strong, np.random.default_rng(seed)) for seed in range(20)]
+    for question in questions:
+        with pytest.raises(StopIteration) as ended:
+            next(question)
+        assert ended.value.value == BEST
 
 
 def test_unlikely_moves_are_not_drawn_for_want_of_one_that_was_left_out():
     policy = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
     policy[[OTHER, BEST, GOOD, BAD]] = (0.9, 0.05, 0.0499, 0.0001)
     changes = {"policy": policy, "excluded": frozenset({OTHER})}
-    assert drawn(LevelSettings(1, 10.0, 30.0), {GOOD: 5.0, BAD: 5.0}, **changes) == {BEST, GOOD}
+    assert drawn(LevelSettings(20, 10.0, 30.0), {GOOD: 5.0, BAD: 5.0}, **changes) == {BEST, GOOD}
 
 
 def test_useless_moves_are_not_drawn():
-    assert drawn(LevelSettings(1, 1.0, 30.0), {GOOD: 5.0}, excluded=frozenset({BAD})) == {BEST, GOOD}
+    assert drawn(LevelSettings(20, 1.0, 30.0), {GOOD: 5.0}, excluded=frozenset({BAD})) == {BEST, GOOD}
 
 
 def test_a_pass_is_played_only_where_it_is_best():
-    assert drawn(LevelSettings(1, 1.0, 30.0), {}, best=PASS) == {PASS}
+    assert drawn(LevelSettings(20, 1.0, 30.0), {}, best=PASS) == {PASS}
 
 
 ATARI = """
@@ -98,7 +112,7 @@ def answer_to_atari(*, after_capture: float, after_extension: float) -> int:
     policy = np.zeros(game.board.color.size, dtype=np.float32)
     policy[ELSEWHERE] = 1.0
     best = found(best=ELSEWHERE, policy=policy)
-    question = choose_move(game, BLACK, best, LevelSettings(1, 0.1, 5.0), np.random.default_rng(1))
+    question = choose_move(game, BLACK, best, LevelSettings(20, 0.1, 5.0), np.random.default_rng(1))
     try:
         asked = next(question)
         while True:
@@ -120,7 +134,7 @@ def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played
     best = found(best=ELSEWHERE, policy=policy)
 
     def chosen(*, other_after_move: float, other_after_capture: float) -> int:
-        question = choose_move(game, BLACK, best, LevelSettings(1, 0.1, 5.0), np.random.default_rng(1))
+        question = choose_move(game, BLACK, best, LevelSettings(20, 0.1, 5.0), np.random.default_rng(1))
         try:
             asked = next(question)
             while True:
@@ -159,7 +173,7 @@ def test_a_ladder_run_is_refused_if_another_move_is_clearly_better():
 
     def chosen(*, after_run: float) -> int:
         question = choose_move(
-            game, BLACK, found(best=run, policy=policy), LevelSettings(1, 0.1, 5.0), np.random.default_rng(1)
+            game, BLACK, found(best=run, policy=policy), LevelSettings(20, 0.1, 5.0), np.random.default_rng(1)
         )
         try:
             asked = next(question)
@@ -182,27 +196,22 @@ def black_corner() -> Game:
     return game
 
 
-def report_with(point: int, game: Game, color: int) -> SearchReport:
-    """Return a report of a search in which only one move was tried."""
-    search = PuctSearch(Config(), FakeEvaluator())
-    report = search.run(game, Limits(visits=4), to_play=color)
-    search.close()
-    return replace(report, moves=(replace(report.moves[0], point=point),))
+def raw_with(**policy: float) -> RawEvaluation:
+    """Return an evaluation with probabilities of some moves; `PASS` is the pass."""
+    evaluation = new_evaluation(1, 7, 7)
+    evaluation.policy[0] = 0.0
+    for vertex, probability in policy.items():
+        point = PASS if vertex == "PASS" else parse_vertex(vertex, width=7, height=7)
+        evaluation.policy[0, point] = probability
+    return raw_evaluation(evaluation, 0, has_score=True)
 
 
 def test_moves_are_those_of_the_side_that_plays_even_out_of_turn():
-    game, evaluation = black_corner(), new_evaluation(1, 7, 7)
-    evaluation.policy[0] = 0.0
-    evaluation.policy[0, CORNER] = 1.0
-    assert found_by_network(game, BLACK, evaluation, 0).best == CORNER
-    assert found_by_search(game, report_with(CORNER, game, BLACK)).best == CORNER
+    raw = raw_with(A1=1.0)
+    assert found_at(black_corner(), BLACK, raw, raw.policy).best == CORNER
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_a_pass_is_not_the_best_move_early_in_the_game(color: int):
-    game, evaluation = Game(7, 7), new_evaluation(1, 7, 7)
-    evaluation.policy[0] = 0.0
-    evaluation.policy[0, [PASS, CORNER]] = (0.9, 0.1)
-    assert found_by_network(game, color, evaluation, 0).best == CORNER
-    found = found_by_search(game, report_with(PASS, game, color))
-    assert found.best != PASS
+    raw = raw_with(PASS=0.9, A1=0.1)
+    assert found_at(Game(7, 7), color, raw, raw.policy).best == CORNER

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.config.human import rank_name
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import ModelError
 from gtp_engine.level.table import (
     BOTTOM_SKILL,
-    POLICY_SKILL,
+    HUMAN_MODEL,
     TOP_SKILL,
     LevelTable,
     read_skills,
@@ -19,27 +20,24 @@ from gtp_engine.level.table import (
     table_path,
     write_board,
 )
-from gtp_engine.nn.named_networks import shipped_folder
 
 
 def test_settings_narrow_as_the_skill_grows():
     settings = [settings_of(skill / 4, 19, 19) for skill in range(int(4 * BOTTOM_SKILL), int(4 * TOP_SKILL) + 1)]
-    assert all(a.visits <= b.visits for a, b in pairwise(settings))
+    assert all(a.rank >= b.rank for a, b in pairwise(settings))
     assert all(a.temperature > b.temperature for a, b in pairwise(settings))
-    assert all(a.allowed_loss > b.allowed_loss for a, b in pairwise(settings))
+    assert all(a.tolerance >= b.tolerance for a, b in pairwise(settings))
 
 
-def test_the_strongest_level_plays_the_best_move():
-    assert settings_of(TOP_SKILL, 19, 19).temperature == 0.0
-
-
-def test_a_policy_level_evaluates_the_position_once():
-    assert settings_of(POLICY_SKILL, 19, 19).visits == 1
-    assert settings_of(POLICY_SKILL + 0.1, 19, 19).visits > 1
+def test_a_skill_is_the_place_of_a_rank():
+    ranks = [settings_of(float(place), 19, 19).rank for place in range(len(LEVELS))]
+    assert [rank_name(rank) for rank in ranks] == list(LEVELS)
+    assert settings_of(BOTTOM_SKILL, 19, 19).rank == ranks[0]
+    assert settings_of(TOP_SKILL, 19, 19).rank == ranks[-1]
 
 
 def test_moves_may_lose_less_on_a_small_board():
-    assert settings_of(2.0, 9, 9).allowed_loss == pytest.approx(settings_of(2.0, 19, 19).allowed_loss * 9 / 19)
+    assert settings_of(2.0, 9, 9).tolerance == pytest.approx(settings_of(2.0, 19, 19).tolerance * 9 / 19)
 
 
 def test_no_skill_is_below_the_beginner():
@@ -51,7 +49,7 @@ def ramp(first: float, step: float) -> dict[str, float]:
 
 
 def write(path: Path, **changes: object) -> None:
-    data = {"format": 1, "network": "net", "boards": {"9": {"skills": ramp(0.0, 0.1)}}} | changes
+    data = {"format": 2, "network": "net", "boards": {"9": {"skills": ramp(0.0, 0.1)}}} | changes
     path.write_text(json.dumps(data))
 
 
@@ -78,17 +76,27 @@ def test_the_8_bit_copy_named_directly_has_the_same_table(tmp_path: Path):
 def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path: Path):
     table = read_table(tmp_path / "x.onnx", "net")
     assert not table.is_calibrated
-    assert "tengen-b10c128 has calibrated levels" in table.describe()
-    shipped = read_table(shipped_folder(), "tengen-b10c128")
+    assert "calibrated for tengen-human" in table.describe()
+    shipped = read_table(None, HUMAN_MODEL)
     assert table.skills == shipped.skills
     assert shipped.is_calibrated
-    skills = [table.skill(level, 19, 19) for level in LEVELS]
+    assert {9, 19} <= shipped.skills.keys()
+
+
+@pytest.mark.parametrize("size", [9, 13, 16, 19, 25])
+def test_skills_rise_with_the_rank(size: int):
+    skills = [read_table(None, HUMAN_MODEL).skill(level, size, size) for level in LEVELS]
     assert skills == sorted(skills)
 
 
-def test_an_installation_without_that_table_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("gtp_engine.level.table.shipped_folder", lambda: tmp_path)
-    with pytest.raises(ModelError, match="the network that ships is missing from"):
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_imitates_people_of_its_rank_on_19x19(level: str):
+    assert rank_name(settings_of(read_table(None, HUMAN_MODEL).skill(level, 19, 19), 19, 19).rank) == level
+
+
+def test_an_installation_without_that_network_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("gtp_engine.nn.named_networks.PLACES", (tmp_path, tmp_path))
+    with pytest.raises(ModelError, match="network tengen-human, which ships with the engine, is missing from"):
         read_table(tmp_path / "x.onnx", "net")
 
 
@@ -106,7 +114,7 @@ def test_a_table_is_read(tmp_path: Path):
     "changes",
     [
         {"network": 1},
-        {"format": 2},
+        {"format": 1},
         {"boards": {"9": {"skills": {"20k": 1.0}}}},
         {"boards": []},
         {"boards": {"9x9": {"skills": {}}}},

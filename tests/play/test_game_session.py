@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from engine_positions import DEAD_STONE, set_up
+from fake_evaluators import FakeEvaluator, fake_shipped
 from knowing_evaluator import KnowingEvaluator
 from puct_support import ShapedEvaluator
 from superko_games import game_with_superko, triple_ko
@@ -584,19 +585,19 @@ class TestSharedEngines:
             for session in sessions[1:]:
                 session.engine.close()
 
-    def test_games_at_levels_share_the_network_for_levels(self) -> None:
-        loaded: list[KnowingEvaluator] = []
+    def test_games_at_levels_share_the_networks_for_levels(self) -> None:
+        loaded: list[str] = []
 
-        def load() -> KnowingEvaluator:
-            loaded.append(KnowingEvaluator())
-            return loaded[-1]
+        def load(name: str) -> FakeEvaluator:
+            loaded.append(name)
+            return fake_shipped(name)
 
-        with SharedEngines(evaluator=KnowingEvaluator(), load_calibrated=load) as engines:
+        with SharedEngines(evaluator=KnowingEvaluator(), load_shipped=load) as engines:
             for level in ("8k", "2k"):
                 session = GameSession.start(engines.new_engine({"play.level": level}), GameSettings(WHITE, 5))
                 session.engine_move()
                 session.engine.close()
-        assert len(loaded) == 1
+        assert sorted(loaded) == ["tengen-b10c128", "tengen-human"]
 
     def test_an_engine_may_have_options_of_its_own(self) -> None:
         with SharedEngines(evaluator=KnowingEvaluator()) as engines:
