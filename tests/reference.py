@@ -9,8 +9,9 @@ Sources: Tromp and Taylor's "logical rules" (https://tromp.github.io/go.html) fo
 the game of Go" (1976) for pass-alive chains; the AGA rules for situational superko.
 """
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 PASS = -1
@@ -79,21 +80,22 @@ def _around(width: int, height: int, steps: Iterable[tuple[int, int]]) -> tuple[
     )
 
 
-def reach(position: Position, start: int, through: str) -> tuple[set[int], set[int]]:
+@lru_cache(maxsize=4096)
+def reach(position: Position, start: int, through: str) -> tuple[frozenset[int], frozenset[int]]:
     """Return the connected points of the colours `through` around `start`, and the other points next to them."""
-    around = neighbors(position.width, position.height)
+    around, cells = neighbors(position.width, position.height), position.cells
     inside, border, todo = {start}, set(), [start]
     while todo:
         for point in around[todo.pop()]:
-            if position.cells[point] not in through:
+            if cells[point] not in through:
                 border.add(point)
             elif point not in inside:
                 inside.add(point)
                 todo.append(point)
-    return inside, border
+    return frozenset(inside), frozenset(border)
 
 
-def chain(position: Position, point: int) -> set[int]:
+def chain(position: Position, point: int) -> frozenset[int]:
     """Return the stones solidly connected to the stone on `point`, itself included."""
     return reach(position, point, position.cells[point])[0]
 
@@ -104,7 +106,7 @@ def liberties(position: Position, point: int) -> set[int]:
     return {p for p in border if position.cells[p] == EMPTY}
 
 
-def regions(position: Position, colors: str) -> Iterator[tuple[set[int], set[int]]]:
+def regions(position: Position, colors: str) -> Iterator[tuple[frozenset[int], frozenset[int]]]:
     """Yield every maximal connected set of points of the colours `colors`, with the points next to it."""
     seen: set[int] = set()
     for point, color in enumerate(position.cells):
@@ -114,14 +116,29 @@ def regions(position: Position, colors: str) -> Iterator[tuple[set[int], set[int
             yield inside, border
 
 
+def has_liberty(position: Position, point: int) -> bool:
+    """Return whether an empty point is next to the chain of the stone on `point`; the search ends at the first."""
+    around, cells = neighbors(position.width, position.height), position.cells
+    color, seen, todo = cells[point], {point}, [point]
+    while todo:
+        for other in around[todo.pop()]:
+            if cells[other] == EMPTY:
+                return True
+            if cells[other] == color and other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return False
+
+
 def with_points(position: Position, points: Collection[int], color: str) -> Position:
     """Return the position with `color` on each of `points`, nothing captured."""
-    cells = list(position.cells)
+    cells = position.cells
     for point in points:
-        cells[point] = color
-    return position._replace(cells="".join(cells))
+        cells = cells[:point] + color + cells[point + 1 :]
+    return Position(position.width, position.height, cells)
 
 
+@lru_cache(maxsize=4096)
 def place(position: Position, point: int, color: str) -> Outcome:
     """Return what a stone of `color` on the empty `point` does, by Tromp-Taylor: the opponent clears first.
 
@@ -130,10 +147,10 @@ def place(position: Position, point: int, color: str) -> Outcome:
     after = with_points(position, [point], color)
     captured: set[int] = set()
     for p in neighbors(position.width, position.height)[point]:
-        if after.cells[p] == opponent(color) and not liberties(after, p):
+        if after.cells[p] == opponent(color) and not has_liberty(after, p):
             captured |= chain(after, p)
     after = with_points(after, captured, EMPTY)
-    suicided = set() if liberties(after, point) else chain(after, point)
+    suicided = set() if has_liberty(after, point) else chain(after, point)
     after = with_points(after, suicided, EMPTY)
     return Outcome(after, frozenset(captured), frozenset(suicided))
 
@@ -161,6 +178,13 @@ class ReferenceGame:
         self._before_last_move: Position | None = None
         self._positions = {start}
         self._situations = {(start, first_player)}
+
+    def copy(self) -> "ReferenceGame":
+        """Return a game with the same moves that goes its own way from here."""
+        other = copy.copy(self)
+        other.captures, other.moves = dict(self.captures), list(self.moves)
+        other._positions, other._situations = set(self._positions), set(self._situations)
+        return other
 
     def illegal_reason(self, point: int, color: str) -> str | None:
         """Return None when `color` may play on `point`, else "occupied", "suicide", "ko" or "superko".
@@ -213,20 +237,25 @@ class ReferenceGame:
         return taken
 
 
-def perft(start: Position, depth: int, *, ko: str, suicide: bool, passes: bool = False) -> int:
-    """Return the number of sequences of `depth` moves, Black first, colours alternating, with or without passes.
+def perft(start: Position, depth: int, *, ko: str, suicide: bool, passes: bool = False) -> list[int]:
+    """Return the numbers of sequences of 1, 2, ... `depth` moves, Black first, with or without passes.
 
-    Passes end nothing here: the game goes on after two of them.
+    Colours alternate.  Passes end nothing here: the game goes on after two of them.
     """
+    counts = [0] * depth
 
-    def count(line: list[int]) -> int:
-        game = ReferenceGame(start, ko=ko, suicide=suicide)
-        for i, point in enumerate(line):
-            game.play(point, BLACK if i % 2 == 0 else WHITE)
-        legal = game.legal_points(BLACK if len(line) % 2 == 0 else WHITE) + [PASS] * passes
-        return len(legal) if len(line) == depth - 1 else sum(count([*line, point]) for point in legal)
+    def count(game: ReferenceGame) -> None:
+        color = BLACK if len(game.moves) % 2 == 0 else WHITE
+        legal = game.legal_points(color) + [PASS] * passes
+        counts[len(game.moves)] += len(legal)
+        if len(game.moves) < depth - 1:
+            for point in legal:
+                after = game.copy()
+                after.play(point, color)
+                count(after)
 
-    return count([])
+    count(ReferenceGame(start, ko=ko, suicide=suicide))
+    return counts
 
 
 def area(position: Position) -> str:
@@ -291,7 +320,7 @@ def pass_alive(position: Position, color: str, *, suicide: bool = False) -> tupl
     alive = [inside for inside, _ in regions(position, color)]
     left = list(regions(position, EMPTY + opponent(color)))
 
-    def is_vital(inside: set[int], stones: set[int]) -> bool:
+    def is_vital(inside: frozenset[int], stones: frozenset[int]) -> bool:
         decisive = [p for p in inside if suicide or position.cells[p] == EMPTY]
         return all(stones & set(around[p]) for p in decisive)
 
@@ -324,7 +353,7 @@ def unconditionally_alive(position: Position, color: str, *, suicide: bool = Fal
     return safe
 
 
-def independent_pieces(position: Position, *, suicide: bool = False) -> tuple[str, list[tuple[str, set[int]]]]:
+def independent_pieces(position: Position, *, suicide: bool = False) -> tuple[str, list[tuple[str, frozenset[int]]]]:
     """Return the owner of every point by area, and colour and points of each piece of area that lives by itself.
 
     KataGo's notion (`calculateIndependentLifeArea`): no stone in atari, no contact with an empty point of neither.
