@@ -15,38 +15,45 @@ import numpy as np
 import pytest
 import reference
 from board_helpers import board_of, points_of
+from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel
-from gtp_engine.go.board import EMPTY_COUNT, Board, IntArray, copy_board, is_legal, new_board, play_assume_legal
+from gtp_engine.go.board import EMPTY_COUNT, Board, IntArray, is_legal, new_board, play_assume_legal
 from gtp_engine.go.constants import EMPTY, WHITE
 from gtp_engine.go.coords import board_points
 
 LEGAL = {1: 1, 2: 57, 3: 12675, 4: 24318165}
-MOST_POINTS = 16
 
 
 @kernel
-def count_positions(boards: tuple[Board, ...], points: IntArray, choice: IntArray) -> int:
-    """Return the number of positions that can be built on `boards[0]` point by point without removing a stone.
+def count_positions(
+    board: Board, saved: IntArray, hashes: NDArray[np.uint64], points: IntArray, choice: IntArray
+) -> int:
+    """Return the number of positions that can be built on the empty `board` point by point without removing a stone.
 
-    boards[k] is the position of the first k points, and later boards are not used; choice[k], int[points.size], is the
-    colour being tried on point k (EMPTY first, so that BLACK is the colour of the first stone tried, after which WHITE
-    is skipped).
+    saved[k], int[points.size + 1, storage], is set to the position of the first k points, hashes[k] to its hash, and
+    choice[k], int[points.size], to the colour being tried on point k (EMPTY first, so that BLACK is the colour of the
+    first stone tried, after which WHITE is skipped).
     """
     depth, found = 0, 0
     choice[0] = -1
+    for i in range(board.storage.size):
+        saved[0, i] = board.storage[i]
+    hashes[0] = board.hash[0]
     while depth >= 0:
+        for i in range(board.storage.size):
+            board.storage[i] = saved[depth, i]
+        board.hash[0] = hashes[depth]
         choice[depth] += 1
         color = choice[depth]
-        is_first_stone = boards[depth].info[EMPTY_COUNT] == points.size
+        is_first_stone = board.info[EMPTY_COUNT] == points.size
         if color > WHITE or (color == WHITE and is_first_stone):
             depth -= 1
             continue
-        copy_board(boards[depth + 1], boards[depth])
         if color != EMPTY:
-            if not is_legal(boards[depth], points[depth], color, False):
+            if not is_legal(board, points[depth], color, False):
                 continue
-            if play_assume_legal(boards[depth + 1], points[depth], color) != 0:
+            if play_assume_legal(board, points[depth], color) != 0:
                 continue
         depth += 1
         if depth == points.size:
@@ -54,6 +61,9 @@ def count_positions(boards: tuple[Board, ...], points: IntArray, choice: IntArra
             depth -= 1
         else:
             choice[depth] = -1
+            for i in range(board.storage.size):
+                saved[depth, i] = board.storage[i]
+            hashes[depth] = board.hash[0]
     return found
 
 
@@ -81,8 +91,7 @@ def test_count_is_the_same_on_a_rectangle_turned():
 
 
 def legal_positions(width: int, height: int) -> int:
-    """Return the number of legal positions; every size has as many boards, so that the walk is compiled once."""
-    points = np.array(board_points(width, height), dtype=np.int32)
-    boards = tuple(new_board(width, height) for _ in range(MOST_POINTS + 1))
-    with_black_first = count_positions(boards, points, np.zeros(points.size, dtype=np.int32)) - 1
-    return 2 * with_black_first + 1
+    points, board = np.array(board_points(width, height), dtype=np.int32), new_board(width, height)
+    saved = np.zeros((points.size + 1, board.storage.size), dtype=board.storage.dtype)
+    hashes, choice = np.zeros(points.size + 1, dtype=np.uint64), np.zeros(points.size, dtype=np.int32)
+    return 2 * (count_positions(board, saved, hashes, points, choice) - 1) + 1
