@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alphago.games import record, wild_game, write_records
+from click.testing import CliRunner
 from training.needs_torch import torch  # noqa: F401  # comes first: logs and curves of runs need it
 
 from gtp_engine.alphago.linear_policy import (
@@ -22,7 +23,7 @@ from gtp_engine.alphago.linear_rollouts import begin_linear, new_linear_work, pl
 from gtp_engine.alphago.stages.comparisons import format_qualities, measure_policies
 from gtp_engine.alphago.stages.game_positions import GameStore
 from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError, recorded
-from gtp_engine.alphago.stages.rollout_gradient import LOSS, POSITIONS, Scores, add_games
+from gtp_engine.alphago.stages.rollout_gradient import LOSS, POSITIONS, ReplayBuffers, Scores, add_games
 from gtp_engine.alphago.stages.rollout_policy import (
     RolloutTrainer,
     WeightSpace,
@@ -32,6 +33,7 @@ from gtp_engine.alphago.stages.rollout_policy import (
     uniform_policy,
 )
 from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings, StageRun
+from gtp_engine.cli import cli
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.board import new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
@@ -76,9 +78,9 @@ def planted_games(count: int = 250, size: int = 6) -> list[RecordedGame]:
     return games
 
 
-def loss(space: WeightSpace, weights: np.ndarray, store: GameStore) -> float:
+def loss(space: WeightSpace, weights: np.ndarray, store: GameStore, buffers: ReplayBuffers) -> float:
     gradient = space.empty_gradient(weights)
-    add_games(store.moves, np.arange(len(store.games)), gradient, new_replay_buffers(store, space.diamonds))
+    add_games(store.moves, np.arange(len(store.games)), gradient, buffers)
     return float(gradient.counts[LOSS])
 
 
@@ -88,14 +90,14 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     space = WeightSpace(common_diamonds(store, 2))
     assert len(space.diamonds) > 3
     weights = rng.normal(scale=0.5, size=space.size)
-    gradient = space.empty_gradient(weights)
-    add_games(store.moves, np.arange(6), gradient, new_replay_buffers(store, space.diamonds))
+    gradient, buffers = space.empty_gradient(weights), new_replay_buffers(store, space.diamonds)
+    add_games(store.moves, np.arange(6), gradient, buffers)
     slope = space.gradient(gradient)
     directions = [np.eye(1, space.size, place).ravel() for place in np.argsort(-np.abs(slope))[:20]]
     directions += [np.sign(rng.normal(size=space.size)) for _ in range(3)]
     for direction in directions:
         step = 1e-5 * direction
-        difference = loss(space, weights + step, store) - loss(space, weights - step, store)
+        difference = loss(space, weights + step, store, buffers) - loss(space, weights - step, store, buffers)
         assert difference / 2e-5 == pytest.approx(slope @ direction, rel=1e-4, abs=1e-6)
 
 
@@ -118,7 +120,7 @@ def test_a_known_policy_is_recovered() -> None:
     handcrafted = trainer.space.parts(truth)[2]
     handcrafted[:] = planted.save_by_capture, planted.save_by_escape, planted.nakade, *planted.near
     before, positions = trainer.validate(), sum(len(game.points) for game in games[:50])
-    least = loss(trainer.space, truth, test) / positions
+    least = loss(trainer.space, truth, test, new_replay_buffers(test, trainer.space.diamonds)) / positions
     while trainer.fraction < 1:
         trainer.step()
     after, found = trainer.validate(), trainer.policy()
@@ -233,9 +235,9 @@ def test_the_command_trains_and_compares(tmp_path: Path) -> None:
     assert found.stdout.count("| linear |") == 1
     assert "test after" in found.stderr
     assert read_linear_policy(tmp_path / "run" / ROLLOUT_WEIGHTS).name == "tiny"
-    found = subprocess.run([*command, "--prior=2"], capture_output=True, text=True, check=False, timeout=300)
-    assert found.returncode == 2
-    assert found.stderr.splitlines()[-1].startswith("Error: the run there has prior 1.0, not 2.0")
+    refused = CliRunner().invoke(cli, [*command[len(ENGINE) :], "--prior=2"])
+    assert refused.exit_code == 2
+    assert refused.stderr.splitlines()[-1].startswith("Error: the run there has prior 1.0, not 2.0")
 
 
 def test_there_is_a_score_for_every_pattern_and_response() -> None:

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from training.commands import carry_out_here
 from training.needs_torch import torch
 
 from gtp_engine.nn.metadata import info_of, read_properties
+from gtp_engine.training.core import runs
 from gtp_engine.training.core.runs import carry_out, carry_out_all, shipped_teacher
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 
@@ -13,8 +15,11 @@ assert torch
 
 
 @pytest.mark.long
-def test_every_step_of_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    plan = TINY._replace(positions=400, minutes=0.05, games=2, visits=2, quantization=("--positions", 48))
+def test_every_step_of_a_short_chain(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_status_of", carry_out_here)
+    plan = TINY._replace(positions=400, minutes=0.05, games=1, visits=2, quantization=("--positions", 48))
     teacher = shipped_teacher()
     steps = steps_of(plan, tmp_path, teacher)
     assert carry_out_all(steps) == 0
@@ -30,4 +35,4 @@ def test_every_step_of_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert "trained.onnx exists already" in capfd.readouterr().err
     assert "resume" in steps_of(plan, tmp_path, teacher)[1].command
     rate, games = won_games(steps[-1])
-    assert 0 <= rate <= 1 and games == 2
+    assert rate in (0, 0.5, 1) and games == 1

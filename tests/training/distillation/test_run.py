@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from training.needs_torch import torch
 from training.toy import run as run_module
 from training.toy import tiny_config, tiny_module, write_data
@@ -216,9 +216,9 @@ def test_the_names_of_curves_have_a_fixed_place(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [*TRAIN, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+def run(*arguments: object) -> Result:
+    """Carry out a command of training in this process."""
+    return CliRunner().invoke(cli, ["train", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
@@ -249,11 +249,9 @@ def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
     with ProgressBar() as bar:
         run_training(config, bar, never)
     config.data.rename(tmp_path / "elsewhere")
-    found = CliRunner().invoke(cli, ["train", "resume", str(config.out), "--samples=32"])
+    found = run("resume", config.out, "--samples=32")
     assert found.exit_code == 2 and "--data" in found.stderr
-    found = CliRunner().invoke(
-        cli, ["train", "resume", str(config.out), "--samples=32", f"--data={tmp_path / 'elsewhere'}"]
-    )
+    found = run("resume", config.out, "--samples=32", f"--data={tmp_path / 'elsewhere'}")
     assert found.exit_code == 0, found.output
     assert read_checkpoint(config.out).samples == 32
 
@@ -261,8 +259,7 @@ def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flag", ["--blocks=2", "--activation=mish", "--pooling-every=0"])
 def test_sizes_beside_a_network_to_begin_with_are_refused(flag: str) -> None:
     """They had no effect: the network keeps its own."""
-    arguments = ["train", "run", "--data=data", "--out=run", "--samples=1", "--init=net.onnx", flag]
-    found = CliRunner().invoke(cli, arguments)
+    found = run("run", "--data=data", "--out=run", "--samples=1", "--init=net.onnx", flag)
     assert found.exit_code == 2
     expected = f"{flag.partition('=')[0]} has no effect with --init, whose network has its own sizes: leave it out."
     assert expected in " ".join(found.stderr.split())
@@ -270,7 +267,7 @@ def test_sizes_beside_a_network_to_begin_with_are_refused(flag: str) -> None:
 
 def test_a_validation_without_positions_is_refused() -> None:
     """The folder was said to have none."""
-    found = CliRunner().invoke(cli, ["train", "validate", "net.onnx", "data", "--positions=0"])
+    found = run("validate", "net.onnx", "data", "--positions=0")
     assert found.exit_code == 2 and "0 is not in the range x>=1" in found.stderr
 
 
@@ -289,7 +286,7 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     assert process.returncode == 130 and f"gtp-engine train resume {out}" in shown
     samples = read_checkpoint(out).samples
     found = run("resume", out, f"--samples={samples + 16}")
-    assert found.returncode == 0 and read_checkpoint(out).samples == samples + 16, found.stderr
+    assert found.exit_code == 0 and read_checkpoint(out).samples == samples + 16, found.stderr
     found = run("export", out, "-o", tmp_path / "net.onnx", "--license=CC0")
     assert found.stdout == f"Written: {tmp_path / 'net.onnx'}\n" and (tmp_path / "net.onnx").exists(), found.stderr
     table = run("validate", tmp_path / "net.onnx", data).stdout.splitlines()
@@ -315,14 +312,14 @@ def test_a_network_names_the_one_that_it_began_with(tmp_path: Path) -> None:
 def test_a_run_of_another_kind_is_refused(tmp_path: Path, command: str) -> None:
     """Resuming the run of a stage of AlphaGo's was a KeyError."""
     write_checkpoint(tmp_path, Checkpoint("policy", {}, {"stage": "supervised policy"}, {}, {}, 1, 1, 1.0))
-    found = CliRunner().invoke(cli, ["train", command, str(tmp_path)])
+    found = run(command, tmp_path)
     message = "Error: a checkpoint of a policy network: expected one of distillation; name another folder\n"
     assert (found.exit_code, found.stderr) == (2, message)
 
 
 def test_errors_are_one_line(tmp_path: Path) -> None:
     found = run("export", tmp_path)
-    assert found.returncode == 2 and len(found.stderr.splitlines()) == 1
+    assert found.exit_code == 2 and len(found.stderr.splitlines()) == 1
     assert found.stderr.startswith("Error: cannot read checkpoint")
     found = run("run", f"--data={tmp_path}", f"--out={tmp_path}")
     assert found.stderr == "Error: a run without end: expected a number of samples or minutes\n"
@@ -330,7 +327,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 
 def test_without_torch_a_command_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("gtp_engine.training.core.learning.find_spec", lambda name: None)
-    found = CliRunner().invoke(cli, ["train", "export", str(tmp_path)])
+    found = run("export", tmp_path)
     assert found.exit_code == 2
     assert found.stderr == 'Error: training needs PyTorch; install it: pip install "gtp-engine[train]"\n'
 
