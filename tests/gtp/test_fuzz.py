@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from gtp.fuzz import ANALYSES, STATE_COMMANDS, Ask, Checker, LineGenerator, expected_reply, run, write_files
 from gtp.processes import GtpProcess
+from nn.tiny_networks import v7_network
 
 from gtp_engine.config import Config
 from gtp_engine.gtp.protocol import decode_line, parse_line
@@ -55,8 +56,10 @@ def test_generated_lines(seed: int, folder: Path) -> None:
 
 
 @pytest.mark.long
-def test_generated_lines_through_pipes(folder: Path) -> None:
-    with GtpProcess("--visits", "4", "--threads", "1") as process:
+def test_generated_lines_through_pipes(folder: Path, tmp_path: Path) -> None:
+    """The network is tiny: the one that ships takes a second and more for each new size of the board."""
+    network = v7_network(tmp_path / "tiny.onnx")
+    with GtpProcess("--model", str(network), "--visits", "4", "--threads", "1") as process:
         run(process.ask_all, seed=3, lines=300, folder=folder)
         assert process.ask(b"quit\n") == b"= \n\n"
         assert process.wait() == 0
