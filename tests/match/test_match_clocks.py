@@ -1,5 +1,6 @@
 """The time commands sent to engines, alone and in whole games between scripted engines."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,9 +101,13 @@ def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:
     """Two moves of 2.7 s need more than 5 s of main time, but not more than that and one increment."""
-    moves = f"{KNOWS} --black 'wait:2.7 wait:2.7'"
-    white = f"{KNOWS} --white A1"
-    (game,) = play(tmp_path / "increment", moves, white, main_time=5.0, increment=30.0, time_grace=0.0)
-    assert (game.reason, game.overruns["first"]) == ("score", 0)
-    (game,) = play(tmp_path / "none", moves, white, main_time=5.0, time_grace=0.0)
-    assert (game.reason, game.overruns["first"]) == ("time", 1)
+    moves, white = f"{KNOWS} --black 'wait:2.7 wait:2.7 C3'", f"{KNOWS} --white 'A1 A2 A3'"
+    with ThreadPoolExecutor() as both:
+        given, none = both.map(
+            lambda increment: play(
+                tmp_path / f"{increment}", moves, white, main_time=5.0, increment=increment, time_grace=0.0
+            ),
+            (30.0, 0.0),
+        )
+    assert [(game.reason, game.overruns["first"]) for game in given] == [("score", 0)]
+    assert [(game.result, game.reason, game.overruns["first"], game.moves) for game in none] == [("W+T", "time", 1, 2)]

@@ -194,11 +194,6 @@ class TestClocks:
         game = self.play(tmp_path, "wait:1", **values)
         assert (game.reason, game.overruns["first"]) == ("score", 1)
 
-    def test_main_time_is_used_up_move_by_move(self, tmp_path: Path) -> None:
-        white = f"{self.LISTS} --white 'A1 A2 A3'"
-        (game,) = play(tmp_path, f"{self.LISTS} --black 'wait:2.7 wait:2.7 C3'", white, main_time=5.0, time_grace=0.0)
-        assert (game.result, game.overruns["first"], game.moves) == ("W+T", 1, 2)
-
 
 def test_a_game_without_end_is_void(tmp_path: Path) -> None:
     (game,) = play(tmp_path, "--black 'C3 A1'", "--white 'E5 A5'", max_moves=3)
