@@ -1,11 +1,10 @@
 """Kinds of blunders that no rank makes."""
 
 import pytest
+from board_helpers import game_from
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import parse_diagram
-from gtp_engine.go.game import Game
 from gtp_engine.level.blunders import LADDER_RUN, OWN_EYE, SELF_ATARI, UNANSWERED_ATARI, Blunders
 
 SHORT_OF_LIBERTIES = """
@@ -69,13 +68,6 @@ CAPTURE_BESIDE = """
 """A5 saves the three black stones, and so does E4, which captures a white one."""
 
 
-def game_of(text: str) -> Game:
-    diagram = parse_diagram(text)
-    game = Game(diagram.width, diagram.height)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()])
-    return game
-
-
 @pytest.mark.parametrize(
     ("text", "vertex", "kind"),
     [
@@ -92,23 +84,23 @@ def game_of(text: str) -> Game:
     ],
 )
 def test_kinds_of_blunders(text: str, vertex: str, kind: str | None):
-    game = game_of(text)
+    game = game_from(text)
     point = PASS if vertex == "pass" else parse_vertex(vertex, width=7, height=7)
     assert Blunders(game, BLACK).kind(point) == kind
 
 
 def test_a_chain_in_atari_is_saved_by_extending_it():
-    assert Blunders(game_of(ATARI), BLACK).rescues() == [parse_vertex("E5", width=7, height=7)]
+    assert Blunders(game_from(ATARI), BLACK).rescues() == [parse_vertex("E5", width=7, height=7)]
 
 
 def test_a_chain_in_atari_is_saved_by_capturing_beside_it():
-    game = game_of(CAPTURE_BESIDE)
+    game = game_from(CAPTURE_BESIDE)
     saved = Blunders(game, BLACK).rescues()
     assert set(saved) == {parse_vertex(vertex, width=7, height=7) for vertex in ("A5", "E4")}
 
 
 def test_the_refutation_captures_the_stones():
-    game = game_of(ATARI)
+    game = game_from(ATARI)
     refuted = Blunders(game, BLACK).refuted(parse_vertex("G1", width=7, height=7))
     assert refuted is not None
     assert refuted.last_move == Move(WHITE, parse_vertex("E5", width=7, height=7))
@@ -116,5 +108,5 @@ def test_the_refutation_captures_the_stones():
 
 
 def test_a_move_that_leaves_nothing_in_atari_has_no_refutation():
-    game = game_of(ATARI)
+    game = game_from(ATARI)
     assert Blunders(game, BLACK).refuted(parse_vertex("E5", width=7, height=7)) is None

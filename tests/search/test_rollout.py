@@ -32,7 +32,8 @@ def roll(game: Game, policy: int, seed: int, last: int = NULL_POINT) -> tuple[Bo
     board = clone(game.board)
     first_player = np.zeros(board.color.size, dtype=np.int8)
     work = new_rollout_work(game.width, game.height)
-    moves = play_out(board, game.to_play, last, policy, work, new_states(1, seed)[0], first_player)
+    # the limit is given, as elsewhere: without it, another signature would be compiled
+    moves = play_out(board, game.to_play, last, policy, work, new_states(1, seed)[0], first_player, 0)
     return board, first_player, moves
 
 

@@ -269,7 +269,7 @@ def test_rollouts_are_scored_by_the_rules(rules: str) -> None:
     for row in range(batch):
         board, first_player = view_storage(storage[row], hashes[row], zobrist, n), np.zeros(n, dtype=np.int8)
         color, last = int(leaves.color[row]), int(leaves.last[row])
-        play_out(board, color, last, position.params.policy, work.rollout, states[row], first_player)
+        play_out(board, color, last, position.params.policy, work.rollout, states[row], first_player, 0)
         scratch = np.zeros((3, n), dtype=np.int32)
         if area_margin(board, scratch[0], scratch[1]) != count_area(board, scratch[2]):
             continue  # a larger empty area is left, which rollouts count by its neighbours
