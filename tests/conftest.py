@@ -23,8 +23,11 @@ sys.dont_write_bytecode = False
 settings.register_profile("tengen", deadline=None, derandomize=True)
 settings.load_profile("tengen")
 
-MANY_TESTS: Final = 2000
-"""Tests from which a run uses most kernels."""
+MANY_TESTS: Final = 500
+"""Tests from which a run uses most kernels of searches, such as those of tests/search."""
+
+MOST_TESTS: Final = 2000
+"""Tests from which a run uses AlphaGo's kernels as well."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -45,11 +48,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def compile_for(tests: int, config: pytest.Config) -> None:
     """Compile the kernels that most tests use, on two cores, if there are many tests; report the progress."""
     if tests >= MANY_TESTS:
-        from gtp_engine.alphago.alphago_calls import KERNEL_ROLLOUTS
+        from gtp_engine.alphago.alphago_calls import ALPHAGO_CALLS
         from gtp_engine.engine.kernels import compile_kernels
         from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, is_cache_filled, joined
 
-        kernels = joined([NETWORK, ROLLOUTS, KERNEL_ROLLOUTS])
+        kernels = joined([NETWORK, ROLLOUTS, *(ALPHAGO_CALLS if tests >= MOST_TESTS else ())])
         if not is_cache_filled(kernels):
             compile_kernels(kernels, config.pluginmanager.getplugin("terminalreporter").write_line)
 
