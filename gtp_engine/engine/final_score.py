@@ -1,8 +1,9 @@
 """Score and status of the stones of a position (dead, alive, seki, territory), as `final_score` of GTP gives them.
 
 They come from one search for each side; groups that these leave in doubt are read out.  In an open position, where
-nothing is settled, no group is read out.  A score is *counted* only if both searches expect the winner that counting
-gives.  It depends on the position and the network, neither on the seed nor on the machine's load.
+nothing is settled, no group is read out.  After two passes, a stone that would live only if its side moved first is
+dead: it did not get that move.  A score is *counted* only if both searches expect the winner that counting gives.  It
+depends on the position and the network, neither on the seed nor on the machine's load.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,8 +13,10 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.engine.game_end import (
+    DEAD_BELOW,
     Ownership,
     StatusEstimate,
+    chain_ownership,
     chains_of,
     counts_all_stones,
     estimate_status,
@@ -21,15 +24,16 @@ from gtp_engine.engine.game_end import (
     reach,
     settled,
     with_dead,
+    with_proofs,
 )
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
-from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, remove_dead, territory_owners
+from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, pass_alive_owners, remove_dead, territory_owners
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport, completed
@@ -108,20 +112,70 @@ class Scorer:
 
         Passes at the end of the game are left out: they decide nothing, but to a network they are moves.
         """
-        without_passes = game.copy()
-        without_passes.undo(game.consecutive_passes)
         limits = Limits(visits, cancel=cancel)
-        reports = [self._searches.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)]
-        ownerships = tuple(report.ownership_black for report in reports)
-        status = estimate_status(game, np.mean(ownerships, axis=0))
+        left, taken = game, frozenset[int]()
+        reports, status = self._expect(left, limits)
         if game.is_over and counts_all_stones(game):
             return FinalScore(game.copy(), game.score(), with_dead(game, status, frozenset()))
-        if has_both_colors(game) and (game.is_over or not status.is_open):
-            ownerships = _read_out(game, ownerships, reader)
-            status = estimate_status(game, np.mean(ownerships, axis=0))
+        while game.is_over and not status.is_open and (chain := _left_to_die(left, reports)):
+            taken = taken.union(chain)
+            left = _without(game, taken)
+            reports, status = self._expect(left, limits)
+        if has_both_colors(left) and (game.is_over or not status.is_open):
+            ownerships = [report.ownership_black for report in reports]
+            status = estimate_status(left, np.mean(_read_out(left, ownerships, reader), axis=0))
         if game.is_over:
-            return outcome_of_ended(game, status, reports)
+            status = with_dead(game, status, status.dead | taken) if taken else status
+            return outcome_of_ended(game, status, reports, is_settled=not taken)
         return outcome_of_unfinished(game, status, next(each for each in reports if each.to_play == game.to_play))
+
+    def _expect(self, game: Game, limits: Limits) -> tuple[list[SearchReport], StatusEstimate]:
+        """Return the reports of two searches, of which Black begins one and White the other, and what both expect."""
+        without_passes = game.copy()
+        without_passes.undo(game.consecutive_passes)
+        reports = [self._searches.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)]
+        return reports, estimate_status(game, np.mean([report.ownership_black for report in reports], axis=0))
+
+
+def _left_to_die(game: Game, reports: Sequence[SearchReport]) -> list[int]:
+    """Return the weakest chain that would live if its side moved first, but is dead if the opponent does; [] if none.
+
+    Both sides have passed: it did not get the move that it needs.  Where either side could take stones of the other,
+    the weaker ones are those with fewer stones around their liberties; once they are gone, the others may be safe.
+    """
+    proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
+    expected = {report.to_play: with_proofs(report.ownership_black, proved) for report in reports}
+
+    def is_dying(chain: list[int]) -> bool:
+        color = int(game.board.color[chain[0]])
+        attacked, defended = (chain_ownership(game, chain, expected[first]) for first in (opponent(color), color))
+        return attacked < DEAD_BELOW and defended > -DEAD_BELOW
+
+    return min(filter(is_dying, chains_of(game)), key=lambda chain: len(_with_neighbors(game, chain)), default=[])
+
+
+def _with_neighbors(game: Game, chain: list[int]) -> set[int]:
+    """Return the points of a chain and of the others of its colour that share a liberty with it."""
+    around = {near for liberty in game.liberties(chain[0]) for near in neighbors(liberty, width=game.width)}
+    found = set(chain)
+    for point in around:
+        if point not in found and game.board.color[point] == game.board.color[chain[0]]:
+            found.update(game.chain(point))
+    return found
+
+
+def _without(game: Game, taken: frozenset[int]) -> Game:
+    """Return the position without these stones as a new game that has ended, in which areas count as before."""
+    points = board_points(game.width, game.height)
+    left = Game(game.width, game.height, game.rules, game.komi)
+    left.set_up(
+        [Move(int(game.board.color[p]), p) for p in points if game.board.color[p] != EMPTY and p not in taken],
+        game.to_play,
+    )
+    left.komi += game.area_komi - left.area_komi
+    left.play(PASS)
+    left.play(PASS)
+    return left
 
 
 def _read_out(game: Game, ownerships: Sequence[Ownership], reader: LifeReader) -> tuple[Ownership, ...]:
@@ -136,8 +190,10 @@ def _read_out(game: Game, ownerships: Sequence[Ownership], reader: LifeReader) -
     return tuple(np.where(now == 0, before, now) for before, now in zip(ownerships, found, strict=True))
 
 
-def outcome_of_ended(game: Game, status: StatusEstimate, reports: Sequence[SearchReport]) -> FinalScore:
-    """Return the outcome after two passes: counted, unless the searches expect another winner.
+def outcome_of_ended(
+    game: Game, status: StatusEstimate, reports: Sequence[SearchReport], *, is_settled: bool = True
+) -> FinalScore:
+    """Return the outcome after two passes: counted, unless the searches expect another winner, or it is not settled.
 
     Where the players left an open area, a winner that both searches expect is more reliable than a count.  Elsewhere
     the count is, because groups were read out; where that decided everything, it is enough that one search agrees.
@@ -148,7 +204,7 @@ def outcome_of_ended(game: Game, status: StatusEstimate, reports: Sequence[Searc
     leads = [completed(report, game).lead_black for report in reports]
     winners = [score_by_lead(game, lead).winner for lead in leads]
     agreeing = winners.count(count.winner)
-    if not final.is_open and agreeing >= (1 if status.is_decided else 2):
+    if is_settled and not final.is_open and agreeing >= (1 if status.is_decided else 2):
         return FinalScore(game.copy(), count, final)
     is_lead = final.is_open or (status.is_open and not agreeing)
     lead = next(lead for report, lead in zip(reports, leads, strict=True) if report.to_play == game.to_play)

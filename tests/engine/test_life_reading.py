@@ -436,6 +436,44 @@ def test_a_few_stones_in_an_area_do_not_turn_a_finished_game_over(
     assert found.score == shipped.game.score(found.status.dead)
 
 
+LEFT_TO_DIE = {
+    "corner": (
+        "AB[ia][hb][ib][gc][hc][ic][gd][id][ce][de][ee][fe][ie][df][ef][ff][hf][cg][fg][gg][hg][ig][bh][ch][dh][fh][bi]"
+        "[ab][ca][cb][bc]AW[ea][fa][ga][ha][db][fb][gb][cc][ec][fc][bd][cd][dd][ed][fd][be][af][bf][cf][ag][bg][dg][ah]"
+        "[ai]KM[8]",
+        "a8 c9 c8 b7",
+        "W+6",
+    ),
+    "beside more": (
+        "AB[ha][gb][hb][bc][cc][dc][gc][hc][ic][ad][bd][fd][hd][ae][ee][fe][ge][he][af][bf][cf][ff][gf][ag][bg][dg][eg]"
+        "[bh][dh][eh][bi][ci][di][ih][aa][ii]AW[ea][fa][ga][ab][bb][cb][db][fb][ac][ec][fc][cd][dd][ed][id][be][ce][de]"
+        "[ie][df][ef][hf][if][fg][gg][ig][fh][hh][ei][fi][gi]KM[27]",
+        "a9 j1 j2",
+        "W+33",
+    ),
+    "both in danger": (
+        "AB[ca][da][ha][cb][bc][dc][cd][ed][fd][be][de][ee][fe][ge][cf][ff][if][ag][bg][cg][eg][fg][ah][bh][ai][gc][ia]"
+        "[gb]AW[ea][fa][ga][db][eb][hb][ec][fc][hc][gd][hd][he][df][ef][gf][hf][dg][gg][hg][ig][ch][dh][eh][fh][bi][ci]"
+        "[di][ei][gi][ii]KM[-7.5]",
+        "g8 g7 j9",
+        "B+0.5",
+    ),
+}
+"""Stones and komi of games that are over, the stones put into areas of the other side that would live if they moved
+first, and the score without them."""
+
+
+@pytest.mark.parametrize(("position", "dying", "score"), LEFT_TO_DIE.values(), ids=LEFT_TO_DIE)
+def test_stones_that_live_only_if_they_move_first_are_dead_after_two_passes(
+    shipped: Engine, position: str, dying: str, score: str
+) -> None:
+    """The mean of the searches for both sides gave B+12, W+28 and B+5.5."""
+    shipped.load_sgf(f"(;SZ[9]RU[Japanese]{position};B[];W[])")
+    found = shipped.outcome()
+    assert (str(found.score), found.is_counted) == (score, False)
+    assert found.status.dead >= {parse_vertex(vertex, width=9, height=9) for vertex in dying.split()}
+
+
 def test_stones_that_decide_more_than_they_are_worth_are_settled_by_ownership() -> None:
     game = game_of(TWO_ROWS)
     lone, wall = (parse_vertex(vertex, width=9, height=6) for vertex in ("E5", "A3"))
@@ -512,6 +550,7 @@ def test_what_searches_expect_after_two_passes_is_not_called_counted(searches: S
         reports = [replace(report, raw=raw) for report in reports]
         outcome = outcome_of_ended(game, status, reports)
         assert (outcome.is_counted, outcome.score.winner) == (is_counted, WHITE)
+        assert not outcome_of_ended(game, status, reports, is_settled=False).is_counted
 
 
 def test_stones_that_live_in_an_open_area_leave_the_lead_of_the_side_to_play(searches: Searches) -> None:
