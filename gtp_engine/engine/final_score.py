@@ -197,6 +197,7 @@ def outcome_of_ended(
 
     Where the players left an open area, a winner that both searches expect is more reliable than a count.  Elsewhere
     the count is, because groups were read out; where that decided everything, it is enough that one search agrees.
+    Two leads of which one is more than twice the other are no agreement, unless they are `CLOSE`.
     A lead is that of the side to play, as before the passes.
     """
     final = settled(game, status)
@@ -204,7 +205,8 @@ def outcome_of_ended(
     leads = [completed(report, game).lead_black for report in reports]
     winners = [score_by_lead(game, lead).winner for lead in leads]
     agreeing = winners.count(count.winner)
-    if is_settled and not final.is_open and agreeing >= (1 if status.is_decided else 2):
+    is_same = max(leads) - min(leads) <= max(CLOSE, min(map(abs, leads)))
+    if is_settled and is_same and not final.is_open and agreeing >= (1 if status.is_decided else 2):
         return FinalScore(game.copy(), count, final)
     is_lead = final.is_open or (status.is_open and not agreeing)
     lead = next(lead for report, lead in zip(reports, leads, strict=True) if report.to_play == game.to_play)
