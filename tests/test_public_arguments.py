@@ -26,6 +26,7 @@ from gtp_engine import (
     InvalidSizeError,
     InvalidVertexError,
     KomiError,
+    Limit,
     Move,
     Point,
     Rules,
@@ -109,6 +110,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "result": lambda: "B+R",
     "level": lambda: "max",
     "callback": lambda: print,
+    "limit": lambda: Limit(visits=1),
     "width": lambda: 5,
     "height": lambda: 5,
     "komi": lambda: 0.5,
@@ -175,7 +177,9 @@ def test_functions(function: Callable[..., Any]) -> None:
     attack(function, list(inspect.signature(function).parameters.values()), None)
 
 
-@pytest.mark.parametrize("owner", [Color, Point, Game, Engine, Config, TimeSettings, play.GameSettings, review.Effort])
+@pytest.mark.parametrize(
+    "owner", [Limit, Color, Point, Game, Engine, Config, TimeSettings, play.GameSettings, review.Effort]
+)
 def test_new_objects(owner: type) -> None:
     attack(owner, [each for each in inspect.signature(owner).parameters.values()], owner)
 
@@ -197,8 +201,8 @@ def test_methods(owner: type, make: Callable[[], Any]) -> None:
         attack(getattr(make(), name), parameters, owner)
 
 
-WAITS = frozenset({"measure", "wait_for_kernels", "warm_up", "share_kernels", "ponder_after"})
-"""Methods that these values let wait, or that only change what is compiled."""
+WAITS = frozenset({"measure", "wait_for_kernels", "warm_up", "share_kernels", "ponder_after", "analyze"})
+"""Methods that these values let wait, or that only change what is compiled, and a former name."""
 
 
 @pytest.mark.parametrize("evaluator", [None, FakeEvaluator()], ids=["rollouts", "network"])

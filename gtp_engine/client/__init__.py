@@ -13,7 +13,6 @@ those of a stated side, `Analysis.side`; `seen_by` shows the other's.
 """
 
 import contextlib
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, Self
@@ -22,6 +21,9 @@ from gtp_engine.arguments import checked
 from gtp_engine.errors import LimitError, counted, problem, shown
 from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import Color, to_color
+
+MAX_LIMIT: Final = 1e12
+"""Largest limit, of seconds or visits: 30,000 years."""
 
 
 @checked
@@ -39,8 +41,9 @@ class Limit:
     def __post_init__(self) -> None:
         """Refuse limits that are none."""
         for name, value in vars(self).items():
-            if value is not None and not (value > 0 and math.isfinite(value)):
-                raise LimitError(problem(f"limit of {shown(value)} {name}", expected="a number above 0, or None"))
+            if value is not None and not 0 < value <= MAX_LIMIT:
+                expected = f"a number above 0 and up to {MAX_LIMIT:g}, or None"
+                raise LimitError(problem(f"limit of {shown(value)} {name}", expected=expected))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import random
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from types import EllipsisType
 from typing import Final
 
 from gtp_engine.arguments import checked
+from gtp_engine.client import Analysis, Limit, MoveAnalysis
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
@@ -44,14 +46,14 @@ from gtp_engine.errors import (
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import to_color, to_stone
+from gtp_engine.go.coords import COLORS, points_by_number, to_color, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
 from gtp_engine.time_manager import TimeBudget, budget
 
@@ -239,7 +241,7 @@ class Engine:
 
     def genmove(
         self,
-        color: int | str,
+        color: int | str | None = None,
         *,
         play: bool = True,
         play_if_cancelled: bool = True,
@@ -249,19 +251,21 @@ class Engine:
         cancel: CancelToken | None = None,
         limits: Limits | None = None,
     ) -> Choice:
-        """Return the engine's move for `color`; with `play` it is also played and its time taken off the clock.
+        """Return the engine's move for `color`, by default the side to play; with `play` it is also played.
 
-        Without `play_if_cancelled` nothing is played once `cancel` is cancelled; `play_choice` plays the choice later.
+        Its time is then taken off the clock.  The point of the choice is a `Point`, which prints as a vertex.  Without
+        `play_if_cancelled` nothing is played once `cancel` is cancelled; `play_choice` plays the choice later.
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  Without `resign` the
-        engine does not resign, whatever play.resign says.  With time.ponder the
-        engine ponders after a move that it has played, until `cancel` or the next search; without `ponder` the caller
-        passes the move on first and then calls `ponder_after`.  `limits` are given instead of `cancel` for a search
-        that is limited further, or reports: moves that are left out, fewer visits than configured.
+        engine does not resign, whatever play.resign says.  With time.ponder the engine ponders after a move that it has
+        played, until `cancel` or the next search; without `ponder` the caller passes the move on first and then calls
+        `ponder_after`.  `limits` are given instead of `cancel` for a search that is limited further, or reports: moves
+        that are left out, fewer visits than configured.
         """
-        start, color = time.perf_counter(), to_color(color)
+        start, color = time.perf_counter(), self._color(color)
         self._background.end()
         task = self._chooser.prepare(self.game, color, _limits(limits, cancel), self._clocks[color], start)
         choice = self._chooser.choose(task, may_resign=play and resign and not cleanup, cleanup=cleanup)
+        choice = replace(choice, point=self.game.as_move((color, choice.point)).point)
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
             if ponder:
@@ -306,13 +310,41 @@ class Engine:
 
     # --- searching and evaluating the position ---
 
-    def analyze(
+    def analyse(self, game: Game, limit: Limit | None = None, cancel: CancelToken | None = None) -> Analysis:
+        """Return what a search finds in the position of any game, from the view of the side to play.
+
+        The game and the engine's own one stay as they are, and so does its tree.  Without a limit the search has the
+        visits or the time per move that are configured.  With a seed and a limit of visits it finds the same every
+        time.  Raises ModelError if the network does not play on such a board.
+        """
+        self._background.end()
+        if (game.width, game.height) != (self.game.width, self.game.height):
+            self.prepare_board(game.width, game.height)
+        limit = limit or Limit()
+        visits, seconds = limit.visits, limit.time
+        if limit == Limit():
+            visits = self.config.search.visits or None
+            seconds = self.config.time.time_per_move if visits is None else None
+        watcher = None
+        if seconds is not None:
+            watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
+        limits = Limits(visits, watcher, playouts=limit.playouts, cancel=cancel or CancelToken())
+        return analysis_of(self._searches.search_other(game.copy(), limits), game)
+
+    def search_until(
         self, cancel: CancelToken, color: int | str | None = None, reporting: Reporting | None = None
     ) -> SearchReport:
-        """Search the position for `color` (default: the side to play) until cancelled."""
+        """Search the engine's own position for `color` (default: the side to play) until cancelled."""
         self._background.end()
         limits = Limits(reporting=reporting, cancel=cancel)
         return self._searches.analyze(self.game.copy(), self._color(color), limits)
+
+    def analyze(
+        self, cancel: CancelToken, color: int | str | None = None, reporting: Reporting | None = None
+    ) -> SearchReport:
+        """Do the same; the former name of `search_until`, which goes with the next minor version."""
+        warnings.warn("Engine.analyze is now Engine.search_until", DeprecationWarning, stacklevel=3)
+        return self.search_until(cancel, color, reporting)
 
     def start_analysis(self, color: int | str | None, limits: Limits) -> None:
         """Do the same in the background, until the next search; reports come from the background thread."""
@@ -587,9 +619,8 @@ class Engine:
             raise BoardNotEmptyError("board not empty: send clear_board before placing handicap stones")
 
     def _place_handicap(self, points: Iterable[int]) -> list[int]:
-        placed = list(points)
-        self.game.set_handicap(placed)
-        return placed
+        self.game.set_handicap(points)
+        return [stone.point for stone in self.game.setup_stones]
 
     def _ready_to_score(self, cancel: CancelToken | None) -> CancelToken:
         """End the background search, and wait for kernels; return the token of the search that comes.
@@ -616,7 +647,7 @@ class Engine:
         return board
 
     def _color(self, color: int | str | None) -> int:
-        return self.game.to_play if color is None else to_color(color)
+        return int(self.game.to_play) if color is None else to_color(color)
 
 
 class Background:
@@ -651,6 +682,36 @@ class Background:
             self._log(f"the background search has ended: {error}")
         except Exception:  # a bug; the engine continues, as it does when a command fails
             self._log(f"the background search has failed:\n{traceback.format_exc().rstrip()}")
+
+
+def analysis_of(report: SearchReport, game: Game) -> Analysis:
+    """Return a report of a search of the position of `game` with vertices, from the view of the side to play."""
+    report = completed(report, game)
+    color, points = COLORS[report.to_play], points_by_number(game.width, game.height)
+    root, owners = report.position_results.seen_by(color), for_color(report.ownership_black, color).tolist()
+
+    def analysed(move: MoveReport) -> MoveAnalysis:
+        seen = move.seen_by(color)
+        return MoveAnalysis(
+            vertex=points[move.point].vertex,
+            visits=move.position_visits,
+            winrate=seen.winrate,
+            points=seen.lead,
+            prior=move.prior,
+            lower=move.lcb,
+            line=tuple(points[point].vertex for point in move.pv),
+        )
+
+    return Analysis(
+        side=color,
+        to_play=color,
+        visits=report.visits,
+        winrate=root.winrate,
+        points=root.lead,
+        moves=tuple(map(analysed, report.moves)),
+        ownership={point.vertex: owners[point] for point in points.values() if not point.is_pass},
+        turn=len(game.moves),
+    )
 
 
 def _limits(limits: Limits | None, cancel: CancelToken | None = None) -> Limits:

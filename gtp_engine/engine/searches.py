@@ -38,7 +38,7 @@ from gtp_engine.go.constants import EMPTY, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits, Progress
+from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport
 from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, should_stop
 
@@ -156,6 +156,7 @@ class Searches:
         """The networks, which may be used while a search runs, and their kernels."""
         self._seed: int | None = None
         self._game_search, self._separate_search = self.resources.new_searches(config)
+        self._other_search: Searcher | None = None
 
     @property
     def thresholds(self) -> Thresholds:
@@ -211,6 +212,19 @@ class Searches:
             first_move=FirstMove.LIKELIEST,
         )
         return self._game_search.run(game, limits, to_play=color)
+
+    def search_other(self, game: Game, limits: Limits) -> SearchReport:
+        """Search a position of any game with the engine's configuration and a new tree; the others stay as they are."""
+        if self._other_search is None:
+            self._other_search = self.resources.new_searcher(self.config)
+        self._other_search.clear()
+        return self._other_search.run(game, limits)
+
+    def _drop_other(self) -> None:
+        """Let the next `search_other` begin with a new search."""
+        if self._other_search is not None:
+            self._other_search.close()
+            self._other_search = None
 
     def ponder(self, game: Game, advantage_black: float | None, cancel: CancelToken) -> None:
         """Search the position, with the opponent to play, within the limits of pondering; the tree keeps what it finds.
@@ -313,11 +327,13 @@ class Searches:
         """Forget trees and cached evaluations."""
         self._game_search.clear()
         self._separate_search.clear()
+        self._drop_other()
         self.resources.clear_cache()
 
     def set_seed(self, seed: int) -> None:
         """Start the random numbers of both searches at `seed` and forget their trees."""
         self._seed = seed
+        self._drop_other()
         for search in (self._game_search, self._separate_search):
             search.set_seed(seed)
 
@@ -329,6 +345,7 @@ class Searches:
         keeps_trees = _tree_options(config) == _tree_options(self.config)
         old = self.config
         self.config = config
+        self._drop_other()
         if keeps_trees:
             return
         try:
@@ -344,6 +361,7 @@ class Searches:
 
     def close(self) -> None:
         """End the searches and free the networks."""
+        self._drop_other()
         self._game_search.close()
         self._separate_search.close()
         self.resources.close()

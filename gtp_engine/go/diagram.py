@@ -1,4 +1,4 @@
-"""Boards as text: parsing diagrams in tests and documents, drawing boards.
+"""Boards as text and as pictures: parsing diagrams in tests and documents, drawing boards, in SVG too.
 
 A diagram has one character for each point, with any white space between and around them:
 
@@ -17,16 +17,20 @@ Column letters above or below and row numbers left or right are optional; they m
         A B C D
 
 Blank lines are ignored.  Rules are not checked: a diagram may show stones without liberties.
+
+Pictures (`draw_svg`) need no font, no script and nothing from outside, so that they look alike in documents, notebooks
+and browsers.
 """
 
+import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from gtp_engine.errors import InvalidSizeError
-from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, NULL_POINT, WHITE
-from gtp_engine.go.coords import COLUMN_LETTERS, board_points, format_color, xy_to_point
+from gtp_engine.errors import InvalidSizeError, problem, shown
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
+from gtp_engine.go.coords import COLUMN_LETTERS, Color, board_points, format_color, point_to_xy, to_point, xy_to_point
 from gtp_engine.go.handicap import star_points
 
 if TYPE_CHECKING:
@@ -197,3 +201,196 @@ def _number(value: float) -> str:
     """Return `value` in its short form (7 for 7.0) unless that would round it."""
     short = f"{value:g}"
     return short if float(short) == value else repr(value)
+
+
+# --- pictures ---
+
+MOST_CANDIDATES: Final = 8
+"""Moves of an analysis that are drawn; more would hide the position."""
+
+LARGEST_PICTURE: Final = 100_000
+"""Width of a picture, pixels."""
+
+_CELL: Final = 24
+"""Distance of two lines, in units of the picture."""
+_BOARD, _LINE, _BLACK, _WHITE = "#e3b76b", "#5d4420", "#1b1b1b", "#fcfcfa"
+_CANDIDATES: Final = ("#12856f", "#4f7f2a", "#9a6a12")
+"""Colours of the best move, of those with a tenth of its visits, and of the others."""
+_LEAST_OWNERSHIP: Final = 0.1
+"""Ownership that is not drawn: its squares would be dots."""
+
+
+class ShownMove(Protocol):
+    """A move of an analysis (`client.MoveAnalysis`)."""
+
+    @property
+    def vertex(self) -> str:
+        """The move."""
+        ...
+
+    @property
+    def visits(self) -> int:
+        """Its visits."""
+        ...
+
+    @property
+    def winrate(self) -> float:
+        """In [0, 1]."""
+        ...
+
+
+class ShownAnalysis(Protocol):
+    """What a picture shows of an analysis (`client.Analysis`)."""
+
+    @property
+    def moves(self) -> Sequence[ShownMove]:
+        """The best first."""
+        ...
+
+    @property
+    def ownership(self) -> Mapping[str, float]:
+        """The owner of each point by vertex, from −1 to 1."""
+        ...
+
+    @property
+    def side(self) -> Color:
+        """Whose ownership it is."""
+        ...
+
+
+def draw_svg(
+    game: "Game",
+    *,
+    marks: Mapping[int | str, str],
+    analysis: ShownAnalysis | None,
+    ownership: Mapping[int | str, float],
+    numbers: int,
+    size: int,
+) -> str:
+    """Return the board as SVG; see `Game.svg`."""
+    if not 0 < size <= LARGEST_PICTURE:
+        raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
+    width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
+    owners = {_point(game, key): owner for key, owner in ownership.items()}
+    if analysis is not None and not owners:
+        sign = 1 if analysis.side == BLACK else -1
+        owners = {_point(game, key): sign * owner for key, owner in analysis.ownership.items()}
+    placed = {_point(game, key): str(text) for key, text in marks.items()}
+    numbered = _numbers(game, numbers)
+    last = (
+        game.last_move.point if game.last_move and not numbered and game.last_move.point not in placed else NULL_POINT
+    )
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{size}" '
+        f'height="{round(size * height / width)}" role="img" font-family="sans-serif" text-anchor="middle">',
+        f"<title>{html.escape(repr(game).strip('<>'))}</title>",
+        f'<rect width="{width}" height="{height}" fill="{_BOARD}"/>',
+        *_grid(game),
+        *(_stone(game, point, color) for point, color in game.stones.items()),
+        *_owners(game, owners),
+        *(_text(game, point, str(number), 10) for point, number in numbered.items() if point not in placed),
+        *(_mark(game, point, "circle" if point == last else placed[point]) for point in [*placed, *_points_of(last)]),
+        *(() if analysis is None else _candidates(game, analysis.moves[:MOST_CANDIDATES])),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _point(game: "Game", vertex: int | str) -> int:
+    """Return a point of the board, or PASS; raises InvalidVertexError."""
+    game.vertex(vertex)
+    return int(to_point(vertex, width=game.width, height=game.height))
+
+
+def _points_of(point: int) -> list[int]:
+    """Return the point, unless it is none on the board."""
+    return [] if point in (NULL_POINT, PASS) else [point]
+
+
+def _center(game: "Game", point: int) -> tuple[int, int]:
+    """Return the middle of a point in the picture."""
+    x, y = point_to_xy(int(point), width=game.width)
+    return round((x + 1.5) * _CELL), round((y + 1.5) * _CELL)
+
+
+def _grid(game: "Game") -> Iterator[str]:
+    """Yield lines, stars and coordinates."""
+    (left, top), (right, bottom) = (_center(game, board_points(game.width, game.height)[i]) for i in (0, -1))
+    across = "".join(f"M{left} {top + y * _CELL}H{right}" for y in range(game.height))
+    down = "".join(f"M{left + x * _CELL} {top}V{bottom}" for x in range(game.width))
+    yield f'<path d="{across}{down}" stroke="{_LINE}" fill="none"/>'
+    for point in star_points(game.width, game.height):
+        x, y = _center(game, point)
+        yield f'<circle cx="{x}" cy="{y}" r="2.5" fill="{_LINE}"/>'
+    letters = [(left + i * _CELL, top - 19, COLUMN_LETTERS[i]) for i in range(game.width)]
+    letters += [(x, bottom + 26, letter) for x, _, letter in letters]
+    digits = [(left - 23, top + i * _CELL + 4, str(game.height - i)) for i in range(game.height)]
+    digits += [(right + 23, y, number) for _, y, number in digits]
+    yield f'<g font-size="10" fill="{_LINE}">'
+    yield from (f'<text x="{x}" y="{y}">{text}</text>' for x, y, text in (*letters, *digits))
+    yield "</g>"
+
+
+def _stone(game: "Game", point: int, color: int) -> str:
+    x, y = _center(game, point)
+    fill = _BLACK if color == BLACK else _WHITE
+    return f'<circle cx="{x}" cy="{y}" r="11.3" fill="{fill}" stroke="{_BLACK}" stroke-width="0.8"/>'
+
+
+def _owners(game: "Game", owners: Mapping[int, float]) -> Iterator[str]:
+    """Yield a square for each point whose expected owner has no stone there; the larger, the surer."""
+    for point, owner in owners.items():
+        color = BLACK if owner > 0 else WHITE
+        if abs(owner) >= _LEAST_OWNERSHIP and point != PASS and game.color_at(point) != color:
+            (x, y), side = _center(game, point), round(10 * min(1.0, abs(owner)), 1)
+            fill = _BLACK if color == BLACK else _WHITE
+            place = f'x="{x - side / 2:g}" y="{y - side / 2:g}" width="{side:g}" height="{side:g}"'
+            yield f'<rect {place} fill="{fill}" stroke="{_LINE}" stroke-width="0.4"/>'
+
+
+def _numbers(game: "Game", count: int) -> dict[int, int]:
+    """Return the numbers of the last `count` moves by point, where their stones still are; of two the later."""
+    first = max(0, len(game.moves) - count)
+    found = {move.point: number + 1 for number, move in enumerate(game.moves) if number >= first}
+    return {point: number for point, number in found.items() if point != PASS and game.color_at(point) != EMPTY}
+
+
+def _ink(game: "Game", point: int) -> str:
+    """Return the colour in which something is seen on a point."""
+    return _WHITE if game.color_at(point) == BLACK else _BLACK
+
+
+def _text(game: "Game", point: int, text: str, size: int) -> str:
+    x, y = _center(game, point)
+    place = f'x="{x}" y="{y + 0.36 * size:g}" font-size="{size}"'
+    return f'<text {place} fill="{_ink(game, point)}">{html.escape(text)}</text>'
+
+
+def _mark(game: "Game", point: int, mark: str) -> str:
+    """Return a mark by name, or a text; on an empty point, lines of the board do not cross it."""
+    x, y = _center(game, point)
+    shapes = {
+        "triangle": f'<path d="M{x} {y - 7}l6.5 11h-13z"',
+        "square": f'<path d="M{x - 5} {y - 5}h10v10h-10z"',
+        "circle": f'<circle cx="{x}" cy="{y}" r="5.5"',
+        "cross": f'<path d="M{x - 5} {y - 5}l10 10M{x + 5} {y - 5}l-10 10"',
+        "selected": f'<path d="M{x} {y - 7}l7 7l-7 7l-7 -7z"',
+    }
+    if mark in shapes:
+        return f'{shapes[mark]} stroke="{_ink(game, point)}" stroke-width="1.8" fill="none"/>'
+    hole = f'<circle cx="{x}" cy="{y}" r="9" fill="{_BOARD}"/>' if game.color_at(point) == EMPTY else ""
+    return hole + _text(game, point, mark, 13 if len(mark) < 3 else 9)
+
+
+def _candidates(game: "Game", moves: Iterable[ShownMove]) -> Iterator[str]:
+    """Yield the moves of an analysis: winrate in percent, and visits."""
+    most = 0
+    for move in moves:
+        point, most = _point(game, move.vertex), max(most, move.visits)
+        if point == PASS or game.color_at(point) != EMPTY:
+            continue
+        (x, y), rank = _center(game, point), 0 if move.visits == most else 1 if 10 * move.visits >= most else 2
+        visits = str(move.visits) if move.visits < 1000 else f"{move.visits / 1000:.{move.visits < 10_000:d}f}k"
+        yield f'<circle cx="{x}" cy="{y}" r="11.3" fill="{_CANDIDATES[rank]}" fill-opacity="0.92"/>'
+        for text, below, size in ((f"{100 * move.winrate:.0f}", 1, 10), (visits, 8, 6)):
+            yield f'<text x="{x}" y="{y + below}" font-size="{size}" fill="{_WHITE}">{text}</text>'

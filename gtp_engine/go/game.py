@@ -9,7 +9,7 @@ from these by playing the moves in order, and `undo` replays the remaining moves
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -42,7 +42,7 @@ from gtp_engine.go.coords import (
     to_point,
     to_stone,
 )
-from gtp_engine.go.diagram import format_board
+from gtp_engine.go.diagram import ShownAnalysis, draw_svg, format_board
 from gtp_engine.go.ladder import ladder_map, new_ladder_work, working_attacks_into
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import (
@@ -457,6 +457,29 @@ class Game:
     def diagram(self) -> str:
         """Return the board as text with coordinates, the last move, captures, komi and rules."""
         return format_board(self)
+
+    def svg(
+        self,
+        *,
+        marks: Mapping[int | str, str] | None = None,
+        analysis: ShownAnalysis | None = None,
+        ownership: Mapping[int | str, float] | None = None,
+        numbers: int = 0,
+        size: int = 480,
+    ) -> str:
+        """Return the board as an SVG picture, `size` pixels wide; notebooks show games by it.
+
+        `marks` are "triangle", "square", "circle", "cross", "selected" or any short text, by point or vertex: those of
+        a `GameNode` too.  `analysis` (of an engine) draws its moves with winrate and visits, and the expected owner of
+        each point, which `ownership` draws alone: from −1, White's, to 1, Black's.  The last `numbers` moves are
+        numbered.  Raises InvalidVertexError for a point off the board, and InvalidSizeError.
+        """
+        return draw_svg(
+            self, marks=marks or {}, analysis=analysis, ownership=ownership or {}, numbers=numbers, size=size
+        )
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
     def copy(self) -> "Game":
         """Return an independent copy."""

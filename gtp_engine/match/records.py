@@ -63,6 +63,13 @@ class GameRecord:
         """Return the first engine's points for the game: 1, a half for a draw, or 0 (also for a void game)."""
         return {"first": 1.0, "draw": 0.5}.get(self.winner, 0.0)
 
+    def to_record(self) -> dict[str, Any]:
+        """Return a row for a table: plain values, with the seconds of all moves of each side and its overruns."""
+        row = {name: value for name, value in vars(self).items() if not isinstance(value, dict)}
+        for side in SIDES:
+            row |= {f"{side}_seconds": sum(self.think_times[side]), f"{side}_overruns": self.overruns[side]}
+        return row | {f"score_{name}": score for name, score in self.scores.items()} | {"points": self.points}
+
     def to_line(self) -> str:
         """Return the record as one line of JSON without its end of line."""
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False)
@@ -123,6 +130,10 @@ class MatchFolder:
         """Return the finished games, sorted by number."""
         with self._lock:
             return sorted(self._records, key=lambda record: record.game)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a row for each finished game, as tables such as pandas.DataFrame take them."""
+        return [record.to_record() for record in self.records()]
 
     def add(self, record: GameRecord, sgf: str) -> None:
         """Write a finished game to disk; it is synced when this returns."""

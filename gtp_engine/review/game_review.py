@@ -343,6 +343,18 @@ class GameReview:
     player: str | None = None
     """The name of the player for whom the review is made, if known."""
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a row for each move of the game, as tables such as pandas.DataFrame take them: plain values by name.
+
+        Beside the fields of `PlayedMove` (without `people`) they have `winrate` and `lead` in points after the move,
+        both Black's, and `visits` of the search of that position.
+        """
+        rows = []
+        for move, after in zip(self.moves, self.findings[1:], strict=False):
+            row = {name: value for name, value in vars(move).items() if name != "people"}
+            rows.append({**row, "winrate": after.winrate, "lead": after.lead, "visits": after.visits})
+        return rows
+
     @property
     def mistakes(self) -> list[PlayedMove]:
         """The biggest mistakes of both players, the biggest first, up to five; see `PlayedMove.weight`."""

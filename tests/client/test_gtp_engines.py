@@ -140,7 +140,7 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("values", [{"time": 0}, {"visits": -1}, {"playouts": 0}, {"time": float("nan")}])
 def test_limits_are_above_zero(values: dict[str, float]) -> None:
-    with pytest.raises(LimitError, match="expected a number above 0"):
+    with pytest.raises(LimitError, match="expected a number above 0 and up to 1e"):
         Limit(**values)  # type: ignore[arg-type]
 
 

@@ -368,7 +368,7 @@ def test_a_blocking_analysis_returns_what_it_found() -> None:
             if len(reports) == 3:
                 cancel.cancel()
 
-        report = engine.analyze(cancel, reporting=Reporting(0.01, receive))
+        report = engine.search_until(cancel, reporting=Reporting(0.01, receive))
         assert report.visits >= reports[-1].visits
 
 
@@ -403,7 +403,7 @@ def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:
             assert engine.genmove(BLACK, play=False, cancel=cancel).point != PASS
             engine.timed_search(60.0, cancel=cancel)
             engine.score(cancel)
-            engine.analyze(cancel)
+            engine.search_until(cancel)
             return time.perf_counter() - start
 
         require_once(seconds_to_end, below=20.0, attempts=3)

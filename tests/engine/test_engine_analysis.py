@@ -1,0 +1,69 @@
+"""`Engine.analyse`: any game's position, apart from the engine's own game, as a value with vertices."""
+
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine import BLACK, CancelToken, Color, Config, Engine, Game, Limit, Point
+from gtp_engine.engine.engine import analysis_of
+
+
+def engine_of(**values: object) -> Engine:
+    options = {"game.board_size": 7, "search.seed": 1, "search.visits": 20, **values}
+    return Engine(Config().with_values(options), evaluator=FakeEvaluator())  # type: ignore[arg-type]
+
+
+def test_an_analysis_leaves_game_and_tree_as_they_are() -> None:
+    with engine_of() as engine, engine_of() as other:
+        expected = [other.genmove().point for _ in range(4)]
+        game = Game(9)
+        game.play("E5")
+        copy, found = game.copy(), []
+        for _ in range(4):
+            analyses = [engine.analyse(game, Limit(visits=30)), engine.analyse(Game(5), Limit(visits=10))]
+            found.append(engine.genmove().point)
+            assert analyses[0] == engine.analyse(game, Limit(visits=30)), "a seed repeats it"
+            assert [each.visits for each in analyses] == [30, 10]
+        assert found == expected
+        assert game == copy
+        assert len(engine.game.moves) == 4
+
+
+def test_results_are_those_of_a_stated_side() -> None:
+    with engine_of() as engine:
+        game = Game(7)
+        game.play("D4")
+        found = engine.analyse(game, Limit(visits=40))
+        assert (found.side, found.to_play, found.turn, found.is_final) == (Color.WHITE, Color.WHITE, 1, True)
+        assert found.best is not None
+        assert found.best.line[0] == found.best.vertex
+        assert len(found.ownership) == 49
+        assert all(-1 <= owner <= 1 for owner in found.ownership.values())
+        engine.set_board_size(7)
+        engine.play("b", "D4")
+        token = CancelToken()
+        report = engine.timed_search(0.2, cancel=token)
+        shown, black = analysis_of(report, engine.game), report.position_results.seen_by(BLACK)
+        assert shown.seen_by("black").winrate == pytest.approx(black.winrate)
+        assert shown.seen_by("black").points == pytest.approx(black.lead)
+        point = Point("D4", 7)
+        assert shown.seen_by("black").ownership["D4"] == pytest.approx(report.ownership_black[point])
+
+
+def test_limits_of_an_analysis() -> None:
+    with engine_of() as engine:
+        assert engine.analyse(Game(7)).visits == 20, "those of the configuration"
+        assert engine.analyse(Game(7), Limit(playouts=7)).visits == 7
+        assert engine.analyse(Game(7), Limit(time=0.05)).visits > 0
+        token = CancelToken()
+        token.cancel()
+        assert engine.analyse(Game(7), Limit(visits=1000), token).visits < 1000
+
+
+def test_moves_of_the_engine_are_points() -> None:
+    with engine_of() as engine:
+        choice = engine.genmove()
+        assert repr(choice.point) == engine.game.vertex(choice.point)
+        with pytest.warns(DeprecationWarning, match=r"Engine\.analyze is now Engine\.search_until"):
+            token = CancelToken()
+            token.cancel()
+            engine.analyze(token)

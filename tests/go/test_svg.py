@@ -1,0 +1,79 @@
+"""Pictures of boards: SVG that every reader takes, with stones, marks, numbers, owners and candidates."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from gtp_engine import Analysis, Color, Game, InvalidVertexError, MoveAnalysis
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(picture: str) -> dict[str, list[ET.Element]]:
+    """Return the elements of a picture by their kind."""
+    found: dict[str, list[ET.Element]] = {}
+    for element in ET.fromstring(picture).iter():
+        found.setdefault(element.tag.removeprefix(NAMESPACE), []).append(element)
+    return found
+
+
+def texts(picture: str) -> list[str]:
+    return [element.text or "" for element in drawn(picture)["text"]]
+
+
+def played(width: int, height: int | None, moves: str) -> Game:
+    game = Game(width, height)
+    for move in moves.split():
+        game.play(move)
+    return game
+
+
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (9, 9), (25, 2), (19, 25)])
+def test_boards_of_every_size(width: int, height: int) -> None:
+    game = Game(width, height)
+    game.play("A1")
+    picture = game.svg(size=300)
+    root = ET.fromstring(picture)
+    assert root.get("viewBox") == f"0 0 {(width + 2) * 24} {(height + 2) * 24}"
+    assert (root.get("width"), root.get("height")) == ("300", str(round(300 * (height + 2) / (width + 2))))
+    assert texts(picture)[: 2 * width : width] == ["A", "A"]
+    assert len(texts(picture)) == 2 * (width + height)
+    assert game.svg() == game._repr_svg_()
+
+
+def test_stones_lie_on_their_points() -> None:
+    circles = drawn(played(9, None, "E5 A1 pass").svg())["circle"]
+    stones = [(each.get("cx"), each.get("cy"), each.get("fill")) for each in circles if each.get("r") == "11.3"]
+    assert stones == [("132", "132", "#1b1b1b"), ("36", "228", "#fcfcfa")]
+    title = drawn(played(9, None, "E5").svg())["title"][0].text
+    assert title == "Game 9x9, chinese rules, komi 7.5, 1 move, last black E5, white to play"
+
+
+def test_marks_numbers_and_labels() -> None:
+    game = played(9, None, "E5 C3 D4")
+    kinds = ["triangle", "square", "circle", "cross", "selected"]
+    plain = drawn(game.svg(marks={"D4": ""}))
+    for kind in kinds:
+        marked = drawn(game.svg(marks={"D4": kind}))
+        more = sum(map(len, marked.values())) - sum(map(len, plain.values()))
+        assert more == 0, f"{kind}: in the place of the text"
+    assert "<" in texts(game.svg(marks={"A1": "<&>"}))[-1]
+    assert texts(game.svg(numbers=2))[-2:] in (["3", "2"], ["2", "3"])
+    assert texts(game.svg(numbers=99))[-3:] == ["1", "2", "3"]
+    assert len(texts(game.svg(numbers=2, marks={"D4": "triangle"}))) == len(texts(game.svg())) + 1
+    with pytest.raises(InvalidVertexError):
+        game.svg(marks={"K10": "circle"})
+
+
+def test_owners_and_candidates() -> None:
+    game = played(9, None, "E5")
+    moves = [MoveAnalysis("D4", 1500, 0.5), MoveAnalysis("pass", 40, 0.2), MoveAnalysis("C3", 150, 0.456)]
+    ownership = {"A9": 1.0, "J1": -0.5, "E5": 0.9, "A1": 0.05}
+    analysis = Analysis(Color.WHITE, Color.WHITE, 1690, 0.5, None, tuple(moves), ownership)
+    picture = game.svg(analysis=analysis)
+    assert texts(picture)[-4:] == ["50", "1.5k", "46", "150"]
+    squares = [each for each in drawn(picture)["rect"] if each.get("stroke")]
+    assert [each.get("fill") for each in squares] == ["#fcfcfa", "#1b1b1b", "#fcfcfa"], "White's view; E5 is dead then"
+    alone = [each for each in drawn(game.svg(ownership=ownership))["rect"] if each.get("stroke")]
+    assert [(each.get("fill"), each.get("width")) for each in alone] == [("#1b1b1b", "10"), ("#fcfcfa", "5")]
+    assert game.svg(analysis=analysis, ownership={"A1": 0.0}) != picture
