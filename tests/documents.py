@@ -157,7 +157,32 @@ def _share(check: dict[str, Any]) -> str:
     return f"{check['points'] / check['games']:.0%} ({low:.0%} to {high:.0%})".replace("%", " %")
 
 
+def scripts() -> dict[str, str]:
+    """Return the scripts of docs/scripts.md by their headings."""
+    text = (ROOT / "docs" / "scripts.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^## (\w+)\n.*?```python\n(.*?)```", text, re.DOTALL | re.MULTILINE))
+
+
+def by_hand(name: str) -> str:
+    """Return the same script without this library."""
+    return (ROOT / "tests" / "by_hand" / f"{name}.py").read_text(encoding="utf-8")
+
+
+def line_count(code: str) -> int:
+    """Return the lines of a script without blank ones and comments."""
+    return len([line for line in code.splitlines() if line.strip() and not line.strip().startswith("#")])
+
+
+def script_counts(_: str) -> str:
+    """Return how long these scripts are."""
+    rows = ["| script | lines | with sgfmill and by hand |", "|---|---|---|"]
+    for name, code in scripts().items():
+        rows.append(f"| [{name}](#{name}) | {line_count(code)} | {line_count(by_hand(name))} |")
+    return "\n".join(rows)
+
+
 GENERATORS: Final[dict[str, Callable[[str], str]]] = {
+    "script_counts": script_counts,
     "transcript": transcript,
     "rules": lambda _: rules_table(),
     "commands": lambda _: markdown_table(),
