@@ -45,12 +45,15 @@ if TYPE_CHECKING:
         TimeSettingsError,
         WorkerError,
     )
+    from gtp_engine.evaluation.evaluator import Evaluator, FunctionEvaluator, Guess, Seen
+    from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
     from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
     from gtp_engine.go.coords import Color, Point, format_vertex, parse_vertex
     from gtp_engine.go.game import Game
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
     from gtp_engine.nn import load_evaluator
+    from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_metadata
     from gtp_engine.search.cancellation import CancelToken
     from gtp_engine.sgf.game_tree import GameNode, GameTree
 
@@ -76,6 +79,15 @@ __all__ = [
     "MoveAnalysis",
     "AnalysisStream",
     "AsyncAnalysis",
+    # networks and evaluators of one's own
+    "Evaluator",
+    "EvaluatorInfo",
+    "FunctionEvaluator",
+    "Seen",
+    "Guess",
+    "NetworkInfo",
+    "read_metadata",
+    "write_metadata",
     # the game
     "Game",
     "Rules",
@@ -119,6 +131,14 @@ __all__ = [
 ]
 
 _MODULES: Final = {
+    "Evaluator": "evaluation.evaluator",
+    "EvaluatorInfo": "evaluation.evaluator_info",
+    "FunctionEvaluator": "evaluation.evaluator",
+    "Seen": "evaluation.evaluator",
+    "Guess": "evaluation.evaluator",
+    "NetworkInfo": "nn.metadata",
+    "read_metadata": "nn.metadata",
+    "write_metadata": "nn.metadata",
     "Limit": "client",
     "PlayResult": "client",
     "Analysis": "client",

@@ -20,6 +20,7 @@ from gtp_engine.go.rules import rules_table
 from gtp_engine.gtp.registry import markdown_table
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.level.table import HUMAN_MODEL, settings_of
+from gtp_engine.nn import metadata
 
 ROOT: Final = Path(__file__).parent.parent
 
@@ -181,7 +182,13 @@ def script_counts(_: str) -> str:
     return "\n".join(rows)
 
 
+def metadata_list(_: str) -> str:
+    """Return the fields of a network file and the shapes of its outputs, as the module that reads them has them."""
+    return "```\n" + (metadata.__doc__ or "").partition("\n\n")[2].strip() + "\n```"
+
+
 GENERATORS: Final[dict[str, Callable[[str], str]]] = {
+    "metadata": metadata_list,
     "script_counts": script_counts,
     "transcript": transcript,
     "rules": lambda _: rules_table(),

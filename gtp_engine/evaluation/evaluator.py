@@ -6,17 +6,26 @@ tree, except the policy, which is that of the side to move: an evaluator convert
 Request              what is to be evaluated, and where the evaluation goes
 Evaluator            the protocol
 BareEvaluator        what evaluators without cache, preparation and rollout policy have in common
+FunctionEvaluator    a Python function: Seen is what it is given of a position, Guess what it returns
 ForwardingEvaluator  stands before another one
 ExclusiveEvaluator   serves several threads, whose calls wait for each other
 """
 
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.arguments import checked
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Positions, board_size
+from gtp_engine.evaluation.positions import Positions, board_size, conditions_of_row, view_board
+from gtp_engine.go.board import is_legal
+from gtp_engine.go.constants import BLACK, PASS, Move
+from gtp_engine.go.coords import COLORS, board_points, points_by_number
 
 ANY_SYMMETRY: Final = -1
 """Evaluate each position in one of its orientations, chosen by its key: equal positions get the same orientation."""
@@ -123,6 +132,109 @@ class BareEvaluator:
 
     def close(self) -> None:
         """Do nothing: nothing is held."""
+
+
+class Seen:
+    """A position as a function evaluates it, for the side to play."""
+
+    def __init__(self, positions: Positions, row: int) -> None:
+        self._positions: Final = positions
+        self._row: Final = row
+        self.width, self.height = board_size(positions)
+        """Of the board, in points."""
+        self.to_play: Final = COLORS[positions.to_play[row]]
+        """Whose move it is."""
+        self.conditions: Final = conditions_of_row(positions, row)
+        """Rules and komi."""
+
+    def colors(self, ago: int = 0) -> NDArray[np.int32]:
+        """Return the board, now or 1 or 2 moves ago, int32[height, width]: 0 empty, 1 black, 2 white."""
+        board = view_board(self._positions, self._row, ago)
+        return board.color[list(board_points(self.width, self.height))].reshape(self.height, self.width)
+
+    def legal(self) -> NDArray[np.bool_]:
+        """Return whether each move is legal, bool[height·width + 1]: row by row from the top left, the pass last."""
+        board, forbidden = view_board(self._positions, self._row), self._positions.forbidden[self._row]
+        color, suicide = int(self.to_play), bool(self.conditions.suicide)
+        points = board_points(self.width, self.height)
+        found = [not forbidden[p] and bool(is_legal(board, p, color, suicide)) for p in points]
+        return np.array([*found, True])
+
+    def moves(self) -> list[Move]:
+        """Return the last moves, up to eight, the most recent first."""
+        points = points_by_number(self.width, self.height)
+        pairs = zip(self._positions.colors[self._row], self._positions.points[self._row], strict=True)
+        return [Move(COLORS[color], points[int(point)]) for color, point in pairs if color]
+
+
+class Guess(NamedTuple):
+    """What a function thinks of a position, all for the side to play."""
+
+    policy: NDArray[np.floating]
+    """Weight of each move, float[height·width + 1] in the order of `Seen.legal`; illegal moves count as 0."""
+    winrate: float = 0.5
+    """In [0, 1]."""
+    lead: float = 0.0
+    """Points ahead, komi counted."""
+    ownership: NDArray[np.floating] | None = None
+    """Expected owner of each point, float[height, width] from −1 to 1; None if unknown."""
+
+
+@checked
+class FunctionEvaluator(BareEvaluator):
+    """Evaluates positions by a Python function, one after the other, for `Engine` and everything that takes evaluators.
+
+    `has_score` says that the function knows the lead, and takes komi into account; `has_ownership` that it knows the
+    ownership.  Without them dead stones are found by playing out.  `batch` is the number of positions that a search
+    asks for at a time: with 1 it searches most carefully.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Seen], Guess],
+        name: str = "function",
+        *,
+        batch: int = 1,
+        has_score: bool = False,
+        has_ownership: bool = False,
+    ) -> None:
+        self._function: Final = function
+        super().__init__(
+            EvaluatorInfo(
+                name,
+                batch,
+                has_score=has_score,
+                has_ownership=has_ownership,
+                knows_komi=has_score,
+                knows_advantage=False,
+                is_katago=False,
+            )
+        )
+
+    def evaluate(self, request: Request) -> None:
+        """Write what the function returns; raises ValueError for a policy of another length."""
+        for row in range(request.rows):
+            seen = Seen(request.positions, row)
+            self._write(request.out, row, seen, self._function(seen))
+
+    def _write(self, out: Evaluation, row: int, seen: Seen, guess: Guess) -> None:
+        points, sign = list(board_points(seen.width, seen.height)), 1.0 if seen.to_play == BLACK else -1.0
+        weights = np.where(
+            seen.legal(), np.maximum(np.nan_to_num(np.asarray(guess.policy, dtype=np.float64)), 0.0), 0.0
+        )
+        if not weights.sum() > 0.0:
+            weights = seen.legal().astype(np.float64)
+        out.policy[row] = 0.0
+        out.policy[row, [*points, PASS]] = weights / weights.sum()
+        value = sign * (2.0 * min(1.0, max(0.0, guess.winrate)) - 1.0)
+        out.win_black[row], out.loss_black[row] = (1.0 + value) / 2.0, (1.0 - value) / 2.0
+        out.score_black[row] = out.lead_black[row] = sign * guess.lead
+        out.score_stdev[row] = 0.0
+        out.ownership_black[row] = 0.0
+        if guess.ownership is not None:
+            out.ownership_black[row, points] = sign * np.asarray(guess.ownership).reshape(-1)
+        for field in (out.time_left, out.winloss_error, out.score_error):
+            field[row] = -1.0
 
 
 class ForwardingEvaluator:

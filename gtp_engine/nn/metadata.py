@@ -40,8 +40,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Final
 
+from gtp_engine.arguments import checked
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.evaluator_info import BoardSizes
+from gtp_engine.files import replacing
 
 FORMAT: Final = "1"
 KINDS: Final = ("policy", "value", "rollout", "policy+value")
@@ -59,6 +61,16 @@ PROFILE_INPUTS: Final = 192
 
 _PREFIX: Final = "tengen."
 _REQUIRED: Final = ("kind", "encoder", "planes", "globals", "sizes", "name", "precision", "pass")
+_OPTIONAL: Final = (
+    "model_version",
+    "scales",
+    "suicide_area",
+    "ownership",
+    "advantages",
+    "origin",
+    "license",
+    "source_sha256",
+)
 _HOW_TO_GET_ONE: Final = "import a KataGo network with `gtp-engine models import`"
 _SIZES: Final = re.compile(r"(\d{1,2})([-x])(\d{1,2})")
 
@@ -231,6 +243,48 @@ def _scales(text: str) -> Scales:
         raise _wrong("scales", text, f"a JSON object of numbers with the names {', '.join(sorted(names))}") from error
 
 
+_SHAPES: Final = {
+    KATAGO_ENCODER: ("policy+value", 22, 19, "policy"),
+    HUMAN_ENCODER: ("policy+value", 22, 19 + PROFILE_INPUTS, "policy"),
+    "alphago-48": ("policy", 48, 0, "none"),
+    "alphago-49": ("value", 49, 0, "none"),
+}
+"""The usual kind, planes, globals and pass of a network, by its encoder."""
+
+
+@checked
+def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **more: str | float) -> NetworkInfo:
+    """Write the metadata of an ONNX file into it, so that the engine plays with it; return what was written.
+
+    `sizes` are the boards it plays: "9x9", or "2-25" for all widths and heights in between.  `more` are the other
+    fields of the list in docs/own-networks.md, without "tengen.": kind, planes, globals, precision, pass (spelled
+    `passes`), model_version, origin, license …; by default those that networks with this encoder have.  They replace
+    all that the file had; other properties stay.  Raises ModelError for values that do not fit, and for what is no ONNX
+    file.
+    """
+    kind, planes, globals_, passes = _SHAPES.get(encoder, _SHAPES[KATAGO_ENCODER])
+    values: dict[str, object] = {"format": FORMAT, "kind": kind, "encoder": encoder, "planes": planes}
+    values |= {"globals": globals_, "sizes": sizes, "name": name, "precision": "float32", "pass": passes}
+    values |= {{"passes": "pass", "globals_": "globals"}.get(key, key): value for key, value in more.items()}
+    if unknown := set(values) - {*_REQUIRED, "format", *_OPTIONAL}:
+        raise ModelError(problem(f"metadata {', '.join(sorted(unknown))}", expected=f"{', '.join(_OPTIONAL)}"))
+    texts = {_PREFIX + key: str(int(value) if isinstance(value, bool) else value) for key, value in values.items()}
+    info, file = info_of(texts), Path(path)
+    read_properties(file)
+    data = file.read_bytes()
+    kept = [data[start:end] for start, end in _field_spans(data) if not _is_metadata(data[start:end])]
+    added = [_bytes_field(_METADATA_FIELD, _bytes_field(1, key) + _bytes_field(2, text)) for key, text in texts.items()]
+    with replacing(file) as unfinished:
+        unfinished.write_bytes(b"".join([*kept, *added]))
+    return info
+
+
+@checked
+def read_metadata(path: Path | str) -> NetworkInfo:
+    """Return the metadata of a network file; raises ModelError with the file's name."""
+    return read_info(Path(path))
+
+
 # An ONNX file is a protocol buffer: fields, each a number and a value.  Reading only the metadata needs no library and
 # skips the weights, so that a folder of networks is listed quickly.
 
@@ -256,22 +310,12 @@ def read_properties(path: str | Path) -> dict[str, str]:
 
 def _fields(data: bytes) -> list[tuple[int, bytes]]:
     """Return number and content of those fields of a message that hold bytes, in order."""
-    found, position = [], 0
-    while position < len(data):
-        tag, position = _varint(data, position)
-        kind = tag & 7
-        if kind == _VARINT:
+    found = []
+    for start, end in _field_spans(data):
+        tag, position = _varint(data, start)
+        if tag & 7 == _BYTES:
             _, position = _varint(data, position)
-        elif kind == _BYTES:
-            length, position = _varint(data, position)
-            found.append((tag >> 3, data[position : position + length]))
-            position += length
-        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
-            position += 8 if kind == _EIGHT_BYTES else 4
-        else:
-            raise ValueError(f"field of kind {kind}")
-    if position > len(data):
-        raise ValueError("cut off")
+            found.append((tag >> 3, data[position:end]))
     return found
 
 
@@ -286,3 +330,48 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
             return number, position
         if shift > 63:
             raise ValueError("number too long")
+
+
+def _field_spans(data: bytes) -> list[tuple[int, int]]:
+    """Return where the fields of a message begin and end; raises ValueError and IndexError for what is none."""
+    spans, position = [], 0
+    while position < len(data):
+        start = position
+        tag, position = _varint(data, position)
+        kind = tag & 7
+        if kind == _VARINT:
+            _, position = _varint(data, position)
+        elif kind == _BYTES:
+            length, position = _varint(data, position)
+            position += length
+        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
+            position += 8 if kind == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"field of kind {kind}")
+        spans.append((start, position))
+    if position > len(data):
+        raise ValueError("cut off")
+    return spans
+
+
+def _is_metadata(field: bytes) -> bool:
+    """Return whether a field of a model is one of our properties."""
+    found = _fields(field)
+    if not found or found[0][0] != _METADATA_FIELD:
+        return False
+    return dict(_fields(found[0][1])).get(1, b"").startswith(_PREFIX.encode())
+
+
+def _bytes_field(number: int, content: bytes | str) -> bytes:
+    """Return a field that holds bytes or a text."""
+    data = content.encode() if isinstance(content, str) else content
+    return _varint_bytes(number << 3 | _BYTES) + _varint_bytes(len(data)) + data
+
+
+def _varint_bytes(number: int) -> bytes:
+    """Return a number as `_varint` reads it."""
+    parts = []
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*parts, number])

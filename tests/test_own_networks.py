@@ -1,0 +1,146 @@
+"""Networks and evaluators of one's own: the scripts of docs/own-networks.md, functions, metadata that is written."""
+
+import contextlib
+import io
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from documents import ROOT
+from nn.tiny_networks import alphago_policy, metadata, v7_network
+
+from gtp_engine import (
+    BLACK,
+    PASS,
+    Config,
+    Engine,
+    FunctionEvaluator,
+    Game,
+    Guess,
+    ModelError,
+    Seen,
+    read_metadata,
+    write_metadata,
+)
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.evaluation.positions import new_positions
+
+PAGE = (ROOT / "docs" / "own-networks.md").read_text(encoding="utf-8")
+SCRIPTS = re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize(("title", "code"), SCRIPTS, ids=[title for title, _ in SCRIPTS])
+def test_the_scripts_end_in_a_game(title: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "torch" in code:
+        pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of PyTorch's exporter
+        exec(compile(code, title, "exec"), {"__name__": "__main__"})
+    assert re.search(r"Move \d|;B\[", printed.getvalue())
+
+
+def evaluated(function: object, game: Game, **facts: bool) -> object:
+    """Return what an evaluator with this function writes about a position."""
+    positions = new_positions(1, game.width, game.height)
+    write_game(positions, 0, game, game.to_play, conditions=conditions_of(game))
+    out = new_evaluation(1, game.width, game.height)
+    FunctionEvaluator(function, **facts).evaluate(Request(positions, 1, out))  # type: ignore[arg-type]
+    return out
+
+
+def test_a_function_sees_a_position_and_answers_for_the_side_to_play() -> None:
+    game = Game(5, 4, komi=0.5)
+    for move in ("C3", "B2", "pass"):
+        game.play(move)
+    seen_here = []
+
+    def think(seen: Seen) -> Guess:
+        seen_here.append(seen)
+        policy = np.zeros(21)
+        policy[[0, 7, 20]] = (3, 5, 1)  # A4, the occupied C3, the pass
+        return Guess(policy, winrate=0.75, lead=2.5, ownership=np.full((4, 5), 0.5))
+
+    out = evaluated(think, game, has_score=True, has_ownership=True)
+    (seen,) = seen_here
+    assert (seen.width, seen.height, str(seen.to_play)) == (5, 4, "white")
+    assert [f"{move.color.letter} {move.point!r}" for move in seen.moves()] == ["B pass", "W B2", "B C3"]  # type: ignore[attr-defined]
+    assert seen.colors().tolist() == [[0] * 5, [0, 0, 1, 0, 0], [0, 2, 0, 0, 0], [0] * 5]
+    assert seen.colors(2).tolist() == [[0] * 5, [0, 0, 1, 0, 0], [0] * 5, [0] * 5]
+    assert seen.legal().sum() == len(game.legal_points()) + 1
+    point = game.as_move(("w", "A4")).point
+    assert out.policy[0, [point, PASS]].tolist() == [0.75, 0.25]  # type: ignore[attr-defined]
+    assert out.policy.sum() == 1.0  # type: ignore[attr-defined]
+    results = out.win_black[0], out.loss_black[0], out.lead_black[0], out.ownership_black[0, point]  # type: ignore[attr-defined]
+    assert results == (0.25, 0.75, -2.5, -0.5)
+
+
+def test_a_policy_without_a_legal_move_counts_all_alike() -> None:
+    out = evaluated(lambda seen: Guess(np.full(26, np.nan)), Game(5))
+    assert out.policy[0, PASS] == pytest.approx(1 / 26)  # type: ignore[attr-defined]
+
+
+def test_metadata_is_written_and_replaced(tmp_path: Path) -> None:
+    path = alphago_policy(tmp_path / "net.onnx", encoder="", name="old", planes="", other="gone")
+    before = onnx.load(path)
+    before.metadata_props.add(key="author", value="kept")
+    path.write_bytes(before.SerializeToString())
+    with pytest.raises(ModelError):
+        read_metadata(path)
+    info = write_metadata(path, encoder="alphago-48", name="Ünï", sizes="9x9", origin="here", license="MIT")
+    assert (info.name, str(info.sizes), info.planes, info.passes, info.kind) == ("Ünï", "9x9", 48, "none", "policy")
+    assert read_metadata(path) == info
+    after = onnx.load(path)
+    assert after.graph == before.graph
+    properties = {entry.key: entry.value for entry in after.metadata_props}
+    assert (properties["author"], "tengen.other" in properties) == ("kept", False)
+    assert len(properties) == len(after.metadata_props)
+    network = v7_network(tmp_path / "v7.onnx")
+    written = write_metadata(network, encoder="katago-v7", name="mine", sizes="2-25", model_version=14, advantages=True)
+    assert (written.globals_, written.model_version, written.advantages) == (19, 14, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"sizes": "nine"}, "sizes 'nine': expected a range such as 2-25 or one size such as 9x9"),
+        ({"encoder": "mine"}, "encoder 'mine': expected one of katago-v7"),
+        ({"colour": "blue"}, "metadata colour: expected"),
+        ({"kind": "oracle"}, "kind 'oracle'"),
+    ],
+)
+def test_metadata_that_does_not_fit_is_refused(tmp_path: Path, values: dict[str, str], message: str) -> None:
+    path = alphago_policy(tmp_path / "net.onnx")
+    before = path.read_bytes()
+    with pytest.raises(ModelError, match=message):
+        write_metadata(path, **({"encoder": "alphago-48", "name": "net", "sizes": "9x9"} | values))
+    assert path.read_bytes() == before
+
+
+def test_only_onnx_files_get_metadata(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_text("no network")
+    with pytest.raises(ModelError, match="damaged or no ONNX file"):
+        write_metadata(path, encoder="alphago-48", name="net", sizes="9x9")
+    assert metadata()
+
+
+def test_an_engine_plays_by_a_function_that_knows_the_score() -> None:
+    def think(seen: Seen) -> Guess:
+        mine = np.where(seen.colors() == seen.to_play, 1.0, 0.0) - (seen.colors() == seen.to_play.opponent)
+        return Guess(np.ones(26), winrate=0.5 + mine.sum() / 60, lead=float(mine.sum()), ownership=mine)
+
+    evaluator = FunctionEvaluator(think, "stones", has_score=True, has_ownership=True, batch=4)
+    config = Config().with_values({"game.board_size": 5, "search.visits": 40, "search.seed": 1})
+    with Engine(config, evaluator=evaluator) as engine:
+        first = [engine.genmove().point for _ in range(3)]
+        assert engine.analyse(engine.game).points is not None
+        assert len(set(first)) == 3
+        assert engine.evaluator is evaluator
+        assert engine.game.moves[0].color == BLACK
