@@ -365,6 +365,10 @@ class Game:
             return None
         if not is_on_board(point, width=self.width, height=self.height):
             return "off-board"
+        return self._why_illegal(point, color)
+
+    def _why_illegal(self, point: int, color: int) -> str | None:
+        """Return what `illegal_reason` does, for a point of the board."""
         if self._board.color[point] != EMPTY:
             return "occupied"
         if not boards.is_legal(self._board, point, color, self._rules.suicide):
@@ -379,8 +383,8 @@ class Game:
 
     def legal_points(self, color: int | str | None = None) -> list[Point]:
         """Return the points where `color` (default: the side to play) may play; the pass is not among them."""
-        color = self.to_play if color is None else to_color(color)
-        legal = [p for p in board_points(self.width, self.height) if self.illegal_reason(p, color) is None]
+        color = int(self.to_play) if color is None else to_color(color)
+        legal = [p for p in board_points(self.width, self.height) if self._why_illegal(p, color) is None]
         return self._points(legal)
 
     def superko_keys(self) -> NDArray[np.uint64]:
