@@ -61,7 +61,7 @@ def count_stones(width: int, height: int, count: int, seed: int) -> Samples:
     win, unknown = 1 / (1 + np.exp(-lead / 3)), np.full_like(lead, UNKNOWN)
     return Samples(
         planes=np.packbits(spatial.reshape(count, len(spatial[0]), -1) > 0, axis=2),
-        globals=globals_,
+        globals=globals_.copy(),
         policy=(free / free.sum(axis=1, keepdims=True)).astype(np.float16),
         value=np.concatenate([win, 1 - win, np.zeros_like(win)], axis=1).astype(np.float16),
         score=np.concatenate([lead, np.full_like(lead, 2.0), lead, *[unknown] * 3], axis=1).astype(np.float32),

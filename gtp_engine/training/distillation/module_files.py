@@ -8,6 +8,7 @@ export_network             writes a module as a network file, compared with the 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -246,8 +247,12 @@ def check_file(path: Path, module: NetworkModule) -> None:
     model.close()
 
 
+@lru_cache(maxsize=32)
 def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Return inputs for `count` positions of games of random moves: [count, 22, H, W] and [count, 19]."""
+    """Return inputs for `count` positions of games of random moves: [count, 22, H, W] and [count, 19].
+
+    The last ones come from a cache, for every network that is written is checked with the same; do not change them.
+    """
     rng = np.random.default_rng(seed)
     encoder = KatagoV7Encoder(width, height)
     positions = new_positions(1, width, height)
