@@ -357,14 +357,18 @@ def student(z: float) -> float:
     return 0.5 + (z / sqrt(3) / (1 + z * z / 3) + atan(z / sqrt(3))) / pi
 
 
+DENSITY = [(i / 50, exp(-((i / 50) ** 2) / 2)) for i in range(-300, 301)]
+"""Deviations from the mean and the normal distribution's density there, by fine steps."""
+
+TOTAL_DENSITY = sum(density for _, density in DENSITY)
+
+
 def mean_share(score: float, stdev: float, center: float, scale: float) -> float:
     """Return the mean of 2/π atan((x − center) / scale) over the normal distribution, by fine steps."""
     if stdev == 0:
         return atan((score - center) / scale) * 2 / pi
-    steps = [i / 50 for i in range(-300, 301)]
-    weights = [exp(-z * z / 2) for z in steps]
-    total = sum(w * atan((score + z * stdev - center) / scale) for w, z in zip(weights, steps, strict=True))
-    return total / sum(weights) * 2 / pi
+    total = sum(w * atan((score + z * stdev - center) / scale) for z, w in DENSITY)
+    return total / TOTAL_DENSITY * 2 / pi
 
 
 def slope_of(score: float, center: float, scale: float) -> float:

@@ -28,9 +28,9 @@ def game_of(moves: int, *, komi: float = 0.5, handicap: int = 0, placed: str = "
         game.set_handicap(stones)
     for stone in stones if placed == "played" else ():
         game.play(Move(BLACK, stone))
-    rng = random.Random(1)
+    rng, points = random.Random(1), board_points(19, 19)
     for _ in range(moves):
-        game.play(rng.choice(game.legal_points()))
+        game.play(next(point for point in rng.sample(points, len(points)) if game.is_legal(point)))
     assert game.handicap == handicap
     return game
 
