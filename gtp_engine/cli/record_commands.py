@@ -28,7 +28,7 @@ from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.files import check_result, write_result
 
 if TYPE_CHECKING:
-    from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome
+    from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome, Terms
 
 MOST_WORKERS: Final = 1024
 """Most processes that may be requested; a larger number is taken for a typing error."""
@@ -80,6 +80,7 @@ class ReviewSettings(Section, name="review"):
         None, "Whom the review is for: its mistakes come first. [default: the person against an engine]", unit="name"
     )
     variations: bool = option(False, "Review the variations of the records too.")
+    learn: bool = option(False, "Then ask in this terminal for better moves than the mistakes of the player.")
     terminal: bool = option(False, "Also print the graph and the mistakes.")
     territory: bool = option(False, "Mark the expected territory in the last position of the SGF.")
 
@@ -153,6 +154,8 @@ def review_command(
     overrides_file = is_timed and flags["search__visits"] is None
     effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
+    if settings.learn and (len(sources) != 1 or Path("-") in files):
+        raise click.UsageError("--learn with several records or stdin: name one file")
     evaluator = evaluator_of(config)
     Resources(evaluator).warm_up(config, write_log)
     people = open_people(config, evaluator)
@@ -173,7 +176,24 @@ def review_command(
             click.echo(f"Could not review {outcome.source.name}: {outcome.failure}", err=True)
         elif outcome.result is None:
             click.echo(f"Skipped {outcome.source.name}: it is a review already.", err=True)
+    if settings.learn and len(reviews) == 1:
+        _learn(sources[0].read(), terms, reviews[0][1])
     sys.exit(any(outcome.failure is not None for outcome in outcomes))
+
+
+def _learn(data: bytes, terms: "Terms", result: dict[str, Any]) -> None:
+    """Ask for better moves than the mistakes of a review."""
+    from gtp_engine.files import data_folder
+    from gtp_engine.review.game_line import read_game
+    from gtp_engine.review.lessons import LearningRecord
+    from gtp_engine.sgf.tree_text import game_in
+    from gtp_engine.terminal.displays import standard_display
+    from gtp_engine.terminal.terminal_game import LessonGame
+
+    line = read_game(game_in(data, terms.game), rules=terms.rules, komi=terms.komi)
+    with standard_display() as display:
+        learned = LessonGame(line, result, LearningRecord(data_folder() / "lessons.json"), display).run()
+    click.echo(learned)
 
 
 def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":

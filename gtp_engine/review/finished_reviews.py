@@ -16,11 +16,14 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.arguments import checked
-from gtp_engine.languages import LANGUAGES, in_language, page_texts
+from gtp_engine.languages import LANGUAGES, _, in_language, page_texts
 from gtp_engine.review.game_review import BLUNDERS, PHASES
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 PAGE_PARTS: Final = Path(__file__).parent / "page"
 """The folder of what the page is made of.  The board, positions and graphs are also those of the page of `gtp-engine
@@ -111,14 +114,53 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
             numbers = (side["accuracy"], f"{low}–{high}", side["mean_points_lost"], side["best_moves"], blunders)
             players.add_row(f"{name} {side['name'] or ''}".strip(), *(str(number) for number in numbers))
     console.print(players)
-    mistakes = Table("move", "played", "points lost", "better", "continuation")
-    for number in result["mistakes"]:
-        move, candidates = result["moves"][number - 1], result["positions"][number - 1]["candidates"]
-        line = " ".join(candidates[0]["line"])
-        mistakes.add_row(str(number), f"{move['color']} {move['vertex']}", str(move["points_lost"]), move["best"], line)
-    if result["mistakes"]:
-        console.print(mistakes)
+    first = result["person"] or "B"
+    colors = (first, "W" if first == "B" else "B")
+    for color_of_player in colors:
+        console.print(_rank_text(result, color_of_player), highlight=False, soft_wrap=True)
+    for color_of_player in colors:
+        numbers = result["players"][color_of_player]["mistakes"]
+        if numbers:
+            console.print(_mistakes_table(result, color_of_player, numbers))
     return text.getvalue()
+
+
+def _name_of(result: dict[str, Any], color: str) -> str:
+    return result["players"][color]["name"] or (_("Black") if color == "B" else _("White"))
+
+
+def _rank_text(result: dict[str, Any], color: str) -> str:
+    """Return which rank a player played like, or why that is not known."""
+    found, name = result["players"][color]["played_like"], _name_of(result, color)
+    estimate = found["estimate"]
+    if estimate is None:
+        return "" if found["note"] is None else _("{name}: no rank. {reason}.", name=name, reason=found["note"])
+    low, high = estimate["low"], estimate["high"]
+    low = _("{rank} or weaker", rank=low) if estimate["or_weaker"] else low
+    high = _("{rank} or stronger", rank=high) if estimate["or_stronger"] else high
+    if estimate["low"] == estimate["high"]:
+        return _("{name} played like {rank}.", name=name, rank=low if estimate["or_weaker"] else high)
+    text = _(
+        "{name} played like {rank}, between {low} and {high}.", name=name, rank=estimate["rank"], low=low, high=high
+    )
+    return text
+
+
+def _mistakes_table(result: dict[str, Any], color: str, numbers: list[int]) -> "Table":
+    """Return the mistakes of a player; the last column says how many people of some ranks play them."""
+    from rich.table import Table
+
+    title = _("Mistakes of {name}", name=_name_of(result, color))
+    table = Table("move", "played", "lost", "winrate", "better", "people", title=title, title_justify="left")
+    for number in numbers:
+        move, before = result["moves"][number - 1], result["positions"][number - 1]
+        better = " ".join(before["candidates"][0]["line"]) if before["candidates"] else ""
+        people = ", ".join(
+            f"{rank} {share:.0%}" for rank, share in ((move["people"] or {}).get("shares") or {}).items()
+        )
+        lost = (f"{move['points_lost']:.1f}", f"−{move['winrate_lost']:.0%}")
+        table.add_row(str(number), f"{move['color']} {move['vertex']}", *lost, better, people)
+    return table
 
 
 def _graph(leads: list[float], width: int) -> str:

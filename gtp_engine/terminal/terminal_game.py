@@ -1,11 +1,11 @@
-"""The loop of a game in the terminal: the person's commands, the engine's moves, the end of the game."""
+"""The loops of a game and of lessons in the terminal: the person's commands, the engine's moves, the end."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
@@ -22,14 +22,17 @@ from gtp_engine.errors import (
 )
 from gtp_engine.files import data_folder
 from gtp_engine.go.board import IntArray
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
-from gtp_engine.go.coords import format_color, parse_color
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import format_color, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.languages import _, ngettext
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of
 from gtp_engine.play.game_clock import format_time_left
 from gtp_engine.play.game_settings import ENGINE_NAME
+from gtp_engine.review.game_line import GameLine
+from gtp_engine.review.game_review import RIGHT
+from gtp_engine.review.lessons import LearningRecord
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import parse_sgf
@@ -541,6 +544,124 @@ def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
             expected = "a board size, black or white, as in new 9 white"
             raise InvalidSizeError(problem(f"new {shown(word)}", expected=expected))
     return settings
+
+
+class LessonGame:
+    """Positions before a player's mistakes, to be solved on `display`; what was solved is counted in `record`.
+
+    `result` is the JSON of the review of `line`.
+    """
+
+    def __init__(self, line: GameLine, result: Mapping[str, Any], record: LearningRecord, display: Display) -> None:
+        self._line: Final = line
+        self._record: Final = record
+        self._display: Final = display
+        self._color: Final[str] = result["person"] or "B"
+        self._key: Final = f"{result['key']}{self._color}"
+        self._name: Final = result["players"][self._color]["name"] or _title(parse_color(self._color))
+        self._moves: Final = result["moves"]
+        self._results: list[str] = []
+        self._head = ""
+        solved = {number for number, how in record.of(self._key).items() if how != "shown"}
+        known = {lesson["number"]: lesson for lesson in result["lessons"]}
+        numbers = [number for number in result["players"][self._color]["mistakes"] if number in known]
+        order = sorted(numbers, key=lambda number: (number in solved, not known[number]["is_next"]))
+        self._lessons: Final = [known[number] for number in order]
+
+    def run(self) -> str:
+        """Ask until all positions are solved or the person quits; return what was learned."""
+        with suppress(KeyboardInterrupt):
+            for place, lesson in enumerate(self._lessons, start=1):
+                how = self._solve(lesson, place)
+                if how is None:
+                    break
+                self._record.add(self._key, lesson["number"], how)
+                self._results.append(how)
+        if not self._lessons:
+            return _("{name} made no big mistake.", name=self._name)
+        solved, first = sum(how != "shown" for how in self._results), self._results.count("first")
+        counts = self._record.counts()
+        over = ngettext(
+            "Over {count} game: {solved} of {positions} positions solved, {first} at the first try.",
+            "Over {count} games: {solved} of {positions} positions solved, {first} at the first try.",
+            counts["games"],
+            solved=counts["solved"],
+            positions=counts["lessons"],
+            first=counts["first"],
+        )
+        now = _(
+            "{solved} of {count} solved, {first} at the first try.",
+            solved=solved,
+            count=len(self._lessons),
+            first=first,
+        )
+        return f"{now} {over}"
+
+    def _solve(self, lesson: Mapping[str, Any], place: int) -> str | None:
+        """Return how a lesson was solved: "first", "later" or "shown"; None if the person quits."""
+        move, answers = self._moves[lesson["number"] - 1], {each["vertex"]: each for each in lesson["answers"]}
+        self._head = _("Position {number} of {count}", number=place, count=len(self._lessons))
+        ask = _(
+            "{player} to play. {move} was played here and lost {points} points. Find a better move.",
+            player=_title(parse_color(self._color)),
+            move=move["vertex"],
+            points=f"{move['points_lost']:.1f}",
+        )
+        tries, message = 0, ask
+        typed = self._ask(lesson, [], message)
+        while typed is not None:
+            command = parse_typed(typed)
+            if command.name == "quit":
+                return None
+            if typed.strip().lower() in ("answer", "a"):
+                best = lesson["answers"][0]
+                self._play_out(lesson, best, _("The best move is {best}.", best=best["vertex"]))
+                return "shown"
+            answer = answers.get(command.argument) if command.name == POINT else None
+            if answer is None:
+                message = ask
+                if command.name == POINT:
+                    message = _("The review did not look at {move}. Try another move.", move=command.argument)
+                typed = self._ask(lesson, [], message)
+            elif answer["points_lost"] < RIGHT:
+                best = lesson["answers"][0]["vertex"]
+                values = {"move": answer["vertex"], "points": f"{answer['points_lost']:.1f}", "best": best}
+                text = _("Right: {move} is the best move.", move=best)
+                if answer["vertex"] != best:
+                    text = _("Right: {move} loses {points} points; the best move is {best}.", **values)
+                self._play_out(lesson, answer, text)
+                return "later" if tries else "first"
+            else:
+                tries += 1
+                text = _("{move} loses {points} points.", move=answer["vertex"], points=f"{answer['points_lost']:.1f}")
+                typed = self._play_out(lesson, answer, text) or self._ask(lesson, [], ask)
+        return None
+
+    def _play_out(self, lesson: Mapping[str, Any], answer: Mapping[str, Any], text: str) -> str | None:
+        """Play a continuation out, a move for each Enter; return what is typed instead, if anything."""
+        line = answer["line"]
+        for count in range(1, len(line) + 1):
+            typed = self._ask(lesson, line[:count], f"{text} {' '.join(line[:count])}", goes_on=True)
+            if typed is None or typed.strip():
+                return typed
+        return None
+
+    def _ask(
+        self, lesson: Mapping[str, Any], line: Sequence[str], message: str, *, goes_on: bool = False
+    ) -> str | None:
+        """Show the position after `line`, and return what the person types; None at the end of the input."""
+        before = self._line.positions[lesson["number"] - 1]
+        game, color = before.game.copy(), before.to_play
+        for vertex in line:
+            game.play(Move(color, parse_vertex(vertex, width=game.width, height=game.height)), allow_superko=True)
+            color = opponent(color)
+        last = game.last_move
+        point = NULL_POINT if last is None or last.point == PASS else last.point
+        board = BoardView(game.width, game.height, game.board.color.copy(), point)
+        facts = (_("Mistakes of {name}", name=self._name), self._head, _("Move {number}", number=lesson["number"]))
+        prompt = _("Enter goes on>") if goes_on else _("a point, answer or quit>")
+        screen = Screen(board, facts, message, prompt, takes_points=not goes_on)
+        return self._display.read(screen, lambda: screen)
 
 
 class _Unfinished:

@@ -248,3 +248,11 @@ def test_names_in_brackets_are_printed_as_they_are(game: Path) -> None:
     game.write_bytes(RECORD.replace(b"Ann", b"A[/b\\]"))
     done = review(game, "--terminal")
     assert done.exit_code == 0 and "Black A[/b]" in done.output
+
+
+def test_mistakes_are_asked_for_after_a_review_of_one_record(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(game.parent / "data"))
+    result = review(game, "--learn", "--player", "Ann")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"Ann made no big mistake\.|Find a better move", result.output)
+    assert "--learn with several records or stdin: name one file" in review("-", "--learn", data=RECORD).output

@@ -1,5 +1,6 @@
 """Whole games on a display that follows a script."""
 
+import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from engine_positions import DEAD_STONE, set_up
 from knowing_evaluator import KnowingEvaluator
+from review.review_support import analysis_of, with_mistakes
 from superko_games import triple_ko
 
 from gtp_engine.clock import TimeLeft, TimeSettings
@@ -15,12 +17,14 @@ from gtp_engine.engine import Engine
 from gtp_engine.errors import ModelError, SgfError
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.play import GameClock, GameSession, GameSettings
+from gtp_engine.review import completed
+from gtp_engine.review.lessons import LearningRecord
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.terminal.board_picture import Screen
 from gtp_engine.terminal.displays import Tick
 from gtp_engine.terminal.key_reader import Terminated, cancelled_by_interrupt
-from gtp_engine.terminal.terminal_game import TerminalGame
+from gtp_engine.terminal.terminal_game import LessonGame, TerminalGame
 from gtp_engine.terminal.typed_command import save
 
 
@@ -530,3 +534,31 @@ class TestKeptOnDisk:
         assert "This game is not kept on the disk:" in script.messages[1]
         assert "not kept" not in script.messages[2]
         assert len(engine.game.moves) == 4
+
+
+def lessons(tmp_path: Path, *lines: str, person: str = "B") -> tuple[str, Script]:
+    """Return what was learned from a review in which both first moves lost eight points, given these lines."""
+    review = completed(with_mistakes(), analysis_of())
+    result = json.loads(json.dumps(review.to_json())) | {"person": person, "key": "game"}
+    result["players"]["B"]["mistakes"] = [1]
+    script = Script(*lines)
+    return LessonGame(review.line, result, LearningRecord(tmp_path / "lessons.json"), script).run(), script
+
+
+def test_mistakes_are_solved_in_the_terminal(tmp_path: Path) -> None:
+    best = str(with_mistakes().moves[0].best)
+    learned, script = lessons(tmp_path, "C3", "", "", best, "", "", "", "", "", "", "", "", "", "", "", "")
+    assert script.screens[0].message.startswith("Black to play. C3 was played here and lost 8.0 points.")
+    assert script.screens[1].message.startswith("C3 loses 8.0 points. C3")
+    assert script.screens[2].message.startswith("C3 loses 8.0 points. C3 "), "the answer to it"
+    assert any(message.startswith(f"Right: {best} is the best move.") for message in script.messages)
+    assert learned == ("1 of 1 solved, 0 at the first try. Over 1 game: 1 of 1 positions solved, 0 at the first try.")
+    learned, _ = lessons(tmp_path, best, *[""] * 12)
+    assert "1 of 1 solved, 1 at the first try. Over 1 game: 1 of 1 positions solved, 0 at the first" in learned
+
+
+def test_an_answer_can_be_shown_and_lessons_left(tmp_path: Path) -> None:
+    learned, script = lessons(tmp_path, "answer", *[""] * 12)
+    assert script.screens[1].message.startswith("The best move is ") and learned.startswith("0 of 1 solved")
+    learned, script = lessons(tmp_path, "resign", "quit", person="W")
+    assert len(script.screens) == 2 and "Mistakes of Bob" in script.screens[0].facts
