@@ -216,6 +216,9 @@ def test_mistakes_are_solved_on_the_page_without_a_server(
         text = "document.querySelector('.quiz-text').innerText"
         assert "Black to play. C3 was played here and lost 8.0 points." in await page.inner_text("#quiz")
         assert await page.locator(".candidate").all_text_contents() == ["−8.0"], "the answer is not shown"
+        for name in (".quiz-text", "#board svg"):
+            box = await page.locator(name).bounding_box()
+            assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 861, "both are in view"
         await page.click(point(unknown))
         await until(page, f"{text}.startsWith('The review did not look at {unknown}')")
         await page.click(point("C3"))

@@ -92,14 +92,16 @@ class Chromium:
         self._browser: Browser | None = None
         self._stop: Callable[[], Awaitable[None]] | None = None
 
-    def run(self, test: Callable[[Windows], Awaitable[None]], *, expected: str = "(?!)") -> None:
+    def run(
+        self, test: Callable[[Windows], Awaitable[None]], *, expected: str = "(?!)", seconds: float = TEST_SECONDS
+    ) -> None:
         """Run a test; its pages may complain of a refused connection (a server that is restarted) and of `expected`."""
-        self._runner.run(self._run(test, re.compile(f"ERR_CONNECTION_REFUSED|{expected}")))
+        self._runner.run(self._run(test, re.compile(f"ERR_CONNECTION_REFUSED|{expected}"), seconds))
 
-    async def _run(self, test: Callable[[Windows], Awaitable[None]], allowed: re.Pattern[str]) -> None:
+    async def _run(self, test: Callable[[Windows], Awaitable[None]], allowed: re.Pattern[str], seconds: float) -> None:
         windows = Windows(self._browser or await self._start())
         try:
-            async with asyncio.timeout(bound(TEST_SECONDS)):
+            async with asyncio.timeout(bound(seconds)):
                 await test(windows)
         finally:
             await windows.close()

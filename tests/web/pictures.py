@@ -1,5 +1,7 @@
-"""The picture of the page in the documentation: `scripts/make_web_pictures` runs this."""
+"""The pictures of the page and of reviews in the documentation: `scripts/make_web_pictures` runs this."""
 
+import io
+import json
 import os
 import re
 import subprocess
@@ -8,15 +10,30 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from rich.console import Console
+from rich.text import Text
 from web.browser import Chromium, Windows, open_record, until
 
-PICTURE: Final = Path(__file__).parent.parent.parent / "docs" / "pictures" / "web.png"
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.review.finished_reviews import terminal_report
+from gtp_engine.sgf import format_sgf
+
+PICTURES: Final = Path(__file__).parent.parent.parent / "docs" / "pictures"
 
 RECORD: Final = "(;SZ[9]KM[7]RU[Chinese]PB[Human]PW[Tengen];B[ee];W[cc];B[gc];W[fg];B[dd];W[gf];B[cg];W[ec])"
 """The beginning of a game, with the person to move."""
 
 VISITS: Final = 2000
 """Visits of the analysis that is shown."""
+
+REVIEWED_MOVES: Final = 90
+REVIEWED_LEVEL: Final = "3k"
+"""Length of the game that is reviewed, and the level of both players."""
+
+REVIEW_SECONDS: Final = 1500
+WIDTH: Final = 110
+"""Columns of the terminal."""
 
 
 async def take(windows: Windows, address: str) -> None:
@@ -33,11 +50,59 @@ async def take(windows: Windows, address: str) -> None:
         "document.querySelector('.graph-winrate').getAttribute('points').split(' ').length === 9",
         300,
     )
-    await page.screenshot(path=PICTURE)
+    await page.screenshot(path=PICTURES / "web.png")
+
+
+async def take_review(windows: Windows, address: str, folder: Path) -> None:
+    """Write the pictures of a review in the browser, of its own page, and of its report in a terminal."""
+    page = await windows.page(address, width=1180, height=1040)
+    await until(page, "document.querySelector('#setup').open")
+    await page.evaluate("document.querySelector('#setup').close()")
+    await open_record(page, played_game())
+    await until(page, f"document.querySelector('#number').innerText.endsWith('/ {REVIEWED_MOVES}')", 300)
+    await page.click("#review-start")
+    finished = "document.querySelector('#review-news').innerText.startsWith('The review is finished')"
+    await until(page, finished, REVIEW_SECONDS)
+    await page.click("#mistakes button >> nth=0")
+    await page.evaluate("document.querySelector('#ranks').scrollIntoView()")
+    await page.screenshot(path=PICTURES / "review-browser.png")
+    async with page.expect_download() as download:
+        await page.click("#review-html")
+    file = folder / "review.html"
+    await (await download.value).save_as(file)
+    page = await windows.page(file.as_uri(), width=1180, height=1240)
+    await page.click("#mistakes button >> nth=0")
+    await page.screenshot(path=PICTURES / "review-page.png")
+    result = json.loads(await page.evaluate("document.querySelector('#data').textContent"))
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    console.print(Text.from_ansi(terminal_report(result, width=WIDTH, color=True)))
+    picture = PICTURES / "review-terminal.svg"
+    picture.write_text(
+        console.export_svg(title="gtp-engine review --terminal", code_format=svg_format()), encoding="utf-8"
+    )
+
+
+def played_game() -> str:
+    """Return the record of a game between two players of a level."""
+    engine = Engine(Config().with_values({"play.level": REVIEWED_LEVEL, "search.seed": 1, "game.board_size": 19}))
+    try:
+        for _ in range(REVIEWED_MOVES):
+            engine.genmove(engine.game.to_play)
+        return format_sgf(engine.game, black_name="Human", white_name="Tengen")
+    finally:
+        engine.close()
+
+
+def svg_format() -> str:
+    """Return the format of SVG pictures, which contain no fonts, from `scripts/make_pictures`."""
+    script = Path(__file__).parent.parent.parent / "scripts" / "make_pictures"
+    text = re.search(r'FORMAT: Final = """\\\n(.*?)"""', script.read_text("utf-8"), re.DOTALL)
+    assert text is not None
+    return text[1].replace("A game in the terminal: gtp-engine play", "A review in the terminal")
 
 
 def make(folder: Path) -> None:
-    """Write the picture; `folder` is for files that are not kept."""
+    """Write the pictures; `folder` is for files that are not kept."""
     command = [sys.executable, "-m", "gtp_engine", "serve", "--port", "0"]
     chromium = Chromium()
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(folder)) as server:
@@ -46,6 +111,7 @@ def make(folder: Path) -> None:
             address = re.search(r"http://\S+", server.stderr.readline())
             assert address is not None
             chromium.run(lambda windows: take(windows, address[0]))
+            chromium.run(lambda windows: take_review(windows, address[0], folder), seconds=REVIEW_SECONDS)
         finally:
             server.terminate()
             server.communicate()

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 pytestmark = needs_browser
 
 TEXT = "document.querySelector('.quiz-text').innerText"
+BOTH_IN_VIEW = """['.quiz-text', '#board svg'].every((name) => {
+  const { top, bottom } = document.querySelector(name).getBoundingClientRect();
+  return top >= -1 && bottom <= innerHeight + 1;
+})"""
 ESTIMATE = RankEstimate(rank_number("3k"), rank_number("5k"), rank_number("1k"), 60, 1)
 
 
@@ -79,6 +83,7 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             assert not await page.locator(".number").count()
             await page.click(".quiz-start")
             assert "C3 was played here and lost 8.0 points" in await page.inner_text("#quiz")
+            assert await page.evaluate(BOTH_IN_VIEW), "the question and the board"
             await page.click(point("C3"))
             await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points')")
             await page.get_by_role("button", name="Try again").click()

@@ -236,11 +236,14 @@ function drawQuiz() {
 
 /** Show a lesson of the quiz, or null for the game again; the mistake is marked until there is an answer. */
 function showLesson(lesson, shown) {
+  const wasAsking = $("quiz-card").classList.contains("asking");
+  $("quiz-card").classList.toggle("asking", Boolean(lesson));
   if (!lesson) {
     board.placing(null);
     draw();
     return;
   }
+  if (!wasAsking) $("quiz-card").scrollIntoView(); // above the board now
   now = lesson.number - 1;
   continuation.hide();
   const position = positions[now];

@@ -106,6 +106,9 @@ export class Review {
 
   /** Show the position before a mistake, or a continuation from there; without either, the game. */
   show(lesson, continuation, { isSolved = false } = {}) {
+    const wasAsking = document.body.classList.contains("asking");
+    document.body.classList.toggle("asking", Boolean(lesson) && this.quiz.isAsking);
+    if (lesson && this.quiz.isAsking && !wasAsking) this.find("#quiz").scrollIntoView();
     if (!lesson) this.preview = null;
     else {
       const before = positionsOf(this.game)[lesson.number - 1];
