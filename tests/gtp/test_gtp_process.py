@@ -290,7 +290,7 @@ def test_levels_are_left_to_the_networks_that_ship(tmp_path: Path) -> None:
         output, log, status = engine.finish(b"boardsize 9\ngenmove b\nkata-set-param level max\nkata-raw-nn 0\n")
     assert status == 0
     assert b"Level 8k: moves of people by tengen-human, rank_" in log
-    assert b"calibrated on 9x9, " in log
+    assert b"calibrated on 9x9, 13x13, 19x19." in log
     assert output.count(b"= ") == 4
 
 

@@ -80,7 +80,7 @@ def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path
     shipped = read_table(None, HUMAN_MODEL)
     assert table.skills == shipped.skills
     assert shipped.is_calibrated
-    assert {9, 19} <= shipped.skills.keys()
+    assert {9, 13, 19} <= shipped.skills.keys()
 
 
 @pytest.mark.parametrize("size", [9, 13, 16, 19, 25])
