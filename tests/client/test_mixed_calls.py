@@ -45,7 +45,7 @@ CALLS: dict[str, Call] = {
     "timed": lambda client, game, chance: client.play(game, Limit(time=chance.choice([1, 2]))),
     "position": lambda client, game, chance: client.set_position(game),
     "score": lambda client, game, chance: client.score(game),
-    "analyse": lambda client, game, chance: client.analyse(game, Limit(visits=chance.choice([10, 20]))),
+    "analyse": lambda client, game, chance: client.analyse(game, Limit(visits=10)),
     "watch": watched,
     "cancelled": cancelled,
     "together": lambda client, game, chance: asyncio.gather(client.send("name"), client.send("version")),
@@ -106,6 +106,7 @@ async def drive(command: str | list[str], calls: int, breaks: int, timeout: floa
     await client.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "calls", "breaks"),
     [
