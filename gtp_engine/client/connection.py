@@ -177,7 +177,7 @@ class EngineConnection:
         try:
             arguments = split_command(command) if isinstance(command, str) else list(command)
             program = arguments if isinstance(arguments, str) else arguments[0]
-            label = label or Path(program.split()[0]).name
+            label = label or Path(program.split()[0] if isinstance(arguments, str) else program).name
             dialogue = DialogueLog(log)
             process = start_program(arguments, stderr=dialogue.file or subprocess.PIPE)
         except (OSError, ValueError, IndexError) as error:

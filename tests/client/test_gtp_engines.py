@@ -268,6 +268,9 @@ def test_what_cannot_be_started_or_is_no_engine(tmp_path: Path) -> None:
         SimpleGtpEngine.popen(engine("--answers 'protocol_version 1'"))
     with pytest.raises(EngineError, match="expected one line of GTP"), opened() as client:
         client.send("name\nversion")
+    spaced = tmp_path / "my engines" / "no such engine"
+    with pytest.raises(EngineStartError, match=r"no such engine: cannot run '.*/my engines/no such engine'"):
+        SimpleGtpEngine.popen([str(spaced), "--gtp"])
     script = tmp_path / "quiet.py"
     script.write_text("import sys; sys.exit('no network')")
     with pytest.raises(EngineDiedError, match="instead of replying to 'protocol_version': 'no network'"):
