@@ -208,7 +208,11 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
         sources.append(RecordSource(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
     if not sources:
         raise SgfError(
-            problem("no records to review", expected="files that end in .sgf", advice="name others one by one")
+            problem(
+                "no records to review",
+                expected="files that end in .sgf, .gib or .ngf",
+                advice="name others one by one",
+            )
         )
     return sources
 

@@ -63,6 +63,8 @@ class GameState:
     """All moves: colour and vertex, or "pass"."""
     node: int
     """The `id` of the node of the tree with this position."""
+    can_redo: bool
+    """Whether moves follow in the tree."""
     ko: str | None
     """The point where a simple ko may not be retaken now."""
     captures: dict[str, int]
@@ -108,6 +110,7 @@ def state_of(session: GameSession) -> GameState:
         level=session.level,
         moves=tuple((format_color(move.color), game.vertex(move.point)) for move in game.moves),
         node=session.node.id,
+        can_redo=bool(session.node.children),
         ko=None if game.ko_point == NULL_POINT else game.vertex(game.ko_point),
         captures={format_color(color): count for color, count in game.captures.items()},
         rules=game.rules.preset_name() or game.rules.to_json(),

@@ -31,6 +31,9 @@ from gtp_engine.sgf.tree_text import game_in
 SUFFIX: Final = ".review"
 STDIN_NAME: Final = "stdin"
 
+_ENDINGS: Final = (".sgf", ".gib", ".ngf")
+"""Of the records in a folder."""
+
 _KINDS: Final = ("sgf", "html", "json")
 _WITH_TERRITORY: Final = "-territory"
 """Added to the key in the JSON of a review whose record has marks of territory."""
@@ -100,7 +103,7 @@ def _free_target(target: Path, taken: Collection[Path]) -> Path:
 def _records_in(folder: Path) -> Iterator[Path]:
     """Yield the records in a folder, sorted by path."""
     for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() == ".sgf" and path.is_file() and not path.stem.endswith(SUFFIX):
+        if path.suffix.lower() in _ENDINGS and path.is_file() and not path.stem.endswith(SUFFIX):
             yield path
 
 

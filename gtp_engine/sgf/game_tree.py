@@ -24,8 +24,8 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.reader import first_game, notes_on, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, record_at
-from gtp_engine.sgf.tree_text import Chunk, GameText, TextNode, encoded, escaped, main_line_from, text_of_nodes
-from gtp_engine.sgf.values import format_point, parse_label, parse_move_point, parse_points, parse_size
+from gtp_engine.sgf.tree_text import Chunk, GameText, TextNode, encoded, main_line_from, text_of_nodes
+from gtp_engine.sgf.values import escaped, format_point, parse_label, parse_move_point, parse_points, parse_size
 
 MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA", "selected": "SL"}
 """The marks of a point, and SGF's properties for them."""

@@ -21,6 +21,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import values
+from gtp_engine.sgf.other_formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
 from gtp_engine.sgf.text_encoding import encoding_of
 from gtp_engine.sgf.tree_text import GameText, N, TextNode, has_game
@@ -45,9 +46,7 @@ _STONES: Final = ("AB", "AW", "AE")
 _GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
 
 _OTHER_FORMATS: Final = {
-    r"\\HS": "a record in GIB",
     r"\[Header\]": "a record in UGF",
-    r"[^\n]*\n\s*\d{1,2}\r?\n(?s:.){0,2000}?\nPM[A-Z]{2}[BW]": "a record in NGF",
     r"<\?xml|<Go>": "an XML file, such as a record of Jago",
     r"(?i:<!doctype html|<html)": "a page of a browser",
     r"\{": "a JSON file",
@@ -80,6 +79,7 @@ def parse_sgf(data: bytes) -> SgfRecord:
     Stones and moves are on the board; whether moves are legal is checked by `record_to_game`.
     """
     _check_length(data)
+    data = sgf_of(data)
     # Bytes that are invalid in the encoding become U+FFFD.
     text = data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
     game = first_game(text, TextNode)
@@ -95,6 +95,7 @@ def game_of(data: bytes | str, move_number: int | None = None) -> Game:
 def text_of_record(data: bytes) -> tuple[str, str]:
     """Return a record as text that `tree_text.encoded` turns back, and its encoding; raises SgfError if it is long."""
     _check_length(data)
+    data = sgf_of(data)
     encoding = encoding_of(data)
     try:
         return data.decode(encoding, "surrogateescape"), encoding
@@ -109,7 +110,7 @@ def first_game(text: str, make: Callable[[N | None], N]) -> GameText[N]:
     if not has_game(text):
         for beginning, name in _OTHER_FORMATS.items():
             if re.match(rf"\s*(?:{beginning})", text):
-                raise SgfError(problem(name, expected="SGF", advice="convert it first"))
+                raise SgfError(problem(name, expected="SGF, GIB or NGF", advice="convert it first"))
     return GameText(text, make)
 
 

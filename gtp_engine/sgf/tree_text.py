@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from gtp_engine.errors import SgfError, counted, problem
+from gtp_engine.sgf.other_formats import sgf_of
 from gtp_engine.sgf.text_encoding import encoding_of, sections_of
 
 _ROOT_NAMES: Final = "FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
@@ -46,7 +47,6 @@ _MOST_FAILURES: Final = 100
 _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 """Old records write names such as AddBlack; the capitals count."""
 
-_CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
 
 
@@ -340,7 +340,7 @@ def games_in(data: bytes) -> list[bytes]:
 
     A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
     """
-    return [game for section in sections_of(data) for game in _games_in_section(section)]
+    return [game for section in sections_of(sgf_of(data)) for game in _games_in_section(section)]
 
 
 def game_in(data: bytes, number: int | None) -> bytes:
@@ -391,11 +391,6 @@ def decoded(data: bytes) -> tuple[str, str]:
 def encoded(text: str, encoding: str) -> bytes:
     """Return text as the bytes of a record; bytes that could not be decoded are restored."""
     return text.encode(encoding, "surrogateescape")
-
-
-def escaped(text: str) -> str:
-    """Return text as a value with SGF's escapes; control characters but line breaks become blanks."""
-    return re.sub(r"([\\\]])", r"\\\1", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _on_one_line(found: re.Match[str]) -> str:

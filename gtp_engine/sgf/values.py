@@ -26,6 +26,7 @@ _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][
 _PASSES: Final = frozenset({"", "``", "zz", "--", "pass"})
 """Values that are passes on every board: SGF's, and those of some programs, in small letters."""
 
+_CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"}
 _HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
@@ -73,6 +74,11 @@ _STONE_KOMI: Final = frozenset((2.75, 3.25, 3.5, 3.75))
 def one_line(text: str) -> str:
     """Return a SimpleText value without control characters and other invisible ones: each becomes a blank."""
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def escaped(text: str) -> str:
+    """Return text as a value with SGF's escapes; control characters but line breaks become blanks."""
+    return re.sub(r"([\\\]])", r"\\\1", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def parse_size(text: str) -> tuple[int, int]:

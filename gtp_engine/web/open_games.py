@@ -314,7 +314,10 @@ class PublishedTree:
         nodes = list(tree.nodes())
         changed = {node.id: node_values(node) for node in nodes if self._seen.get(node.id) is not node.chunks}
         before = list(self._values)
-        is_rearranged = [node.id for node in nodes if node.id in self._values] != before
+        is_rearranged = [node.id for node in nodes if node.id in self._values] != before or any(
+            node.id not in self._values and node.parent is not None and node.parent.children[-1].id in self._values
+            for node in nodes
+        )
         self._values = {node.id: changed.get(node.id) or self._values[node.id] for node in nodes}
         self._seen = {node.id: node.chunks for node in nodes}  # an edit makes new chunks
         if is_rearranged or not before:

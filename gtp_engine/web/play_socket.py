@@ -8,7 +8,7 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
               seconds, whether it was opened from a file
     tree      all nodes of the game, each before its children (see `play.game_state.node_values`)
     nodes     those that are new or have changed since; new ones are the last children of their parents
-    at        the node that an edit has made
+    at        the node to show after an edit: one that it has made, or the one before what it has taken out
     record    the game as a file, in base 64
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
@@ -176,12 +176,13 @@ class _Page:
         self._send({"type": "record", "id": self._game().name, "content": content})
 
     def _editing(self, edit: "Callable[[Fields], Edit]") -> PageCommand:
-        """Return a command that changes a node of the tree and says which one to show."""
+        """Return a command that changes a node of the tree, and says which one to show if it is another."""
 
         async def call(fields: Fields) -> None:
             node, change, game = _node(fields), edit(fields), self._game()
             found = await game.change(lambda session: session.edit(node, change).id)
-            self._send({"type": "at", "id": game.name, "node": found})
+            if found != node:
+                self._send({"type": "at", "id": game.name, "node": found})
 
         return call
 

@@ -34,15 +34,15 @@ def test_a_whole_game(chromium: Chromium, tmp_path: Path) -> None:
             await analysis_on_and_off(page)
             await history_back_and_forth(page)
             await page.click("#undo")
-            await until(page, "document.querySelector('#number').innerText === '2 / 2'")
+            await until(page, "document.querySelector('#number').innerText === '2 / 4'")
             await page.reload()
-            await until(page, f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
+            await until(page, f"document.querySelector('#number').innerText === '2 / 4' && {MY_MOVE}")
             other = await windows.page(f"http://127.0.0.1:{port}/")
             await new_game(other, human="W")
             await until(other, MY_MOVE)
             assert await moves_of(other) == 1
             viewer = await windows.page(await page.evaluate("location.href"))
-            await until(viewer, "document.querySelector('#number').innerText === '2 / 2'")
+            await until(viewer, "document.querySelector('#number').innerText === '2 / 4'")
             await play(page, await free_vertex(page))
             await until(viewer, "document.querySelector('#number').innerText === '4 / 4'")
             assert await moves_of(other) == 1, "games do not mix"
@@ -60,6 +60,7 @@ def test_a_whole_game(chromium: Chromium, tmp_path: Path) -> None:
 
 async def keyboard_move(page: "Page") -> None:
     """Play a move by arrow keys and Enter; a screen reader hears where the focus is and what was played."""
+    await page.evaluate("document.activeElement.blur()")  # a click gave it the focus: then the keys go through the game
     await page.evaluate("document.querySelector('.point[tabindex=\"0\"]').focus()")
     label = "document.activeElement.getAttribute('aria-label')"
     assert str(await page.evaluate(label)).startswith("E5, black stone")

@@ -682,7 +682,6 @@ def test_a_tree_is_edited(tmp_path: Path) -> None:
             await ask(socket, do="load", file=in_base_64(TREE), human="W")
             await socket.send_json({"do": "comment", "node": 4, "comment": "new\nlines"})
             assert (await hear(socket, "nodes"))["nodes"][0]["comment"] == "new\nlines"
-            assert (await hear(socket, "at"))["node"] == 4
             await socket.send_json({"do": "try", "node": 4, "vertex": "A1"})
             assert (await hear(socket, "nodes"))["nodes"] == [{"id": 5, "parent": 4, "move": ["black", "A1"]}]
             assert (await hear(socket, "at"))["node"] == 5
@@ -691,9 +690,9 @@ def test_a_tree_is_edited(tmp_path: Path) -> None:
                 {"do": "label", "vertex": "C3", "label": "x"},
                 {"do": "mark", "vertex": "C3", "mark": None},
             ):
-                assert (await ask(socket, "at", node=5, **request))["node"] == 5
+                assert (await ask(socket, "nodes", node=5, **request))["nodes"][0]["id"] == 5
             assert (await ask(socket, "at", do="stone", node=5, vertex="C3", stone="white"))["node"] == 6
-            assert (await ask(socket, "at", do="turn", node=6, player="B"))["node"] == 6
+            assert (await ask(socket, "nodes", do="turn", node=6, player="B"))["nodes"][0]["player"] == "black"
             await socket.send_json({"do": "main", "node": 4})
             tree = (await hear(socket, "tree"))["nodes"]
             assert [node["id"] for node in tree] == [0, 1, 4, 5, 6, 2, 3]

@@ -6,6 +6,10 @@ const SVG = "http://www.w3.org/2000/svg";
 const NAMES = { ".": "empty", X: "black stone", O: "white stone" };
 const OWNERS = { X: "Black's point", O: "White's point" };
 const MARGIN = 1.05;
+const SHAPES = { // of marks, from the point on
+  triangle: "m0 -.27l.24 .41h-.48z", square: "m-.2 -.2h.4v.4h-.4z", circle: "m-.24 0a.24 .24 0 1 0 .48 0a.24 .24 0 1 0 -.48 0z",
+  cross: "m-.2 -.2l.4 .4m0 -.4l-.4 .4", selected: "m-.12 -.12h.24v.24h-.24z",
+};
 const LOSSES = [0.5, 1, 2, 5]; // points lost with which the next colour of the scale begins
 const SMALL = 24; // pixels between two points of a board on which labels are short
 const LIKELY = 0.5; // ownership from which a stone is expected to be captured
@@ -45,6 +49,7 @@ export class Board {
     this.pending = null; // on touch screens: the vertex that waits for its confirmation
     this.drawn = {}; // the analysis that is shown
     this.isSmall = false;
+    this.isPointed = false; // whether the focus came by a click rather than by a key
     new ResizeObserver(() => this.resized()).observe(parent);
   }
 
@@ -114,6 +119,22 @@ export class Board {
     for (const { x, y, label } of candidates) if (label) this.cells[y][x].setAttribute("aria-label", `${this.labels[y][x]}, ${label}`);
   }
 
+  /** Draw what a record says about points: `marks`, `labels`, `territory` and the moves of `branches`, each [x, y, what]. */
+  mark({ marks = [], labels = [], territory = [], branches = [] } = {}) {
+    const on = (x, y) => ({ X: "on-black", O: "on-white" })[this.rows[y][x]] ?? "on-wood";
+    const shape = ([x, y, kind]) => svg("path", { class: `mark ${kind} ${on(x, y)}`, d: `M${x} ${y}${SHAPES[kind]}` });
+    const square = ([x, y, color]) => svg("rect", { class: `owner-${color}`, x: x - 0.14, y: y - 0.14, width: 0.28, height: 0.28 });
+    const branch = ([x, y, color]) => svg("circle", { class: `branch-${color}`, cx: x, cy: y, r: 0.16 });
+    const label = ([x, y, text]) => [
+      ...(this.rows[y][x] === "." ? [svg("circle", { class: "wood", cx: x, cy: y, r: 0.36 })] : []),
+      text_(`label ${on(x, y)}${text.length > 2 ? " long" : ""}`, x, y, text),
+    ];
+    this.layers.markup.replaceChildren(
+      ...territory.map(square), ...branches.filter(([x, y]) => this.rows[y][x] === ".").map(branch), ...marks.map(shape), ...labels.flatMap(label),
+    );
+    for (const [x, y, text] of [...marks, ...labels]) this.cells[y][x].setAttribute("aria-label", `${this.cells[y][x].getAttribute("aria-label")}, ${text}`);
+  }
+
   candidate({ x, y, text, brief = text, small = "", loss, share = 1, kind = "" }) {
     const content = this.isSmall ? [text_("candidate-text brief", x, y + 0.02, brief)]
       : [text_("candidate-text", x, y - (small ? 0.1 : 0), text), ...(small ? [text_("candidate-text small", x, y + 0.22, small)] : [])];
@@ -161,14 +182,14 @@ export class Board {
       "aria-rowcount": height, "aria-colcount": width,
     });
     this.layers = {};
-    for (const name of ["stones", "ownership", "candidates", "ghost"]) this.layers[name] = svg("g", { class: "overlay", "aria-hidden": true });
+    for (const name of ["stones", "markup", "ownership", "candidates", "ghost"]) this.layers[name] = svg("g", { class: "overlay", "aria-hidden": true });
     this.cells = Array.from({ length: height }, (_, y) => Array.from({ length: width }, (_, x) => svg("rect", {
       class: "point", role: "gridcell", x: x - 0.5, y: y - 0.5, width: 1, height: 1, "data-x": x, "data-y": y,
       ...(this.hasCursor && { tabindex: -1 }),
     })));
     grid.append(
       definitions(), wood(width, height), lines(width, height), ...stars(width, height), ...coordinates(width, height),
-      this.layers.stones, this.layers.ownership, this.layers.candidates, this.layers.ghost,
+      this.layers.stones, this.layers.markup, this.layers.ownership, this.layers.candidates, this.layers.ghost,
       ...this.cells.map((row, y) => svg("g", { role: "row", "aria-rowindex": y + 1 }, ...row)),
     );
     grid.addEventListener("click", (event) => this.clicked(event));
@@ -176,6 +197,8 @@ export class Board {
     grid.addEventListener("pointerleave", () => this.hover(null));
     if (this.hasCursor) grid.addEventListener("keydown", (event) => this.key(event));
     grid.addEventListener("focusin", (event) => this.hover(placeOf(event.target)));
+    grid.addEventListener("pointerdown", () => (this.isPointed = true));
+    grid.addEventListener("focusout", () => (this.isPointed = false));
     this.setFocus(...this.focus);
     this.parent.replaceChildren(grid);
     grid.style.setProperty("--ratio", (width - 1 + 2 * MARGIN) / (height - 1 + 2 * MARGIN));
@@ -203,6 +226,7 @@ export class Board {
   }
 
   key(event) {
+    if (this.isPointed && ["ArrowLeft", "ArrowRight"].includes(event.key)) return; // they are the page's
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (step) {
       const x = Math.min(this.width - 1, Math.max(0, this.focus[0] + step[0]));

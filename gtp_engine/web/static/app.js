@@ -6,10 +6,12 @@ import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
 import { _, ngettext } from "./language.js";
-import { pointOf, positionsOf } from "./position.js";
+import { pointOf, positionAfter } from "./position.js";
+import { Preferences } from "./preferences.js";
 import { countingText, drawTally, resultText } from "./result.js";
 import { Review, download } from "./review.js";
 import { Setup } from "./setup.js";
+import { GameTree, TreePanel, markupOf, takeRecords } from "./tree.js";
 
 const CANDIDATES = 8; // on the board and in the table
 const PV_LENGTH = 8;
@@ -22,13 +24,14 @@ const SLOW = new Set(["hint", "load", "open", "review", "stop_review", "review_f
 const PASS_TIME = 2000; // milliseconds after a move in which a pass is more likely a finger that slipped
 const DOUBLE_DISTANCE = 30; // pixels
 const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
+const NOTCH = 40; // pixels that the wheel turns for one move
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
 
 let game = null;
-let positions = [];
-let shown = 0; // the number of moves of the position on the board
+let isAsked = false; // whether this page has asked for the next position of the game
+let mayEdit = true; // whether this page may change the game
 let received = 0; // when the clocks of `game` were right
 let ahead = null; // the vertex of a move that the server has not answered yet
 let played = -Infinity; // when the person's last move was made
@@ -40,7 +43,10 @@ let lastClick = null;
 let longestFile = Infinity; // bytes that the server takes
 
 const board = new Board(element("board"), choose);
-const course = new Course(element("graph"), showMove);
+const tree = new GameTree();
+const panel = new TreePanel(element("tree"), tree, { send, onShow: showNode, asks });
+const preferences = new Preferences(element("preferences"), () => game && draw());
+const course = new Course(element("graph"), (number) => showMove(number + tree.analysable.offset));
 const analysis = new Analysis(drawAnalysis);
 const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: () => game && draw(), judge: lookAt });
 const setup = new Setup(element("setup"), (message) => send(message));
@@ -88,12 +94,16 @@ function receive(message) {
     hello: (hello) => {
       setup.offer(hello);
       longestFile = hello.max_file;
+      mayEdit = hello.role !== "watch";
       element("about").textContent = `Tengen ${hello.version}`;
       if (!game) say(_("Start a new game, or open a record."));
     },
     game: showGame,
+    tree: (message) => tree.load(message),
+    nodes: (message) => tree.id === message.id && tree.merge(message), // the game comes next, and is drawn
+    at: ({ node }) => showNode(node),
     hint: ({ moves }) => {
-      showMove(game.moves.length);
+      showNode(game.node);
       hints = moves;
       draw();
       const [best] = moves;
@@ -118,23 +128,27 @@ function receive(message) {
 }
 
 function showGame(message) {
-  const isFollowed = !game || game.id !== message.id || shown === game.moves.length || shown > message.moves.length;
   const isNew = game?.id !== message.id;
-  if (isNew || game.moves.length !== message.moves.length) {
+  const isFollowed = isNew || tree.shown.id === game.node || !tree.nodes.has(game.node) || (isAsked && game.node !== message.node);
+  if (isNew || game.node !== message.node) {
     hints = null;
     review.leave();
   }
-  if (game?.is_engine_turn !== message.is_engine_turn || game.moves.length !== message.moves.length || isNew) ahead = null;
+  if (isNew || game.node !== message.node || game.is_engine_turn !== message.is_engine_turn) ahead = null;
+  if (isFollowed && message.node !== game?.node) {
+    isAsked = false;
+    if (!isNew && tree.nodes.get(message.node)?.parent?.id === game.node) preferences.click();
+  }
   game = message;
   received = performance.now() - 1000 * game.age;
-  positions = positionsOf(game);
-  if (isFollowed) shown = game.moves.length;
+  tree.size = [game.width, game.height];
+  if (isFollowed) tree.show(game.node);
   if (isNew) {
     localStorage.setItem("game", game.id);
     history.replaceState(null, "", `#game=${game.id}`);
   }
   draw();
-  if (analysis.isOn) analysis.follow(game, shown);
+  followAnalysis();
   if (wantsHint && !game.is_engine_turn) askForHint();
   clearTimeout(showGame.timer);
   if (game.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: game.id }), COMPILING_TIME);
@@ -142,16 +156,28 @@ function showGame(message) {
 
 function showReview(message) {
   review.receive(message);
-  review.draw(game, shown);
+  review.draw(viewed(), tree.shown.number);
   drawAnalysis();
+}
+
+/** Return the game with the moves of the line that is shown. */
+function viewed() {
+  return { ...game, moves: tree.moves };
+}
+
+function followAnalysis() {
+  if (!analysis.isOn || !game) return;
+  const { number, ...line } = tree.analysable;
+  analysis.follow({ ...game, ...line }, number);
 }
 
 // --- what the person does ---
 
 function choose(vertex) {
   if (!game || ahead || review.choose(vertex)) return;
-  if (game.phase === "scoring") send({ do: "toggle_dead", vertex });
-  else if (shown !== game.moves.length) showMove(game.moves.length);
+  if (panel.isEditing) panel.choose(vertex);
+  else if (!isCurrent()) playInThePast(vertex);
+  else if (game.phase === "scoring") send({ do: "toggle_dead", vertex });
   else if (game.phase !== "finished") play(vertex);
 }
 
@@ -165,8 +191,10 @@ function play(vertex) {
 }
 
 async function pass() {
+  if (panel.isEditing) return panel.ask({ do: "try", vertex: "pass" });
+  if (!isCurrent()) return playInThePast("pass");
   if (performance.now() - played < PASS_TIME && !(await asks(_("Pass?"), _("Pass"), _("Cancel")))) return;
-  send({ do: "play", vertex: "pass" });
+  return send({ do: "play", vertex: "pass" });
 }
 
 /** Ask for a hint, at the person's next turn if it is the engine's. */
@@ -191,13 +219,34 @@ function asks(question, yes, no) {
   return new Promise((answer) => dialog.addEventListener("close", () => answer(dialog.returnValue === "yes"), { once: true }));
 }
 
+/** Let the game go on with another move in an earlier position, if it is the person's turn there. */
+function playInThePast(vertex) {
+  if (tree.position().toPlay !== game.human) {
+    say(_("It is Tengen's turn here: “Play on here” lets it move, “Edit” lets you move for both."));
+    return;
+  }
+  isAsked = true;
+  send({ do: "play", vertex, node: tree.shown.id });
+}
+
+/** Whether the position on the board is the one where the game goes on. */
+function isCurrent() {
+  return tree.shown.id === game.node;
+}
+
 function showMove(number) {
+  if (game) showNode(tree.at(number).id);
+}
+
+function showNode(id) {
   if (!game) return;
+  const before = tree.shown;
+  if (!tree.show(id)) return;
   review.leave();
-  shown = Math.min(game.moves.length, Math.max(0, number));
+  if (tree.shown.parent === before && tree.shown.move) preferences.click();
   hints = null;
   draw();
-  if (analysis.isOn) analysis.follow(game, shown);
+  followAnalysis();
 }
 
 function showMistake(number) {
@@ -208,7 +257,7 @@ function showMistake(number) {
 function turnAnalysis(isOn) {
   if (isOn) {
     analysis.turnOn();
-    if (game) analysis.follow(game, shown);
+    followAnalysis();
   } else {
     analysis.turnOff();
   }
@@ -242,15 +291,19 @@ element("file").onchange = ({ target }) => {
 };
 element("save").onclick = () => send({ do: "save" });
 element("pass").onclick = pass;
-element("undo").onclick = () => send({ do: "undo" });
+element("undo").onclick = () => ask("undo");
+element("redo").onclick = () => ask("redo");
 element("hint").onclick = askForHint;
 element("resign").onclick = async () => (await asks(_("Resign this game?"), _("Resign"), _("Cancel"))) && send({ do: "resign" });
 element("accept").onclick = () => send({ do: "accept" });
 element("resume").onclick = () => send({ do: "resume" });
-element("first").onclick = () => showMove(0);
-element("back").onclick = () => review.step(-1) || showMove(shown - 1);
-element("forward").onclick = () => review.step(1) || showMove(shown + 1);
-element("last").onclick = () => showMove(Infinity);
+element("first").onclick = () => step(-Infinity);
+element("back").onclick = () => step(-1);
+element("forward").onclick = () => step(1);
+element("last").onclick = () => step(Infinity);
+element("tree").addEventListener("editing", () => draw());
+element("board").addEventListener("wheel", turned, { passive: false });
+takeRecords(loadRecord);
 element("analyse").onchange = ({ target }) => turnAnalysis(target.checked);
 element("ownership").onchange = drawAnalysis;
 element("labels").value = localStorage.getItem("labels") ?? "points";
@@ -281,32 +334,61 @@ document.addEventListener("click", (event) => {
   if (isPair && button && button !== before.button) event.stopImmediatePropagation();
 }, true);
 
+/** Go some nodes back or forth in the line that is shown. */
+function step(steps) {
+  if (!game || !tree.shown || (Number.isFinite(steps) && review.step(steps))) return;
+  showNode(tree.stepped(steps).id);
+}
+
+/** Ask for a change after which the page shows where the game goes on. */
+function ask(name) {
+  isAsked = true;
+  send({ do: name });
+}
+
+/** Go through the game with the wheel. */
+function turned(event) {
+  if (event.ctrlKey || !game) return;
+  event.preventDefault();
+  turned.sum = (turned.sum ?? 0) + event.deltaY;
+  if (Math.abs(turned.sum) < NOTCH) return;
+  step(Math.sign(turned.sum));
+  turned.sum = 0;
+}
+
 // --- drawing ---
 
 function draw() {
-  const isLast = shown === game.moves.length;
+  const isLast = isCurrent();
   const isScored = isLast && (game.phase === "scoring" || game.phase === "finished");
   const isAhead = isLast && ahead;
-  const position = isAhead ? positionsOf({ ...game, moves: [...game.moves, [game.human, ahead]] }).at(-1) : positions[shown];
+  const position = isAhead ? positionAfter(tree.position(), { moves: [[game.human, ahead]] }) : tree.position();
+  const { numbers, coordinates } = preferences.values;
   const { preview } = review;
   board.show(preview ? { width: game.width, height: game.height, ...preview } : {
     width: game.width, height: game.height,
     rows: isLast && !isAhead ? game.rows : position.rows,
-    last: position.last,
+    last: position.last && !isAhead && tree.shown.marks?.[tree.shown.moves.at(-1)?.[1]] ? null : position.last,
     dead: isScored ? game.dead : [],
     owners: isScored && game.owners.length ? game.owners : null,
     ko: isLast && !isAhead && game.ko ? pointOf(game.ko, game.height) : null,
+    numbers: numbers === "none" ? {} : tree.numbers(numbers === "all"),
   });
+  element("board").classList.toggle("bare", !coordinates);
+  element("board").classList.toggle("numbered", numbers !== "none");
+  board.mark(preview ? {} : markupOf(tree.shown, game.height));
   const isMyTurn = isLast && !isAhead && !game.is_engine_turn && (game.phase === "playing" || game.phase === "placing");
-  board.placing(preview ? preview.places : isMyTurn ? game.human : null);
+  const mayPlay = panel.isEditing ? position.toPlay : isMyTurn || (!isLast && position.toPlay === game.human) ? game.human : null;
+  board.placing(preview ? preview.places : mayEdit ? mayPlay : null);
+  panel.draw(game.node, mayEdit && game.phase !== "placing");
   drawPlayers();
-  drawButtons(isMyTurn);
+  drawButtons(mayPlay);
   drawScore(isScored);
   const text = statusText();
   if (text !== announced) say(text);
   element("notes").hidden = !game.notes.length;
   element("notes").textContent = _("The record: {notes}.", { notes: game.notes.join("; ") });
-  review.draw(game, shown);
+  review.draw(viewed(), tree.shown.number);
   drawAnalysis();
 }
 
@@ -314,9 +396,9 @@ function drawPlayers() {
   for (const color of ["black", "white"]) {
     const box = element(color);
     const isEngine = color !== game.human;
-    box.classList.toggle("turn", game.phase === "playing" && game.to_play === color);
+    box.classList.toggle("turn", isCurrent() ? game.phase === "playing" && game.to_play === color : tree.position().toPlay === color);
     box.querySelector(".name").textContent = playerText(game.names[color], isEngine);
-    box.querySelector(".captures").textContent = _("{count} captured", { count: game.captures[color] });
+    box.querySelector(".captures").textContent = _("{count} captured", { count: tree.position().captures[color] });
   }
   drawClocks();
 }
@@ -327,22 +409,23 @@ function playerText(name, isEngine) {
   return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${game.level})` : name;
 }
 
-function drawButtons(isMyTurn) {
+function drawButtons(mayPlay) {
   const isOver = game.phase === "finished";
   const isScoring = game.phase === "scoring";
   for (const name of ["pass", "hint", "resign"]) element(name).hidden = isOver || isScoring;
   element("resign").disabled = game.phase !== "playing";
-  element("pass").disabled = !isMyTurn || game.phase === "placing";
+  element("pass").disabled = !mayPlay || game.phase === "placing";
   element("hint").disabled = game.phase !== "playing" || wantsHint;
   const hasPlaced = game.phase === "placing" && game.rows.some((row) => row.includes("X"));
   element("undo").disabled = !hasPlaced && !game.moves.some(([color]) => color === game.human);
   element("accept").hidden = !isScoring || !game.score;
   element("resume").hidden = !isScoring && !isOver;
+  element("redo").hidden = isScoring || !game.can_redo;
   drawConfirm();
   element("save").disabled = false;
-  element("number").textContent = `${shown} / ${game.moves.length}`;
-  element("first").disabled = element("back").disabled = shown === 0;
-  element("forward").disabled = element("last").disabled = shown === game.moves.length;
+  element("number").textContent = `${tree.shown.number} / ${tree.line.at(-1).number}`;
+  element("first").disabled = element("back").disabled = !tree.shown.parent;
+  element("forward").disabled = element("last").disabled = tree.shown === tree.line.at(-1);
 }
 
 /** Show what each side has, where the score is counted and the board shows it. */
@@ -355,7 +438,19 @@ function drawScore(isScored) {
 }
 
 function statusText() {
+  if (!isCurrent()) return pastText();
   return game.compiling && game.phase !== "finished" ? `${gameText()} ${_("Tengen is weak until it is compiled, which takes about a minute.")}` : gameText();
+}
+
+/** Say which position is on the board when it is not the one where the game goes on. */
+function pastText() {
+  const { move, number } = tree.shown;
+  const turn = tree.position().toPlay === "black" ? _("Black to play") : _("White to play");
+  if (!move) return number ? _("After move {number}. {turn}.", { number, turn }) : _("The start. {turn}.", { turn });
+  const [color, vertex] = move;
+  const text = { black: [_("Move {number}: Black {vertex}. {turn}."), _("Move {number}: Black passes. {turn}.")],
+    white: [_("Move {number}: White {vertex}. {turn}."), _("Move {number}: White passes. {turn}.")] }[color][vertex === "pass" ? 1 : 0];
+  return _(text, { number, vertex, turn });
 }
 
 function gameText() {
@@ -385,9 +480,10 @@ function drawAnalysis() {
   element("verdict").hidden = element("moves").hidden = !analysis.isOn;
   element("graph").hidden = !analysis.isOn && !review.fits;
   if (!game) return;
-  const [reviewed, analysed] = [review.values, analysis.valuesOf(game)];
-  const values = game.moves.concat([null]).map((_, number) => reviewed[number] ?? analysed[number]);
-  course.show(values, game.moves.length, shown, review.lost);
+  const { offset, number, ...line } = tree.analysable;
+  const [reviewed, analysed] = [review.values, analysis.valuesOf({ ...game, ...line })];
+  const values = Array.from({ length: line.moves.length + 1 }, (__, index) => reviewed[index + offset] ?? analysed[index]);
+  course.show(values, line.moves.length, number, review.lost.slice(offset));
   if (!analysis.isOn) return;
   const root = analysis.live?.rootInfo;
   const lead = root && `${root.scoreLead >= 0 ? "B" : "W"}+${Math.abs(root.scoreLead).toFixed(1)}`;
@@ -402,7 +498,7 @@ function drawAnalysis() {
 
 /** Return who has each empty point and each dead stone, 1 for Black, by rows; null where no score is counted. */
 function countedOwnership() {
-  const isShown = game && !analysis.isOn && game.owners.length && shown === game.moves.length && game.phase !== "playing";
+  const isShown = game && !analysis.isOn && game.owners.length && isCurrent() && game.phase !== "playing";
   return isShown ? Array.from(game.owners.join(""), (owner) => ({ X: 1, O: -1 })[owner] ?? 0) : null;
 }
 
@@ -413,7 +509,7 @@ function stillMoves() {
     return { x: point?.[0], y: point?.[1] };
   };
   if (hints) return marked(hints, element("labels").value).map((hint) => ({ ...hint, ...at(hint.vertex) }));
-  return game ? review.marks(shown) : [];
+  return game ? review.marks(tree.shown.number) : [];
 }
 
 function signed(number) {
@@ -499,8 +595,10 @@ window.addEventListener("hashchange", () => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const step = { PageUp: -1, PageDown: 1, Home: -Infinity, End: Infinity }[event.key];
-  if (step === undefined) return;
-  if (!Number.isFinite(step) || !review.step(step)) showMove(shown + step);
+  const isTyping = event.target.closest("textarea, input:not([type=checkbox], [type=radio])");
+  if (event.defaultPrevented || isTyping || (event.target.type === "radio" && event.key.startsWith("Arrow"))) return;
+  const steps = { PageUp: -1, PageDown: 1, ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+  if (steps === undefined) return;
+  step(steps);
   event.preventDefault();
 });

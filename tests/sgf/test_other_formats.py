@@ -1,0 +1,148 @@
+"""Records in GIB and NGF, as Tygem and Cyberoro write them; other kinds are refused by their names."""
+
+import contextlib
+
+import pytest
+
+from gtp_engine.errors import SgfError
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.sgf import GameTree, parse_sgf
+from gtp_engine.sgf.tree_text import game_in, games_in
+
+GIB = r"""\HS
+\[GAMEBLACKLEVEL=20\]
+\[GAMENAME=시험 대국 [1]\]
+\[GAMEWHITENAME=박정환 (9P)\]
+\[GAMEBLACKNAME=신진서 (9P)\]
+\[GAMEINFOMAIN=GBKIND:3,GTYPE:0,GCDT:1,GTIME:30-3-1200,GRLT:0,ZIPSU:45,DUM:0,GONGJE:65,TCNT:3,AUSZ:0\]
+\[GAMETAG=S1,R3,D5,G65,W0,Z45,T30-3-1200,C2016:03:26:17:29\]
+\HE
+\GS
+2 1 0
+4 0 &4
+INI 0 1 0 &4
+STO 0 2 1 15 3
+STO 0 3 2 3 15
+SKI 0 4
+STO 0 5 2 0 18
+\GE
+"""
+
+NGF = """ﾚｰﾃｨﾝｸﾞ対局
+19
+アギラール  7段*
+江維傑      5段P
+www.cyberoro.com
+0
+0
+6
+20110812 [09:31]
+480
+黒中押し勝ち!
+3
+PMABBQEEQ
+PMACWEQQE
+PMADBAAAA
+"""
+
+
+def vertices(data: bytes) -> list[str]:
+    moves = parse_sgf(data).moves
+    return [
+        ("B" if move.color == BLACK else "W") + " " + format_vertex(move.point, width=19, height=19) for move in moves
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949"])
+def test_gib(encoding: str) -> None:
+    data = GIB.replace("\n", "\r\n").encode(encoding)
+    record = parse_sgf(data)
+    assert vertices(data) == ["B Q16", "W D4", "B pass", "W A1"]
+    assert (record.black_name, record.black_rank, record.white_name, record.komi) == ("신진서", "9P", "박정환", 6.5)
+    assert (record.result, record.date, record.notes, record.setup_stones) == ("B+4.5", "2016-03-26", (), ())
+    tree = GameTree(data)
+    assert tree.root.get("EV") == ["시험 대국 [1]"]
+    assert parse_sgf(tree.to_bytes()) == record, "it is written as SGF"
+
+
+@pytest.mark.parametrize(
+    ("ending", "margin", "result"),
+    [(1, 5, "W+0.5"), (3, 0, "B+R"), (4, 0, "W+R"), (7, 0, "B+T"), (8, 0, "W+T"), (9, 0, None)],
+)
+def test_results_of_gib(ending: int, margin: int, result: str | None) -> None:
+    for old, new in (("GRLT:0,ZIPSU:45", f"GRLT:{ending},ZIPSU:{margin}"), ("GRLT:0,ZIPSU:45,", "")):
+        text = GIB.replace(old, new).replace("W0,Z45", f"W{ending},Z{margin}")
+        assert parse_sgf(text.encode()).result == result
+
+
+def test_a_handicap_in_gib_stands_on_the_usual_points() -> None:
+    data = GIB.replace("INI 0 1 0", "INI 0 1 3").replace("STO 0 2 1 15 3\n", "").encode()
+    record = parse_sgf(data)
+    stones = {format_vertex(stone.point, width=19, height=19) for stone in record.setup_stones}
+    assert (record.handicap, stones, record.first_player) == (3, {"D4", "Q16", "D16"}, WHITE)
+    assert [move.color for move in record.moves] == [WHITE, BLACK, WHITE]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
+def test_ngf(encoding: str) -> None:
+    data = NGF.encode(encoding)
+    record = parse_sgf(data)
+    assert vertices(data) == ["B Q16", "W D4", "B pass"]
+    assert (record.black_name, record.black_rank, record.white_name) == ("江維傑", "5段p", "アギラール")
+    assert (record.komi, record.result, record.date) == (6.5, "B+R", "2011-08-12")
+    assert record.moves[2].point == PASS
+    assert len(Game.from_sgf(data).moves) == 3
+    assert game_in(data, None) == data
+    assert len(games_in(data)) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "result"),
+    [
+        *(("White Win by Resign!", "W+R"), ("Black Win 6.5 >> White(50):Black(63)", "B+6.5")),
+        *(("White loses on time ", "B+T"), ("White 19Win  >> White(83):Black(64)", "W+19"), ("Progressing!", None)),
+        *(
+            ("흑 1.5집 승", "B+1.5"),
+            ("白5.5目勝ち!", "W+5.5"),
+            ("197手完、黒中押し勝ち", "B+R"),
+            ("232手完、黒2目半勝ち", "B+2.5"),
+        ),
+        *(("白時間切れ勝ち!", "W+T"), ("白棋12子 >> 白方(94):黑方(82)", "W+12"), ("Black wins by 1win >> W", "B+1")),
+    ],
+)
+def test_results_of_ngf(words: str, result: str | None) -> None:
+    assert parse_sgf(NGF.replace("黒中押し勝ち!", words).encode()).result == result
+
+
+def test_a_handicap_in_ngf() -> None:
+    lines = NGF.splitlines()
+    lines[5], lines[7] = "3", "0"
+    record = parse_sgf("\n".join([*lines[:12], *lines[13:]]).encode())
+    stones = {format_vertex(stone.point, width=19, height=19) for stone in record.setup_stones}
+    assert (record.handicap, stones, record.komi, record.moves[0].color) == (3, {"D4", "Q16", "Q4"}, 0.0, WHITE)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"[Header]\nTitle=x\n", "a record in UGF"),
+        (b"<?xml version='1.0'?><Go>", "an XML file"),
+        (b'{"moves": []}', "a JSON file"),
+        (b"PK\x03\x04", "an archive"),
+        (b"%PDF-1.4", "a PDF file"),
+        (b"<!DOCTYPE html>", "a page of a browser"),
+    ],
+)
+def test_other_kinds_are_refused_by_name(data: bytes, name: str) -> None:
+    with pytest.raises(SgfError, match=f"^{name}.*: expected SGF, GIB or NGF"):
+        GameTree(data)
+
+
+@pytest.mark.parametrize(
+    "data", [b"\\HS\n\\[GAMEBLACKNAME", b"\\[GAMETAG=C2016:99:99\\]\nSTO 0 1 1 99 99", b"t\n99\n\n\n\n\nx\nPMAABZZZZ"]
+)
+def test_damaged_ones_raise_nothing_else(data: bytes) -> None:
+    with contextlib.suppress(SgfError):
+        parse_sgf(data)

@@ -1,0 +1,225 @@
+"""The tree of the game in a real browser: branches, comments, marks, records that come and go, settings that last."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from busy_machine import bound
+from web.browser import Chromium, Windows, needs_browser, open_record, until
+from web.test_page import MY_MOVE, click_point, new_game, server
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+pytestmark = needs_browser
+
+RECORD = (
+    "(;SZ[9]KM[6.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]BR[9d]PW[Bob]WR[2k]DT[2001-02-03]XX[kept]"
+    ";B[ee]C[始め];W[ed]TR[ed](;B[dd];W[de];B[fd];W[cc];B[ec]C[takes])(;B[gc]LB[gc:A]C[other];W[cc]))"
+)
+NUMBER = "document.querySelector('#number').innerText"
+
+
+async def opened(windows: Windows, port: int, record: str | bytes = RECORD, **options: object) -> "Page":
+    """Return a page that shows a record."""
+    page = await windows.page(f"http://127.0.0.1:{port}/", **options)  # type: ignore[arg-type]
+    await until(page, "document.querySelector('#setup').open")
+    await page.evaluate("document.querySelector('#setup').close()")
+    await open_record(page, record)
+    await until(page, "location.hash.startsWith('#game=')")
+    return page
+
+
+async def saved(page: "Page") -> bytes:
+    """Return the file that *Save* gives."""
+    async with page.expect_download() as download:
+        await page.click("#save")
+    path = await (await download.value).path()
+    return Path(path).read_bytes()
+
+
+async def is_shown(page: "Page", number: str) -> None:
+    await until(page, f"{NUMBER} === '{number}'")
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
+def test_variations_comments_and_marks_are_shown_and_edited(chromium: Chromium, tmp_path: Path, touch: bool) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
+            page = await opened(windows, port, RECORD.encode("cp932"), touch=touch, **size)
+            await is_shown(page, "7 / 7")
+            assert await page.input_value("#comment") == "takes"
+            assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") == 10
+            await page.click("#tree-view .node[data-id='2']")
+            await is_shown(page, "2 / 7")
+            assert await page.locator("#board .mark.triangle").count() == 1
+            assert await page.locator("#board .branch-black").count() == 2
+            assert await page.inner_text("#branches") == "D6\nG7"
+            await page.click("#branches button:last-child")
+            await is_shown(page, "3 / 4")
+            assert (await page.input_value("#comment"), await page.text_content("#board .label")) == ("other", "A")
+            await page.fill("#comment", "mine: é")
+            await page.click("#edit")
+            for tool, vertex in (("square", "A1"), ("letter", "B1"), ("move", "J9"), ("move", "H9")):
+                await page.click(f"label:has([value={tool}])")
+                await click_point(page, vertex)
+                await until(
+                    page, f"{NUMBER} === '{'3 / 4' if vertex < 'C' else '4 / 4' if vertex == 'J9' else '5 / 5'}'"
+                )
+            await page.click("label:has([value=black])")
+            await click_point(page, "A9")
+            await until(page, "document.querySelector('.point[aria-label^=\"A9, black stone\"]')")
+            await page.click("#turn")
+            await page.click("#main-line")
+            await until(page, "document.querySelector('#main-line').disabled")
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            expected = RECORD.replace("C[other]", "C[mine: é]SQ[ai]").replace("LB[gc:A]", "LB[gc:A][bi:B]")
+            text = (await saved(page)).decode("utf-8").replace("\n", "")
+            main, other = (
+                expected[expected.index("(;B[gc]") :],
+                expected[expected.index("(;B[dd]") : expected.index("(;B[gc]")],
+            )
+            main = main.removesuffix(";W[cc]))") + "(;W[ia];B[ha];AB[aa]PL[B])(;W[cc]))"
+            start = expected[: expected.index("(;B[dd]")].replace("Shift_JIS", "UTF-8")
+            assert text == f"{start}{main}{other})", "é is not in Shift_JIS"
+            for deleted, left in ((12, "5 / 5"), (11, "4 / 4"), (10, "3 / 4")):
+                assert await page.locator(f"#tree-view .shown[data-id='{deleted}']").count() == 1
+                await page.click("#delete")
+                await page.click("#question-yes")
+                await until(page, f"!document.querySelector('.node[data-id=\"{deleted}\"]') && {NUMBER} === '{left}'")
+
+    chromium.run(test)
+
+
+def test_a_branch_is_played_from_the_past(chromium: Chromium, tmp_path: Path) -> None:
+    """A click in the past led to the last move only; undo lost the moves."""
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="9")
+            for number, vertex in ((2, "E5"), (4, "C3")):
+                await click_point(page, vertex)
+                await until(page, f"{NUMBER} === '{number} / {number}' && {MY_MOVE}")
+            await page.click("#undo")
+            await is_shown(page, "2 / 4")
+            await page.click("#redo")
+            await is_shown(page, "4 / 4")
+            assert await page.is_hidden("#redo")
+            await page.click("#first")
+            await click_point(page, "G7")
+            await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE}")
+            assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") == 7
+            await page.click("#back")
+            await click_point(page, "A1")
+            assert "It is Tengen's turn here" in await page.inner_text("#status")
+            await page.click("#first")
+            assert await page.inner_text("#branches") == "G7\nE5"
+            await page.click("#branches button:last-child")
+            await is_shown(page, "1 / 4")
+            await page.click("#go")
+            await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE} || {NUMBER} === '2 / 4' && {MY_MOVE}")
+
+    chromium.run(test)
+
+
+def test_opened_records(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            await saved_whole(windows, port)
+            await keys_and_the_wheel_go_through_the_game(windows, port)
+            await dropped_and_pasted(windows, port)
+            await settings_of_the_board_last(windows, port)
+            await a_tree_of_five_thousand_nodes_scrolls(windows, port)
+
+    chromium.run(test)
+
+
+async def saved_whole(windows: Windows, port: int) -> None:
+    """Comments, variations and ranks were lost, and the date was today's."""
+    for encoding in ("cp932", "utf-8"):
+        page = await opened(windows, port, RECORD.encode(encoding))
+        await is_shown(page, "7 / 7")
+        assert await page.inner_text("#black .name") == "本因坊"
+        assert await saved(page) == RECORD.encode(encoding)
+
+
+async def keys_and_the_wheel_go_through_the_game(windows: Windows, port: int) -> None:
+    """They did nothing; captures and status stayed those of the last position."""
+    page = await opened(windows, port, RECORD.encode("cp932"))
+    await is_shown(page, "7 / 7")
+    assert await page.inner_text("#black .captures") == "1 captured"
+    await page.keyboard.press("ArrowLeft")
+    await is_shown(page, "6 / 7")
+    assert await page.inner_text("#black .captures") == "0 captured"
+    assert await page.inner_text("#status") == "Move 6: White C7. Black to play."
+    assert await page.evaluate("document.querySelector('#black').classList.contains('turn')")
+    await page.hover(".point[data-x='8'][data-y='8']")
+    for turn, number in ((-60, 5), (60, 6)):
+        await page.mouse.wheel(0, turn)
+        await is_shown(page, f"{number} / 7")
+    await click_point(page, "A1")  # it is Tengen's turn; the board has the focus now
+    await page.keyboard.press("ArrowRight")
+    await is_shown(page, "7 / 7")
+    await page.focus("#comment")
+    await page.keyboard.press("ArrowLeft")
+    await is_shown(page, "7 / 7")
+
+
+TRANSFER = """(() => { const data = new DataTransfer();
+    data.items.add(new File(['%s'], 'x.sgf'));
+    const event = new Event('%s', { bubbles: true, cancelable: true });
+    Object.defineProperty(event, '%s', { value: data });
+    document.body.dispatchEvent(event); })()"""
+
+PASTED_TEXT = """(() => { const data = new DataTransfer();
+    data.setData('text', '(;SZ[9];B[aa];W[bb];B[cc])');
+    const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true });
+    document.body.dispatchEvent(event); })()"""
+
+
+async def dropped_and_pasted(windows: Windows, port: int) -> None:
+    page = await opened(windows, port)
+    await is_shown(page, "7 / 7")
+    await page.evaluate(TRANSFER % ("(;SZ[9]KM[6];B[cc])", "drop", "dataTransfer"))
+    await is_shown(page, "1 / 1")
+    await page.evaluate(TRANSFER % ("(;SZ[9];B[aa];W[bb])", "paste", "clipboardData"))
+    await is_shown(page, "2 / 2")
+    await page.evaluate(PASTED_TEXT)
+    await is_shown(page, "3 / 3")
+
+
+async def settings_of_the_board_last(windows: Windows, port: int) -> None:
+    page = await opened(windows, port)
+    await is_shown(page, "7 / 7")
+    await page.click("#preferences summary")
+    await page.select_option("[name=numbers]", "all")
+    await page.uncheck("[name=coordinates]")
+    await page.uncheck("[name=sound]")
+    await page.reload()
+    await is_shown(page, "7 / 7")
+    numbers = await page.locator("#board .number").all_text_contents()
+    assert sorted(numbers) == ["1", "3", "4", "5", "6", "7"]
+    assert await page.is_hidden("#board .coordinate >> nth=0")
+    assert not await page.is_checked("[name=sound]")
+
+
+SCROLLING = """new Promise((resolve) => { const view = document.querySelector('#tree-view'); let count = 0;
+    const begin = performance.now();
+    (function next() { view.scrollLeft -= 97; view.scrollTop += 31;
+    if (++count < 60) requestAnimationFrame(next);
+    else resolve((performance.now() - begin) / count); })(); })"""
+
+
+async def a_tree_of_five_thousand_nodes_scrolls(windows: Windows, port: int) -> None:
+    moves = "".join(f";{'BW'[number % 2]}[]" for number in range(2500))
+    points = [x + y for x in "abcdefghi" for y in "abcdefghi"]
+    variations = "".join(f"(;B[{points[number % 81]}];W[])" for number in range(1250))
+    page = await opened(windows, port, f"(;SZ[9]({moves}){variations})")
+    await is_shown(page, "2500 / 2500")
+    assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") < 500, "what can be seen"
+    assert await page.evaluate(SCROLLING) < bound(100), "milliseconds for a frame"
+    for _ in range(10):
+        await page.keyboard.press("ArrowLeft")
+    await is_shown(page, "2490 / 2500")
