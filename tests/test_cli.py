@@ -80,7 +80,7 @@ class TestConfiguration:
 
     @pytest.mark.parametrize("command", ["review", "score", "solve"])
     def test_the_help_of_an_analysis_lacks_what_changes_nothing_in_it(self, command: str) -> None:
-        text = " ".join(invoke(command, "--help").output.split())
+        text = " ".join(invoke(command, "--help-all").output.split())
         assert "--resign" not in text
         assert "--ogs-chat" not in text
 
@@ -162,8 +162,42 @@ class TestHelp:
         assert f"Usage: gtp-engine {command}" in result.output
         assert len(result.output.splitlines()) > 5
 
+    @pytest.mark.parametrize("command", ["play", "gtp", "serve"])
+    def test_the_help_of_a_command_can_be_read(self, command: str) -> None:
+        """That of `play` had 549 lines."""
+        text = invoke(command, "--help").output
+        assert len(text.splitlines()) < 120
+        whole = invoke(command, "--help-all").output
+        flags = re.compile(r"^  (--[a-z0-9-]+)", re.MULTILINE)
+        more = len({*flags.findall(whole)} - {*flags.findall(text)})
+        assert f"{more} more options, by subject: gtp-engine {command} --help-all" in " ".join(text.split())
+        assert "--threads" in whole and "--threads" not in text
+
+    def test_help_as_a_word(self) -> None:
+        assert invoke("help").output == invoke("--help").output
+        assert invoke("help", "play").output == invoke("play", "--help").output
+
+    @pytest.mark.parametrize(
+        ("words", "near"),
+        [
+            (["level"], "Did you mean `gtp-engine calibrate-levels` or the option --level?"),
+            (["mach"], "Did you mean `gtp-engine match`?"),
+            (["visits"], "Did you mean the option --visits?"),
+            (["play", "--leval", "5k"], "Did you mean --level?"),
+            (["--leval", "5k"], "Did you mean --level?"),
+            (["match", "--gmaes", "2"], "Did you mean --games?"),
+        ],
+    )
+    def test_what_may_have_been_meant(self, words: list[str], near: str) -> None:
+        result = invoke(*words)
+        assert result.exit_code == 2
+        assert near.replace("'", "") in result.output.replace("'", "")
+
+    def test_nothing_is_suggested_for_what_is_like_nothing(self) -> None:
+        assert "Did you mean" not in invoke("qqqqqq").output
+
     def test_flags_are_grouped_by_section(self) -> None:
-        text = invoke("gtp", "--help").output
+        text = invoke("gtp", "--help-all").output
         headings = [line for line in text.splitlines() if line.startswith("Options")]
         sections = dict.fromkeys(option.section for option in Config.options())
         assert headings == ["Options:", *(f"Options [{name}]:" for name in sections)]
@@ -171,10 +205,24 @@ class TestHelp:
         usual = ["--model", "--level", "--time-per-move", "--visits", "--rules", "--komi", "--board-size"]
         assert flags[:11] == [*usual, "--ponder", "--resign", "--search", "--log"]
         assert len(set(flags)) == len(flags)
-        analysis = re.findall(r"^  (--[a-z-]+)", invoke("analysis", "--help").output, re.MULTILINE)
+        analysis = re.findall(r"^  (--[a-z-]+)", invoke("analysis", "--help-all").output, re.MULTILINE)
         assert analysis[:4] == ["--model", "--analysis-visits", "--analysis-time", "--parallel"]
         assert "--visits VISITS" in text
         assert "--search [auto|puct|rave|uct]" in text
+
+
+def test_engines_of_one_name_are_told_apart() -> None:
+    """A match of the engine against itself was titled "Tengen against Tengen"."""
+    from gtp_engine.cli.match_commands import _different_names
+    from gtp_engine.match.settings import MatchSettings
+
+    def named(first: str, second: str, other: str = "Tengen") -> list[str]:
+        return [*_different_names(MatchSettings(first, second), {"first": "Tengen", "second": other}).values()]
+
+    assert named("a", "b", "GNU Go") == ["Tengen", "GNU Go"]
+    assert named("gtp-engine --visits 9", "gtp-engine --visits 99") == ["Tengen (9)", "Tengen (99)"]
+    assert named("gtp-engine", "gtp-engine --seed 4") == ["Tengen (as it is)", "Tengen (--seed 4)"]
+    assert named("gtp-engine", "gtp-engine") == ["Tengen (first)", "Tengen (second)"]
 
 
 class TestMatchCommand:

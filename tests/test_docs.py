@@ -185,7 +185,10 @@ def check_command(words: list[str]) -> None:
         command, words = known[words[0]], words[1:]
     if command is cli:
         command = cli.commands["gtp"]
-    flags = {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]} | {"--help"}
+    flags = {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]} | {
+        "--help",
+        "--help-all",
+    }
     for word in words:
         if word in (">", "|", "&&", "…"):
             return
@@ -195,7 +198,7 @@ def check_command(words: list[str]) -> None:
 
 def all_flags(group: click.Group) -> set[str]:
     """Return the flags of all commands of a group."""
-    flags: set[str] = {"--help", "--version"}
+    flags: set[str] = {"--help", "--help-all", "--version"}
     for _, command in commands_of(group):
         if isinstance(command, click.Group):
             flags |= all_flags(command)

@@ -57,6 +57,7 @@ ONLY_IN = {
     "ray": ("worker_process.py",),
     "aiohttp": ("web/",),
     "prometheus_client": ("web/operations.py",),
+    "segno": ("web/server_settings.py",),
     "mcp": ("mcp_server.py",),
     "filelock": ("kernel_cache.py", "files.py"),
     "shlex": ("worker_process.py",),

@@ -25,6 +25,7 @@ Exit codes: 0 success; 1 the engine could not be started, a record could not be 
 import io
 import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from itertools import chain
 from types import MappingProxyType
@@ -105,10 +106,28 @@ class TengenGroup(click.Group):
             click.echo(f"gtp-engine {__version__}")
             ctx.exit()
         if args[:1] in (["-help"], ["help"]):  # as `katago` takes them
-            args = ["--help"]
+            args = [*args[1:], "--help"]
         if not args or (args[0].startswith("-") and args[0] not in _HELP_FLAGS):
             args = [_DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name, or say which one may have been meant."""
+        name = args[0]
+        if self.get_command(ctx, name) is None:
+            names = self.list_commands(ctx)
+            near = [
+                f"`gtp-engine {each}`"
+                for each in names
+                if name in each or each in get_close_matches(name, names, cutoff=0.75)
+            ]
+            options = {param.name: opt for param in gtp_command.params for opt in param.opts}.values()
+            near += [f"the option {each}" for each in options if each == f"--{name}"]
+            if near:
+                ctx.fail(f"No such command '{name}'. Did you mean {' or '.join(near)}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by subject, each with the first sentence of its help."""
@@ -139,6 +158,9 @@ class TengenGroup(click.Group):
         except (KeyboardInterrupt, click.Abort):
             click.echo("Interrupted.", err=True)
             ctx.exit(INTERRUPTED)
+        except click.NoSuchOption as error:
+            near = get_close_matches(error.option_name, error.possibilities or [], 1)
+            raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from error
         except TengenError as error:
             raise _Failure(str(error)) from error
 
@@ -154,7 +176,7 @@ def cli() -> None:
 
         gtp-engine --rules japanese --time-per-move 2
 
-    `gtp-engine gtp --help` lists them all; `gtp-engine --version` prints the version.
+    `gtp-engine gtp --help-all` lists them all; `gtp-engine --version` prints the version.
     """
 
 

@@ -10,7 +10,7 @@ import click
 from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, given_settings, settings_options
 from gtp_engine.errors import counted
 from gtp_engine.files import owning
-from gtp_engine.match.settings import DEFAULT_ERROR, MatchSettings, Sprt
+from gtp_engine.match.settings import DEFAULT_ERROR, SIDES, MatchSettings, Sprt, other_side
 
 if TYPE_CHECKING:
     from gtp_engine.match.records import GameRecord, MatchFolder
@@ -73,10 +73,20 @@ def match_command(out: Path, plot: Path | None, as_json: bool, **flags: Any) -> 
     folder = MatchFolder(out, match)
     records = _play(match, folder)
     summary = summarize(records, match.sprt)
-    names = {"first": folder.engine_name("first"), "second": folder.engine_name("second")}
+    names = _different_names(match, {"first": folder.engine_name("first"), "second": folder.engine_name("second")})
     if plot is not None:
         write_plot(plot, records, **names)
     click.echo(json.dumps(names | summary.to_json(), indent=2) if as_json else format_table(summary, **names))
+
+
+def _different_names(match: MatchSettings, names: dict[str, str]) -> dict[str, str]:
+    """Return the engines' names; equal ones with the words in which their commands differ, or else their places."""
+    if names["first"] != names["second"]:
+        return names
+    words: dict[str, list[str]] = {side: match.command(side).split() for side in SIDES}
+    own = {side: [word for word in words[side] if word not in words[other_side(side)]] for side in SIDES}
+    is_told = own["first"] != own["second"]
+    return {side: f"{names[side]} ({' '.join(own[side]) or 'as it is' if is_told else side})" for side in SIDES}
 
 
 def _play(match: MatchSettings, folder: "MatchFolder") -> "list[GameRecord]":
@@ -169,3 +179,4 @@ def tournament_command(file: Path, out: Path | None) -> None:
         click.echo(f"Interrupted; {folder} keeps the finished games. Run the same command again to continue.", err=True)
         sys.exit(INTERRUPTED)
     click.echo(format_tables(description, tables_of(description, runner.results)))
+    click.echo(f"\nTables and games for the browser: {folder / 'index.html'}")

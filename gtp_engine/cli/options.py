@@ -85,6 +85,27 @@ USUAL_OPTIONS: Final = (
 _FIRST_BLOCK: Final = "Options"
 
 
+_WHOLE: Final = f"{__name__}.whole"
+"""The key by which a context knows that the help is to list every option."""
+
+
+def _show_whole_help(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        context.meta[_WHOLE] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
+_HELP_ALL: Final = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_whole_help,
+    help="Show this message with every option and exit.",
+)
+
+
 class ConfigOption(click.Option):
     """A flag for an option; its value stays text until the configuration, or other settings, parse it.
 
@@ -106,7 +127,7 @@ class ConfigOption(click.Option):
 
 
 class ConfigCommand(click.Command):
-    """A command whose help lists the usual flags and its own first, then the configuration's others by section."""
+    """A command whose help lists the usual flags and its own; `--help-all` lists the others by section too."""
 
     usual: tuple[str, ...] = USUAL_OPTIONS
     """Full names of the options that most users need."""
@@ -115,10 +136,19 @@ class ConfigCommand(click.Command):
     texts: Mapping[str, str] = MappingProxyType({})
     """Help texts of options that differ for this command, by full name."""
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, and the flag for the whole help if the usual one leaves something out."""
+        found = super().get_params(ctx)
+        return [*found, _HELP_ALL] if any(map(self._is_rare, self.params)) else found
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a block of the usual flags and the command's own, then one for each section."""
+        """Write a block of the usual flags and the command's own, then, if asked for, one for each section."""
         blocks: dict[str, list[tuple[str, str]]] = {_FIRST_BLOCK: []}
+        hidden = 0
         for parameter in sorted(self.get_params(ctx), key=self._rank):
+            if self._is_rare(parameter) and not ctx.meta.get(_WHOLE, False):
+                hidden += 1
+                continue
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option) and self._block(parameter) not in self.unused:
                 text = self.texts.get(parameter.declared.key) if isinstance(parameter, ConfigOption) else None
@@ -126,6 +156,15 @@ class ConfigCommand(click.Command):
         for name, records in blocks.items():
             with formatter.section(name if name == _FIRST_BLOCK else f"Options [{name}]"):
                 formatter.write_dl(records)
+        if hidden:
+            formatter.write_paragraph()
+            formatter.write_text(f"{hidden} more options, by subject: {ctx.command_path} {_HELP_ALL.opts[0]}")
+
+    def _is_rare(self, parameter: click.Parameter) -> bool:
+        """Return whether a flag is one of the engine's that only the whole help lists."""
+        if not isinstance(parameter, ConfigOption) or self._block(parameter) in (_FIRST_BLOCK, *self.unused):
+            return False
+        return parameter.declared in Config.options()
 
     def _rank(self, parameter: click.Parameter) -> int:
         """Return the place of a flag in the help: the usual options, then the rest as declared."""

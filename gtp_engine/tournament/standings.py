@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,14 +150,34 @@ code {{ font-size: .85rem; overflow-wrap: anywhere; }}
 """
 
 
-def page_of(title: str, description: Tournament, tables: Sequence[Table]) -> str:
-    """Return the page, HTML in UTF-8."""
+def page_of(
+    title: str,
+    description: Tournament,
+    tables: Sequence[Table],
+    results: Mapping[Meeting, Sequence[GameRecord]],
+) -> str:
+    """Return the page, HTML in UTF-8, which links the records of all games."""
     engines = "".join(
         f"<dt>{escape(entrant.name)}</dt><dd><code>{escape(entrant.command)}</code></dd>"
         for entrant in description.entrants
     )
+    games = "".join(_games(description, meeting, records) for meeting, records in results.items() if records)
     body = [*(_section(description, table) for table in tables), f"<h2>Engines</h2><dl>{engines}</dl>"]
+    body += [f"<h2>Games</h2>{games}"] if games else []
     return _PAGE.format(title=escape(title), body="\n".join(body))
+
+
+def _games(description: Tournament, meeting: Meeting, records: Sequence[GameRecord]) -> str:
+    """Return links to the games of two engines under one condition."""
+    first, second = (description.entrants[place].name for place in (meeting.first, meeting.second))
+    links = []
+    for record in records:
+        black, white = (first, second) if record.black == "first" else (second, first)
+        place = quote(f"{description.folder(meeting)}/games/{record.game:04d}.sgf")
+        text = f"{black} (B) – {white} (W): {record.result}"
+        links.append(f'<li value="{record.game}"><a href="{place}">{escape(text)}</a></li>')
+    title = f"{description.conditions[meeting.condition].title}: {first} – {second}"
+    return f"<details><summary>{escape(title)}</summary><ol>{''.join(links)}</ol></details>"
 
 
 def _section(description: Tournament, table: Table) -> str:

@@ -175,7 +175,7 @@ class TournamentProgress:
         leader = self._description.entrants[tables[0].order[0]].name
         self._bar.update(played, counted(played, "game") + (f", {leader} leads" if played else ""))
         files = {
-            "index.html": page_of(self._title, self._description, tables),
+            "index.html": page_of(self._title, self._description, tables, self._results),
             "results.json": json.dumps(to_json(self._description, tables, self._results), indent=1) + "\n",
         }
         try:

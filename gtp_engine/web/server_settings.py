@@ -1,8 +1,15 @@
-"""The settings of `gtp-engine serve`: where it listens, who may connect, how it encrypts.  Does not import aiohttp."""
+"""The settings of `gtp-engine serve`: where it listens, who may connect, how it encrypts, what it says about that.
 
+Does not import aiohttp.
+"""
+
+import contextlib
+import io
 import ipaddress
 import re
 import secrets
+import socket
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final
@@ -12,6 +19,9 @@ from gtp_engine.errors import ConfigError, problem, shown
 
 DEFAULT_PORT: Final = 8361
 """A port that is registered for nothing; 361 are the points of the board."""
+
+HIDDEN: Final = "…"
+"""Printed for a token that the user has given."""
 
 LEAST_TOKEN: Final = 16
 """Characters of a token that cannot be guessed over a network, if it is random."""
@@ -130,3 +140,48 @@ def check_aiohttp() -> None:
     """Raise ConfigError, with one sentence, if aiohttp is missing."""
     if find_spec("aiohttp") is None:
         raise ConfigError(problem("this command needs aiohttp", advice='install it: pip install "gtp-engine[web]"'))
+
+
+def greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
+    """Return what the user has to know to connect; a terminal also gets a QR code for a phone."""
+    name, port = address[:2]
+    others = machine_addresses() if name in ("0.0.0.0", "::") else []
+    query = "" if token is None else f"?token={token}"
+    page, peer = ("https", "wss") if is_encrypted else ("http", "ws")
+    pages = [f"{page}://{_place(each, port)}/{query}" for each in ["localhost" if others else name, *others]]
+    place = _place(others[0] if others else name, port)
+    lines = [
+        f"Open  {pages[0]}",
+        *(f"From other machines  {each}" for each in pages[1:]),
+        *([_qr_code(pages[1])] if others and token != HIDDEN and sys.stderr.isatty() else []),
+        f"Remote engine for KaTrain: {peer}://{place}/analysis{query}",
+        f'Command for other Go programs: gtp-engine connect "{peer}://{place}/gtp{query}"',
+        "Ctrl-C ends the server.",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _place(name: str, port: int) -> str:
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+
+
+def machine_addresses() -> list[str]:
+    """Return the addresses under which other machines may reach this one, the one of its usual network first."""
+    found: list[str] = []
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # an address of no machine; nothing is sent
+        found.append(probe.getsockname()[0])
+    with contextlib.suppress(OSError):
+        found += [str(each[4][0]) for each in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)]
+    return [each for each in dict.fromkeys(found) if not ipaddress.ip_address(each).is_loopback]
+
+
+def _qr_code(text: str) -> str:
+    """Return a text as a QR code for a terminal, "" without the package that draws them."""
+    if find_spec("segno") is None:
+        return ""
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(text, micro=False).terminal(out=drawn, border=2, compact=True)
+    return drawn.getvalue().rstrip("\n")

@@ -40,7 +40,7 @@ from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.operations import DRAIN_WAIT, Health, Operations, ServerLog
 from gtp_engine.web.play_socket import serve_page
 from gtp_engine.web.saved_games import SavedGames
-from gtp_engine.web.server_settings import NO_TOKEN, PER_ADDRESS, ServerSettings, new_token
+from gtp_engine.web.server_settings import HIDDEN, NO_TOKEN, PER_ADDRESS, ServerSettings, greeting, new_token
 
 MOST_THREADS: Final = 256
 """Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""
@@ -119,8 +119,8 @@ async def serve(config: Config, settings: ServerSettings, load: Callable[[], Eng
         operations.connections = door.counts
         listener = await listen(door, settings.host, settings.port)
         async with listener:
-            shown = token if settings.token is None else "…"  # who has given it knows it, and logs are kept
-            log(_greeting(listener.sockets[0].getsockname(), token and shown, is_encrypted=encryption is not None))
+            shown = token if settings.token is None else HIDDEN  # who has given it knows it, and logs are kept
+            log(greeting(listener.sockets[0].getsockname(), token and shown, is_encrypted=encryption is not None))
             host.start()
             await over
     finally:
@@ -194,22 +194,6 @@ def _end_of(host: EngineHost, operations: Operations) -> asyncio.Future[None]:
             loop.add_signal_handler(number, end)
     host.when_failed(failed)
     return over
-
-
-def _greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
-    """Return what the user has to know to connect."""
-    name, port = address[:2]
-    if name in ("0.0.0.0", "::"):
-        name = "localhost"
-    place = f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
-    query = "" if token is None else f"?token={token}"
-    page, socket = ("https", "wss") if is_encrypted else ("http", "ws")
-    return (
-        f"Open  {page}://{place}/{query}\n"
-        f"Remote engine for KaTrain: {socket}://{place}/analysis{query}\n"
-        f'Command for other Go programs: gtp-engine connect "{socket}://{place}/gtp{query}"\n'
-        "Ctrl-C ends the server."
-    )
 
 
 def new_application(

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -215,12 +216,16 @@ class TestTables:
         assert [table.repeated for table in tables] == [1, 1, 0]
         remark = "1 game repeats an earlier one move by move, so the intervals are too narrow; random plies vary them"
         assert format_tables(description, tables[:1]).endswith(f"\n\n{remark}")
-        assert f"<p>{remark}</p>" in page_of("Cup", description, tables)
+        assert f"<p>{remark}</p>" in page_of("Cup", description, tables, results)
         assert to_json(description, tables, results)["tables"][0]["repeated"] == 1
 
     def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Tournament) -> None:
-        tables = tables_of(description, {Meeting(0, 1, 0): won_by("first"), Meeting(1, 2, 1): won_by("first")})
-        page = page_of("<Cup>", description, tables)
+        results = {Meeting(0, 1, 0): won_by("first"), Meeting(1, 2, 1): won_by("first")}
+        tables = tables_of(description, results)
+        page = page_of("<Cup>", description, tables, results)
+        links = re.findall(r'<li value="1"><a href="([^"]+)">([^<]+)</a>', page)
+        assert links[0][0] == "1-engine_0-engine_1/games/0001.sgf" and links[0][1].startswith("engine ")
+        assert len(links) == 2
         assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page
         assert page.count('title="1 of 1">100%') == page.count('title="0 of 1">0%') == 4
         for engine_number in (0, 1, 2):

@@ -23,11 +23,11 @@ from web.test_play_socket import NEW
 
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError
-from gtp_engine.web import web_process
+from gtp_engine.web import server_settings, web_process
 from gtp_engine.web.access import Access
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.operations import ServerLog
-from gtp_engine.web.server_settings import ServerSettings
+from gtp_engine.web.server_settings import ServerSettings, greeting
 from gtp_engine.web.web_process import Door, encryption_of, listen, serve
 
 
@@ -129,8 +129,30 @@ def test_a_name_that_no_machine_can_have() -> None:
 
 def test_the_command_that_is_printed_is_one_for_every_shell() -> None:
     """A question mark or a bracket is a pattern to zsh, which finds no file for it; cmd.exe knows no single quotes."""
-    lines = web_process._greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False)
-    assert f'Command for other Go programs: gtp-engine connect "ws://localhost:8361/gtp?token={TOKEN}"\n' in lines
+    lines = greeting(("127.0.0.1", 8361), TOKEN, is_encrypted=False)
+    assert f'Command for other Go programs: gtp-engine connect "ws://127.0.0.1:8361/gtp?token={TOKEN}"\n' in lines
+
+
+def test_other_machines_are_told_the_addresses_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only localhost was printed, and a token of 32 letters to type into a phone."""
+    pytest.importorskip("segno")
+    monkeypatch.setattr(server_settings, "machine_addresses", lambda: ["192.168.0.2", "10.0.0.7"])
+    lines = greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False).splitlines()
+    assert lines[0] == f"Open  http://localhost:8361/?token={TOKEN}"
+    assert lines[1] == f"From other machines  http://192.168.0.2:8361/?token={TOKEN}"
+    assert lines[2] == f"From other machines  http://10.0.0.7:8361/?token={TOKEN}"
+    assert f"ws://192.168.0.2:8361/analysis?token={TOKEN}" in lines[3]
+    monkeypatch.setattr(server_settings.sys.stderr, "isatty", lambda: True, raising=False)
+    with_code = greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False).splitlines()
+    drawn = with_code[3:-3]
+    assert with_code[:3] == lines[:3] and len(drawn) > 15 and {*"".join(drawn)} <= {*"█▀▄ "}
+    hidden = greeting(("0.0.0.0", 8361), server_settings.HIDDEN, is_encrypted=False)
+    assert "█" not in hidden, "a code without the token leads nowhere"
+
+
+def test_the_addresses_of_this_machine_are_those_of_networks() -> None:
+    found = server_settings.machine_addresses()
+    assert all(not address.startswith("127.") for address in found) and len(found) == len({*found})
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: lo"])
