@@ -8,6 +8,7 @@ A change is on the disk before pages hear of it.  Where that is impossible the g
 """
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable
@@ -17,12 +18,12 @@ from typing import Any, Final, NamedTuple
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import GameStateError, TengenError, counted, problem
-from gtp_engine.go.coords import format_color
+from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of, state_of
 from gtp_engine.play.game_state import node_values
 from gtp_engine.review.annotations import can_be_annotated
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.sgf import GameNode, GameTree
+from gtp_engine.sgf import GameNode, GameTree, parse_sgf, play_record
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id, words_of
 
@@ -31,6 +32,9 @@ HINTS: Final = 5
 
 Message = dict[str, Any]
 """A message for pages, as JSON has it."""
+
+MOST_LISTED: Final = 30
+"""Games in the list of those on the disk."""
 
 MOST_OPEN: Final = 64
 """Games with an engine at once: each has search trees of its own."""
@@ -341,6 +345,21 @@ def _state_of(session: GameSession) -> Message:
     }
 
 
+def _summary(saved: SavedGame) -> Message:
+    """Return what a list of games shows of one: who played, the last position, the result; raises TengenError."""
+    record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
+    game, _ = play_record(record)
+    points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
+    return {
+        "names": {"black": record.black_name or "Black", "white": record.white_name or "White"},
+        "human": saved.human,
+        "opened": not saved.is_own,
+        "moves": len(game.moves),
+        "result": saved.result or record.result or "",
+        "rows": ["".join(".XO"[int(game.board.color[point])] for point in row) for row in points],
+    }
+
+
 class TooManyGamesError(TengenError):
     """Every game that may have an engine is being played."""
 
@@ -386,6 +405,27 @@ class OpenGames:
                 await asyncio.to_thread(self._saved.put_aside, name)
                 self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
                 raise JsonFileError(f"the game {name} is damaged and was put aside") from error
+
+    async def newest(self) -> Message:
+        """Return the games on the disk that were played last, as a message."""
+        return {"type": "games", "games": await asyncio.to_thread(self._newest)}
+
+    def _newest(self) -> list[Message]:
+        found = []
+        for name, written, saved in self._saved.newest(MOST_LISTED):
+            with contextlib.suppress(TengenError):
+                found.append({"id": name, "time": written, **_summary(saved)})
+        return found
+
+    async def remove(self, name: str) -> None:
+        """Remove a game from the disk; raises TengenError if a page shows it."""
+        async with self._lock:
+            if self.is_shown(name):
+                raise GameStateError("the game is open on a page; open another one there first")
+            game = self._games.pop(name, None)
+            if game is not None:
+                await game.close()
+            await asyncio.to_thread(self._saved.remove, name)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""

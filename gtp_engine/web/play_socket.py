@@ -10,6 +10,7 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     nodes     those that are new or have changed since; new ones are the last children of their parents
     at        the node to show after an edit: one that it has made, or the one before what it has taken out
     record    the game as a file, in base 64
+    games     the games on the disk that were played last
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
@@ -83,6 +84,8 @@ class _Page:
             "new": self._start,
             "load": self._load,
             "open": self._open,
+            "games": self._list,
+            "delete_game": self._delete,
             "check_time": self._check_time,
             "hint": self._hint,
             "play": self._play,
@@ -133,6 +136,13 @@ class _Page:
             given = f"{name} with a token for {self._role.name.lower()}"
             raise PageError(problem(given, expected=f"one for {needed.name.lower()}"))
         await command(Fields(data))
+
+    async def _list(self, fields: Fields) -> None:
+        self._send(await self._games.newest())
+
+    async def _delete(self, fields: Fields) -> None:
+        await self._games.remove(_text(fields, "id"))
+        self._send(await self._games.newest())
 
     async def _start(self, fields: Fields) -> None:
         settings = GameSettings(
@@ -332,6 +342,8 @@ _NEEDED: Final[dict[str, Role]] = {
     "open": Role.WATCH,
     "save": Role.WATCH,
     "review_file": Role.WATCH,
+    "games": Role.COMPUTE,
+    "delete_game": Role.COMPUTE,
     "review": Role.COMPUTE,
     "stop_review": Role.COMPUTE,
 }

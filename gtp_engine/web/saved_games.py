@@ -5,6 +5,7 @@ knowing it is enough to open the game and guessing it is not possible.  Reviews 
 """
 
 import base64
+import contextlib
 import json
 import os
 import re
@@ -77,6 +78,20 @@ class JsonFiles:
         if not isinstance(values, dict):
             raise DamagedFileError(str(self.unreadable(name, "it is not a JSON object")))
         return values
+
+    def newest(self, most: int) -> list[tuple[str, float]]:
+        """Return the names of the files that were written last, and when, in seconds since 1970; the newest first."""
+        files = sorted(((_age(path), path.stem) for path in self._folder.glob("*.json")), reverse=True)
+        return [(name, written) for written, name in files if _ID.fullmatch(name)][:most]
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there; raises JsonFileError."""
+        path = self._path(name)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            reason = f"the {self._what} {name} cannot be removed: {error.strerror or error}"
+            raise JsonFileError(reason) from None
 
     def put_aside(self, name: str) -> None:
         """Give a damaged file another name, under which it is kept; raises JsonFileError."""
@@ -251,6 +266,18 @@ class SavedGames:
     def put_aside(self, name: str) -> None:
         """Keep a damaged game under another name; raises JsonFileError."""
         self._files.put_aside(name)
+
+    def newest(self, most: int) -> list[tuple[str, float, SavedGame]]:
+        """Return the games that were played last, with their names and when, the newest first; without damaged ones."""
+        found = []
+        for name, written in self._files.newest(most):
+            with contextlib.suppress(JsonFileError):
+                found.append((name, written, self.load(name)))
+        return found
+
+    def remove(self, name: str) -> None:
+        """Remove a game; raises JsonFileError."""
+        self._files.remove(name)
 
     def save(self, name: str, game: SavedGame) -> None:
         """Write a game; raises JsonFileError."""

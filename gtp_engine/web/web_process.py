@@ -71,7 +71,13 @@ SHARED: Final = tuple(
 )
 """What the page has in common with that of a review."""
 
-_TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_TYPES: Final = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
 
 _CACHING: Final = "no-cache"
 """A browser asks each time: after an update, no old file may remain."""

@@ -253,6 +253,7 @@ async def tap(page: "Page") -> None:
 async def place_handicap(page: "Page") -> None:
     """Place two handicap stones, the first one twice."""
     await page.click("#new")
+    await page.click("#question-yes")
     assert not await page.evaluate("document.querySelector('#placement-row').hidden")
     await new_game(page, size="9", handicap="2", placement="free", clock="none")
     status = "document.querySelector('#status').innerText"

@@ -5,6 +5,7 @@ import { Analysis, lookAt, marked } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
+import { Home, share } from "./home.js";
 import { _, ngettext } from "./language.js";
 import { pointOf, positionAfter } from "./position.js";
 import { Preferences } from "./preferences.js";
@@ -40,6 +41,7 @@ let hints = null;
 let announced = "";
 let hasFingers = matchMedia("(any-pointer: coarse)").matches;
 let lastClick = null;
+let role = "compute"; // what the page may do: watch, play or compute
 let longestFile = Infinity; // bytes that the server takes
 
 const board = new Board(element("board"), choose);
@@ -51,6 +53,7 @@ const analysis = new Analysis(drawAnalysis);
 const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: () => game && draw(), judge: lookAt });
 const setup = new Setup(element("setup"), (message) => send(message));
 board.show({ width: 9, height: 9, rows: Array(9).fill(".".repeat(9)), last: null, dead: [], ko: null });
+const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => game?.id });
 const server = new Connection("play", { onOpen: opened, onMessage: receive, onLost: lost });
 
 // --- the server ---
@@ -76,7 +79,7 @@ function opened() {
   const id = addressed() ?? localStorage.getItem("game");
   if (game) server.send({ do: "open", id: game.id });
   else if (id) server.send({ do: "open", id });
-  else setup.open();
+  else if (role !== "watch") setup.open();
 }
 
 /** Say why there is no connection: a WebSocket does not tell the status with which a server refuses it. */
@@ -92,6 +95,9 @@ function receive(message) {
   clearTimeout(send.timer);
   const handlers = {
     hello: (hello) => {
+      role = hello.role;
+      for (const name of ["new", "load"]) element(name).hidden = role === "watch";
+      element("games").hidden = role !== "compute";
       setup.offer(hello);
       longestFile = hello.max_file;
       mayEdit = hello.role !== "watch";
@@ -109,6 +115,7 @@ function receive(message) {
       const [best] = moves;
       if (best) say(_("Hint: {vertex}, winrate {percent} %.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
     },
+    games: (found) => home.receive(found),
     record: ({ content }) => saveRecord(content),
     review: showReview,
     review_file: (file) => review.saveFile(file),
@@ -116,7 +123,8 @@ function receive(message) {
       if (!game && text.startsWith("there is no game")) {
         localStorage.removeItem("game");
         history.replaceState(null, "", location.pathname);
-        setup.open();
+        if (role === "watch") showError(text);
+        else setup.open();
       } else {
         ahead = null;
         if (game) draw(); // nothing is looked for any more
@@ -145,7 +153,7 @@ function showGame(message) {
   if (isFollowed) tree.show(game.node);
   if (isNew) {
     localStorage.setItem("game", game.id);
-    history.replaceState(null, "", `#game=${game.id}`);
+    remember(game.id);
   }
   draw();
   followAnalysis();
@@ -171,10 +179,28 @@ function followAnalysis() {
   analysis.follow({ ...game, ...line }, number);
 }
 
+/** Put a game into the address, above the one before or the page without a game, so that Back does not leave the page. */
+function remember(id) {
+  if (addressed() === id && history.state) return;
+  if (!history.state) history.replaceState({ isHome: true }, "", location.pathname);
+  history.pushState({ id }, "", `#game=${id}`);
+}
+
 // --- what the person does ---
 
+function openGame(id) {
+  if (id === game?.id) remember(id); // its page lies below that of the list
+  else send({ do: "open", id });
+}
+
+async function newGame() {
+  const isRunning = game && game.moves.length > 0 && game.phase !== "finished" && !game.opened;
+  if (isRunning && !(await asks(_("Leave this game? It stays in your games."), _("New game"), _("Cancel")))) return;
+  setup.open();
+}
+
 function choose(vertex) {
-  if (!game || ahead || review.choose(vertex)) return;
+  if (!game || ahead || !mayEdit || review.choose(vertex)) return;
   if (panel.isEditing) panel.choose(vertex);
   else if (!isCurrent()) playInThePast(vertex);
   else if (game.phase === "scoring") send({ do: "toggle_dead", vertex });
@@ -283,7 +309,13 @@ function saveRecord(content) {
   download(bytes, `tengen-${new Date().toISOString().slice(0, 10)}-${game.id.slice(0, 4)}.sgf`, "application/x-go-sgf");
 }
 
-element("new").onclick = () => setup.open();
+element("new").onclick = newGame;
+element("games").onclick = () => home.open();
+element("share").onclick = () => share(element("links"), game.id, role);
+element("moments").onclick = () => {
+  element("review").scrollIntoView({ block: "nearest" });
+  element("review-start").click();
+};
 element("load").onclick = () => element("file").click();
 element("file").onchange = ({ target }) => {
   if (target.files[0]) loadRecord(target.files[0]);
@@ -422,6 +454,9 @@ function drawButtons(mayPlay) {
   element("resume").hidden = !isScoring && !isOver;
   element("redo").hidden = isScoring || !game.can_redo;
   drawConfirm();
+  element("actions").hidden = role === "watch";
+  element("share").hidden = false;
+  element("moments").hidden = !isOver || role !== "compute" || game.opened || !game.moves.length || review.fits;
   element("save").disabled = false;
   element("number").textContent = `${tree.shown.number} / ${tree.line.at(-1).number}`;
   element("first").disabled = element("back").disabled = !tree.shown.parent;
@@ -593,6 +628,7 @@ window.addEventListener("hashchange", () => {
   const id = addressed();
   if (id && id !== game?.id) send({ do: "open", id });
 });
+window.addEventListener("popstate", () => addressed() || role !== "compute" || home.open());
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return;
   const isTyping = event.target.closest("textarea, input:not([type=checkbox], [type=radio])");

@@ -1,14 +1,19 @@
-// The dialog for a new game.
+// The dialog for a new game: three questions, and more for those who want it. What was chosen is chosen again.
+
+import { _ } from "./language.js";
 
 const LEVELS = [["max", "full strength"]]
   .concat(Array.from({ length: 9 }, (_, number) => [`${9 - number}d`, `${9 - number} dan`]))
   .concat(Array.from({ length: 20 }, (_, number) => [`${number + 1}k`, `${number + 1} kyu`]));
 const HANDICAP_KOMI = 0.5;
 const USUAL_RULES = "chinese";
-
-function titled(name) {
-  return name.length < 4 ? name.toUpperCase() : name[0].toUpperCase() + name.slice(1).replaceAll("-", " ");
-}
+const CHOICES = "setup"; // the key of what was chosen last
+const RULES = { // names under which people know the rule sets; others with the same rules are left out
+  chinese: () => _("Chinese"), japanese: () => _("Japanese, Korean"), aga: () => _("American, British, French"),
+  "new-zealand": () => _("New Zealand"), ing: () => _("Ing"), "tromp-taylor": () => _("Tromp-Taylor"),
+  "chinese-ogs": () => _("Chinese, as servers have it"), "aga-button": () => _("American with a button"),
+  "stone-scoring": () => _("Ancient, stones count"), "ancient-territory": () => _("Ancient, territory counts"), cgos: () => "CGOS",
+};
 
 export class Setup {
   /** The dialog `dialog`; `onStart(message)` gets the request for a new game. */
@@ -20,7 +25,11 @@ export class Setup {
     elements.handicap.append(...[2, 3, 4, 5, 6, 7, 8, 9].map((count) => new Option(`${count} stones`, count)));
     elements.level.append(...LEVELS.map(([name, text]) => new Option(text, name)));
     this.form.addEventListener("change", (event) => this.changed(event.target.name));
-    dialog.addEventListener("close", () => dialog.returnValue === "start" && onStart(this.message()));
+    dialog.addEventListener("close", () => {
+      if (dialog.returnValue !== "start") return;
+      this.remember();
+      onStart(this.message());
+    });
     this.changed("clock");
   }
 
@@ -29,9 +38,24 @@ export class Setup {
     const { elements } = this.form;
     this.form.querySelector("#level-row").hidden = !levels;
     if (this.komi.size) return;
-    elements.rules.append(...rules.map(({ name }) => new Option(titled(name), name, name === USUAL_RULES, name === USUAL_RULES)));
+    const known = Object.keys(RULES).filter((name) => rules.some((each) => each.name === name));
+    elements.rules.append(...known.map((name) => new Option(RULES[name](), name, name === USUAL_RULES, name === USUAL_RULES)));
     this.komi = new Map(rules.map(({ name, komi }) => [name, komi]));
     this.changed("rules");
+    this.recall();
+  }
+
+  /** Choose again what was chosen last. */
+  recall() {
+    const { elements } = this.form;
+    for (const [name, value] of Object.entries(JSON.parse(localStorage.getItem(CHOICES) ?? "{}"))) {
+      if (elements[name]) elements[name].value = value;
+      if (elements[name] && name !== "komi" && name !== "rules") this.changed(name);
+    }
+  }
+
+  remember() {
+    localStorage.setItem(CHOICES, JSON.stringify(Object.fromEntries(new FormData(this.form))));
   }
 
   open() {

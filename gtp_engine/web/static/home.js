@@ -1,0 +1,91 @@
+// The games on the server's disk, to continue or delete, and links to a game for others.
+
+import { _, ngettext } from "./language.js";
+import { resultText } from "./result.js";
+
+const STONE = { X: "black", O: "white" };
+
+export class Home {
+  /** The dialog; `send(message)` asks the server, `onOpen(id)` opens a game, `asks(question, yes, no)` asks the person;
+   * `current()` is the id of the game that is shown. */
+  constructor(dialog, { send, onOpen, onNew, asks, current }) {
+    Object.assign(this, { dialog, send, onOpen, onNew, asks, current });
+    dialog.querySelector("#home-close").onclick = () => dialog.close();
+    dialog.querySelector("#home-new").onclick = () => {
+      dialog.close();
+      onNew();
+    };
+  }
+
+  /** Show the list, which the server sends soon. */
+  open() {
+    if (!this.send({ do: "games" })) return;
+    if (!this.dialog.open) this.dialog.showModal();
+  }
+
+  receive({ games }) {
+    this.dialog.querySelector("#no-games").hidden = games.length > 0;
+    this.dialog.querySelector("#game-list").replaceChildren(...games.map((game) => this.row(game)));
+  }
+
+  row(game) {
+    const item = document.createElement("li");
+    const open = document.createElement("button");
+    const text = document.createElement("span");
+    const state = game.result ? resultText(game.result, game.opened ? null : game.human) : _("Not finished.");
+    const when = new Date(1000 * game.time).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+    const moves = ngettext("{count} move", "{count} moves", game.moves);
+    text.append(
+      Object.assign(document.createElement("strong"), { textContent: `${game.names.black} – ${game.names.white}` }),
+      Object.assign(document.createElement("span"), { textContent: `${state} ${moves} · ${when}` }),
+    );
+    open.className = "game";
+    open.dataset.id = game.id;
+    open.append(thumbnail(game.rows), text);
+    open.onclick = () => {
+      this.dialog.close();
+      this.onOpen(game.id);
+    };
+    const remove = Object.assign(document.createElement("button"), { textContent: _("Delete") });
+    remove.setAttribute("aria-label", _("Delete the game {black} – {white}", game.names));
+    remove.onclick = async () => (await this.asks(_("Delete this game for good?"), _("Delete"), _("Cancel"))) && this.send({ do: "delete_game", id: game.id });
+    remove.disabled = game.id === this.current(); // it is shown
+    item.append(open, remove);
+    return item;
+  }
+}
+
+/** Return a small picture of a position. */
+function thumbnail(rows) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 2 * 72, height: 2 * 72 });
+  canvas.ariaHidden = true;
+  const pen = canvas.getContext("2d");
+  const step = canvas.width / Math.max(rows.length, rows[0].length);
+  pen.fillStyle = "#dfb766";
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  rows.forEach((row, y) => [...row].forEach((stone, x) => {
+    if (!STONE[stone]) return;
+    pen.fillStyle = STONE[stone];
+    pen.beginPath();
+    pen.arc((x + 0.5) * step, (y + 0.5) * step, 0.46 * step, 0, 2 * Math.PI);
+    pen.fill();
+  }));
+  return canvas;
+}
+
+/** Show links to a game in a dialog: one to watch and, for who may play, one to play. */
+export async function share(dialog, id, role) {
+  for (const kind of ["watch", "play"]) {
+    const field = dialog.querySelector(`#link-${kind}`);
+    const answer = role === "watch" && kind === "play" ? null : await fetch(`invitation?role=${kind}`, { cache: "no-store" }).catch(() => null);
+    field.parentElement.hidden = !answer?.ok;
+    if (!answer?.ok) continue;
+    const { token } = await answer.json();
+    const link = new URL(token === null ? "./" : `./?token=${token}`, location.href);
+    link.hash = `game=${id}`;
+    field.value = link;
+    field.onfocus = () => field.select();
+  }
+  dialog.querySelector("#links-close").onclick = () => dialog.close();
+  dialog.showModal();
+}

@@ -1,0 +1,127 @@
+"""Beginning and finding games on the page: three questions, the games on the disk, links for others."""
+
+import asyncio
+from pathlib import Path
+
+from web.browser import Chromium, Windows, needs_browser, until
+from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
+
+pytestmark = needs_browser
+
+
+def test_a_new_game_asks_three_things_and_remembers_them(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
+            shown = (
+                "[...document.querySelectorAll('#setup select, #setup input')].filter((each) => each.checkVisibility())"
+            )
+            assert await page.evaluate(f"{shown}.map((each) => each.name)") == ["size", "level", "human"]
+            sizes = "[...document.querySelector('[name=size]').options].map((each) => Number(each.value))"
+            assert await page.evaluate(sizes) == [*range(7, 26)]
+            rules = "[...document.querySelector('[name=rules]').options].map((each) => each.text)"
+            names = await page.evaluate(rules)
+            assert len(names) == len(set(names)) < 12 and "Japanese, Korean" in names
+            await new_game(page, size="7", human="W", rules="japanese", komi="3.5")
+            await until(page, MY_MOVE)
+            await page.click("#new")
+            assert await page.inner_text("#question-text") == "Leave this game? It stays in your games."
+            await page.click("#question-yes")
+            await until(page, "document.querySelector('#setup').open")
+            await page.reload()
+            await page.click("#new")
+            await page.click("#question-yes")
+            chosen = "Object.fromEntries(new FormData(document.querySelector('#setup form')))"
+            await until(page, "document.querySelector('[name=rules]').options.length")
+            values = await page.evaluate(chosen)
+            assert [values[name] for name in ("size", "human", "rules", "komi")] == ["7", "W", "japanese", "3.5"]
+
+    chromium.run(test)
+
+
+def test_back_stays_on_the_page_and_games_are_found_again(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="9", human="B")
+            await play(page, "C3")
+            first = await page.evaluate("location.hash")
+            await page.click("#new")
+            await page.click("#question-yes")
+            await page.click("#setup button[value=start]")
+            await until(page, f"location.hash.startsWith('#game=') && location.hash !== '{first}'")
+            await page.go_back()
+            await until(page, f"location.hash === '{first}' && document.querySelector('#number').innerText === '2 / 2'")
+            await page.go_back()
+            await until(page, "document.querySelectorAll('#game-list li').length === 2")
+            assert await page.evaluate("location.pathname") == "/"
+            text = await page.inner_text(f"#game-list [data-id='{first.partition('=')[2]}']")
+            assert "Human – Tengen" in text and "Not finished. 2 moves" in text
+            assert await page.evaluate("document.querySelector('#game-list canvas').width") > 0
+            other = f"#game-list li:has(.game:not([data-id='{first.partition('=')[2]}']))"
+            await page.click(f"{other} > button:last-child")
+            await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
+            await page.click("#question-yes")
+            await until(page, "document.querySelectorAll('#game-list li').length === 1")
+            assert len([*tmp_path.glob("*.json")]) == 1
+            await page.click("#game-list .game")
+            await until(page, f"location.hash === '{first}' && !document.querySelector('#home').open && {MY_MOVE}")
+
+    chromium.run(test)
+
+
+def test_links_to_watch_and_to_play(chromium: Chromium, tmp_path: Path) -> None:
+    """Anyone with the address of a game played for its owner."""
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path, token="the-token-of-the-owner") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner")
+            await new_game(page, size="9", human="B")
+            await play(page, "C3")
+            await page.click("#share")
+            await until(page, "document.querySelector('#link-play').value")
+            links = [await page.input_value(f"#link-{kind}") for kind in ("watch", "play")]
+            await page.click("#links-close")
+            watcher = await windows.page(links[0])
+            await until(watcher, "document.querySelector('#number').innerText === '2 / 2'")
+            for name in ("actions", "new", "load", "games"):
+                assert not await watcher.is_visible(f"#{name}"), name
+            await click_point(watcher, "G7")
+            assert await moves_of(watcher) == 2
+            player = await windows.page(links[1])
+            await until(player, f"{MY_MOVE}")
+            assert not await player.is_visible("#games")
+            await play(player, "G7" if await player.is_visible(".point[aria-label='G7, empty']") else "G3")
+            await until(watcher, "document.querySelector('#number').innerText === '4 / 4'")
+
+    chromium.run(test)
+
+
+def test_a_game_that_is_over_offers_its_moments(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="7", human="B")
+            await play(page, "C3")
+            assert not await page.is_visible("#moments")
+            await page.click("#resign")
+            await page.click("#question-yes")
+            await page.wait_for_selector("#moments", state="visible")
+            await page.click("#moments")
+            await until(page, "document.querySelector('#review-news').innerText")
+
+    chromium.run(test)
+
+
+def test_the_page_can_be_installed(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path, token="the-token-of-the-owner") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner")
+            script = "fetch(document.querySelector('link[rel=manifest]').href).then((answer) => answer.json())"
+            manifest = await page.evaluate(script)
+            assert (manifest["name"], manifest["display"], manifest["start_url"]) == ("Tengen", "standalone", "./")
+            icon = f"fetch('{manifest['icons'][0]['src']}').then((answer) => answer.headers.get('content-type'))"
+            assert "svg" in await page.evaluate(icon)
+
+    chromium.run(test)
