@@ -217,7 +217,9 @@ def test_engines_of_one_name_are_told_apart() -> None:
     from gtp_engine.match.settings import MatchSettings
 
     def named(first: str, second: str, other: str = "Tengen") -> list[str]:
-        return [*_different_names(MatchSettings(first, second), {"first": "Tengen", "second": other}).values()]
+        return [
+            *_different_names(MatchSettings(first=first, second=second), {"first": "Tengen", "second": other}).values()
+        ]
 
     assert named("a", "b", "GNU Go") == ["Tengen", "GNU Go"]
     assert named("gtp-engine --visits 9", "gtp-engine --visits 99") == ["Tengen (9)", "Tengen (99)"]

@@ -158,7 +158,7 @@ class ConfigCommand(click.Command):
                 formatter.write_dl(records)
         if hidden:
             formatter.write_paragraph()
-            formatter.write_text(f"{hidden} more options, by subject: {ctx.command_path} {_HELP_ALL.opts[0]}")
+            formatter.write(f"{hidden} more options, by subject: {ctx.command_path} {_HELP_ALL.opts[0]}\n")
 
     def _is_rare(self, parameter: click.Parameter) -> bool:
         """Return whether a flag is one of the engine's that only the whole help lists."""
