@@ -5,7 +5,6 @@ import io
 import re
 import sys
 import xml.etree.ElementTree as ET
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -114,9 +113,8 @@ def test_the_score_of_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_records_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(SCRIPTS["convert"], tmp_path, monkeypatch)
     assert (tmp_path / "converted" / "a.sgf").read_text() == RECORD
-    if find_spec("gtp_engine.sgf.other_formats") is not None:
-        game = Game.from_sgf((tmp_path / "converted" / "b.sgf").read_bytes())
-        assert [str(move.point) for move in game.moves] == ["D16", "Q4"]
+    game = Game.from_sgf((tmp_path / "converted" / "b.sgf").read_bytes())
+    assert [str(move.point) for move in game.moves] == ["D16", "Q4"]
     run(SCRIPTS["variations"], tmp_path, monkeypatch)
     changed = GameTree.load(tmp_path / "changed.sgf").main_line()[3]
     assert [child.vertex for child in changed.children] == ["G7", "G3", "E5"]
