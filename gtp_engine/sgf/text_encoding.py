@@ -7,7 +7,8 @@ any bytes are valid.  UTF-8 is so unlikely to be anything else that a record in 
 of a collection may each name their own.
 
 Many programs wrote records in Chinese, Japanese or Korean in the encoding of their system, without CA.  In Latin-1
-names and results are garbled, and a second byte that looks like a bracket breaks the record.
+names and results are garbled, and a second byte that looks like a bracket breaks the record.  Words about Go tell the
+encoding of comments and results; where a record has but names, characters that are common in names do.
 """
 
 import codecs
@@ -68,6 +69,52 @@ _CHARACTERS: Final = {
 }
 """Common characters of records by encoding.  They are those with both bytes above 127, because in Western European text
 a byte above 127 is often followed by an ASCII letter."""
+
+_NAMES: Final = {
+    "gb18030": (
+        "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪"
+        "田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文柯古芈时连党檀伟芳娜敏静丽强磊"
+        "军洋勇艳杰娟涛明超秀霞平刚桂英华玉萍红兰建国志海波宇鹏飞辉浩天峰俊晓东春洁昊廷毅笑昕睿羽瑞豪博然琪泽宁昱辰思嘉子梓涵"
+        "欣怡诗阳雪梅琳佳慧凯旭斌健鑫洪光德永福生荣胜学祥才发成星达安岩中茂进有坚和彪诚先敬震振壮会群心邦承乐绍功松善厚庆民友"
+        "裕河哲亮政谦亨奇固之轮翰朗伯宏言若鸣朋栋维启克伦翔晨士以家致树炎圣立卫美清小元大"
+    ),
+    "big5hkscs": (
+        "王李張劉陳楊趙黃周吳徐孫胡朱高林何郭馬羅梁宋鄭謝韓唐馮于董蕭程曹袁鄧許傅沈曾彭呂蘇盧蔣蔡賈丁魏薛葉閻余潘杜戴夏鍾汪"
+        "田任姜范方石姚譚廖鄒熊金陸郝孔白崔康毛邱秦江史顧侯邵孟龍萬段雷錢湯尹黎易常武喬賀賴龔文柯古偉芳娜敏靜麗強磊軍洋勇艷傑"
+        "娟濤明超秀霞平剛桂英華玉萍紅蘭建國志海波宇鵬飛輝浩天峰俊曉東春潔昊廷毅笑昕睿羽瑞豪博然琪澤寧昱辰思嘉子梓涵欣怡詩陽雪"
+        "梅琳佳慧凱旭斌健鑫洪光德永福生榮勝學祥才發成星達安岩中茂進有堅和彪誠先敬震振壯會群心邦承樂紹功松善厚慶民友裕河哲亮政"
+        "謙亨奇固之輪翰朗伯宏言若鳴朋棟維啟克倫翔晨士以家致樹炎聖立衛美清小元大勳鎬鉉薰賢正昌仁義禮信彥宗君奕淑雅婷惠"
+    ),
+    "cp949": (
+        "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구나민진지엄채원천방공현함변염여추도소석선설마"
+        "길연위표명기반왕금옥인맹제모탁국어은편용예경봉사부수영준호희미혜재훈승태건규환세돌창목병종근식열혁빈찬결림란아라동상철보"
+        "대범관광덕두락령률만무범별복삼섭숙순슬시애언요웅월율의익일자중채춘충탄택필학해향형화효흥가다리루스트크"
+    ),
+}
+_JAPANESE_NAMES: Final = (
+    "佐藤鈴木高橋田中伊渡辺山本村小林加吉井松斎清水崎森池阿部石前川原岡長谷後近坂遠青西福太三浦金和上野竹内島大塚平柴酒宮武今"
+    "丸増安河杉千葉桜久保菊矢新市関荒横張栩羽根直樹結城聡依紀基治勲趙光一力遼虎芝許家元潤永訓秀哲裕介子美恵智彦男雄夫正幸弘明"
+    "博隆郎次二四五六七八九十本因坊名人王座天棋聖碁星段道知文則昭英敏健司俊宏信義徳昌泉土岩藍梅影沢東南北原溝片結古謝依洪淸仲"
+    "邑宗達秀策丈和安節察元仙角松節幻庵雁金準呉源高修格男壽行常昌輝雅之慎也翔真希那央奈菜沙由香里理"
+)
+_KANA: Final = re.compile("[\u3041-\u30fe]")
+
+_FREQUENT: Final = {
+    "gb18030": (0xB0, 0xD7),
+    "big5hkscs": (0xA4, 0xC6),
+    "cp949": (0xB0, 0xC8),
+    "cp932": (0x88, 0x97),
+    "euc_jp": (0xB0, 0xCF),
+}
+"""The first bytes of the characters that each encoding has first, because they are the more frequent ones."""
+
+_FREQUENT_COUNTS: Final = 0.4
+"""What such a character counts beside one that is common in names."""
+
+_LEAST_OF_NAMES: Final = 0.6
+_LEAST_LEAD: Final = 0.1
+"""The mean over a record's characters that an encoding must reach where nothing else tells, and by how much it must
+surpass the next."""
 
 _LEAST_KINDS: Final = 2
 _LEAST_SHARE: Final = 0.02
@@ -143,4 +190,28 @@ def _guessed(data: bytes) -> str | None:
         beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
         if len(counts) - counts.count(0) >= _LEAST_KINDS and sum(counts) >= _LEAST_SHARE * beyond_ascii:
             found[encoding] = sum(counts)
-    return max(found, key=lambda encoding: found[encoding], default=None)
+    return max(found, key=lambda encoding: found[encoding], default=None) or _guessed_by_names(data)
+
+
+def _guessed_by_names(data: bytes) -> str | None:
+    """Return the encoding in which a record's characters are those of names; None if none is, or two are."""
+    means: dict[str, float] = {}
+    for encoding, (low, high) in _FREQUENT.items():
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        characters = [each for each in text if each.isalpha() and not each.isascii()]
+        if text.encode(encoding) != data or len(characters) < _LEAST_KINDS:
+            continue
+        common = _NAMES.get(encoding, _JAPANESE_NAMES)
+        points = 0.0
+        for each in characters:
+            if each in common or (encoding not in _NAMES and _KANA.match(each)):
+                points += 1
+            elif low <= each.encode(encoding)[0] <= high:
+                points += _FREQUENT_COUNTS
+        means[encoding] = points / len(characters)
+    best, *others = sorted(means, key=lambda encoding: means[encoding], reverse=True) or [""]
+    lead = means[best] - max((means[each] for each in others), default=0.0) if best else 0.0
+    return best if best and means[best] >= _LEAST_OF_NAMES and lead >= _LEAST_LEAD else None

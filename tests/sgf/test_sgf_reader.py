@@ -272,12 +272,10 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ("see (1) and (a [b])", "no SGF data found"),
         ("(;", "unexpected end of SGF data"),
         ("(;B[aa)", "unexpected end of SGF data"),
-        ("\\HS\n\\[GAMETAG=\\]", "a record in GIB: expected SGF"),
         ("[Header]\nSize=19", "a record in UGF: expected SGF"),
-        ("Cup, round 1\n19\nAnn\nBob\nhttp://x\n0\n0\n7\n20260101\n5\nB win\n2\nPMABBPQQP\n", "a record in NGF: exp"),
         (
             "\n<?xml version='1.0'?><Go></Go>",
-            "an XML file, such as a record of Jago: expected SGF; convert it first",
+            "an XML file, such as a record of Jago: expected SGF, GIB or NGF; convert it first",
         ),
         ("<!DOCTYPE html><script>for (;;) {}</script>", "a page of a browser: expected SGF"),
         ('{"moves": [[1, 2]]}', "a JSON file: expected SGF"),

@@ -1,0 +1,41 @@
+"""Records without CA: words about Go, or names alone, tell the encoding."""
+
+import pytest
+
+from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.text_encoding import encoding_of
+
+JAPANESE = (
+    "井山裕太 一力遼 芝野虎丸 許家元 羽根直樹 張栩 依田紀基 小林覚 趙治勲 武宮正樹 加藤正夫 大竹英雄 坂田栄男 石田芳夫"
+)
+NAMES = {
+    "gb18030": "柯洁 常昊 李钦诚 唐韦星 周睿羊 连笑 江维杰 王星昊 丁浩 屠晓宇 马晓春 聂卫平",
+    "big5hkscs": "曹薰鉉 周俊勳 林海峰 王立誠 張栩 蕭正浩 王元均 周平強 陳永安 林至涵 黑嘉嘉 聶衛平 馬曉春 劉昌赫",
+    "cp932": JAPANESE,
+    "euc_jp": JAPANESE,
+    "cp949": "이창호 조훈현 서봉수 유창혁 이세돌 최철한 박영훈 강동윤 김지석 박정환 신진서 변상일 신민준 이동훈",
+}
+
+
+@pytest.mark.parametrize("encoding", NAMES)
+def test_two_names_tell_the_encoding(encoding: str) -> None:
+    """They were read as Latin-1."""
+    names = NAMES[encoding].split()
+    for black, white in zip(names, names[1:] + names[:1], strict=True):
+        record = parse_sgf(f"(;GM[1]SZ[19]PB[{black}]BR[9d]PW[{white}]KM[6.5];B[pd];W[dp])".encode(encoding))
+        assert (record.black_name, record.white_name) == (black, white)
+
+
+@pytest.mark.parametrize("encoding", NAMES)
+@pytest.mark.parametrize("start", ["(;", "(\n"])
+def test_results_and_comments_tell_it_too(encoding: str, start: str) -> None:
+    text = {"cp949": "흑 불계승", "gb18030": "黑中盘胜", "big5hkscs": "黑中盤勝"}.get(encoding, "黒中押し勝ち")
+    record = parse_sgf(f"{start}PB[A]PW[B]RE[{text}]KO[6.5];B[pd];W[dp])".encode(encoding))
+    assert (record.result, len(record.moves)) == (text, 2)
+
+
+@pytest.mark.parametrize(
+    "name", ["Jürgen Müller", "François Béal", "Þórður Ægisson", "José Núñez", "ÄÖÜ", "çãõ", "Größe"]
+)
+def test_western_names_stay_latin_1(name: str) -> None:
+    assert encoding_of(f"(;PB[{name}]PW[{name}];B[pd])".encode("latin-1")) == "latin-1"
