@@ -84,7 +84,8 @@ async def take_review(windows: Windows, address: str, folder: Path) -> None:
 
 def played_game() -> str:
     """Return the record of a game between two players of a level."""
-    engine = Engine(Config().with_values({"play.level": REVIEWED_LEVEL, "search.seed": 1, "game.board_size": 19}))
+    values = {"play.level": REVIEWED_LEVEL, "play.resign": False, "search.seed": 1, "game.board_size": 19}
+    engine = Engine(Config().with_values(values))
     try:
         for _ in range(REVIEWED_MOVES):
             engine.genmove(engine.game.to_play)
