@@ -13,14 +13,14 @@ import contextlib
 import re
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Final
 
 from aiohttp import ClientError, WSCloseCode, WSMsgType, web
 
 from gtp_engine.errors import counted
-from gtp_engine.web.access import ADDRESS, ROLE, Role
+from gtp_engine.web.access import ADDRESS, MOST_ADDRESSES, ROLE, Role, network_of
 
 ROOM: Final = 1 << 20
 """Characters that may wait before a client is held back: dozens of reports with ownership."""
@@ -191,6 +191,26 @@ class Pace:
         return max(0.0, -self._left / self._rate)
 
 
+class AddressPaces:
+    """A pace for each address, for what costs more than a message."""
+
+    def __init__(self, burst: float, rate: float) -> None:
+        self._pace: Final = (burst, rate)
+        self._paces: Final[OrderedDict[str, Pace]] = OrderedDict()
+
+    def delay(self, address: str) -> float:
+        """Let one more pass from an address and return 0; or else return the seconds to wait."""
+        key = network_of(address)
+        pace = self._paces.pop(key, None) or Pace(*self._pace)
+        self._paces[key] = pace
+        if len(self._paces) > MOST_ADDRESSES:
+            self._paces.popitem(last=False)
+        delay = pace.delay()
+        if delay:
+            pace.delay(-1.0)  # it does not pass
+        return delay
+
+
 class Seats:
     """A limited number of things of one kind at once, and of an address; `what` names one of them.
 
@@ -269,7 +289,8 @@ class ClientSocket:
             elif message.type is WSMsgType.PING:
                 with contextlib.suppress(ClientError, OSError):
                     await self.response.pong(message.data)
-            await self.pause(max(self._messages.delay(), self._characters.delay(len(message.data or ""))))
+            size = len(message.data) if isinstance(message.data, str | bytes) else 0  # else it is an error
+            await self.pause(max(self._messages.delay(), self._characters.delay(size)))
             await self.outbox.wait_for_room()
         self.outbox.close()
 

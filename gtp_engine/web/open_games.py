@@ -13,6 +13,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from math import ceil
 from typing import Any, Final, NamedTuple
 
 from gtp_engine.config import Config
@@ -24,6 +25,7 @@ from gtp_engine.play.game_state import node_values
 from gtp_engine.review.annotations import can_be_annotated
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, parse_sgf, play_record
+from gtp_engine.web.client_socket import AddressPaces
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id, words_of
 
@@ -47,6 +49,12 @@ ENDING: Final = "the server ends; its games are kept"
 
 _END_CHECK: Final = 0.05
 """Seconds between two looks whether the last move is searched."""
+
+MOST_IDLE: Final = 8
+"""Games with an engine that no page shows: they wait for pages that are loaded again."""
+
+NEW_GAMES: Final = (60.0, 0.1)
+"""Games that an address may begin at once, and in a second when these are used up: each may push an old one out."""
 
 LEVEL: Final = "play.level"
 """The option that sets how strongly the engine plays."""
@@ -372,12 +380,19 @@ class OpenGames:
         self._host: Final = host
         self._saved: Final = saved
         self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
+        self._paces: Final = AddressPaces(*NEW_GAMES)
         self._lock: Final = asyncio.Lock()
 
     @property
     def has_levels(self) -> bool:
         """Whether the engine has levels."""
         return any(option.key == LEVEL for option in Config.options())
+
+    def require_pace(self, address: str) -> None:
+        """Raise TooManyGamesError if too many new games have come from an address."""
+        if delay := self._paces.delay(address):
+            given = "too many games have been begun from your address"
+            raise TooManyGamesError(problem(given, advice=f"wait {ceil(delay)} seconds"))
 
     async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""
@@ -492,12 +507,11 @@ class OpenGames:
             raise
 
     async def _make_room(self) -> None:
-        """Close the game that has been idle longest if there are too many; raises TooManyGamesError."""
+        """Close games that have been idle longest if there are too many; raises TooManyGamesError."""
+        idle = [name for name, game in self._games.items() if game.is_idle]
+        count = max(len(idle) + 1 - MOST_IDLE, len(self._games) + 1 - MOST_OPEN, 0)
+        for name in idle[:count]:
+            await self._games.pop(name).close()
         if len(self._games) < MOST_OPEN:
             return
-        for name, game in self._games.items():
-            if game.is_idle:
-                del self._games[name]
-                await game.close()
-                return
         raise TooManyGamesError(f"{counted(MOST_OPEN, 'game')} are being played; close one of their pages first")

@@ -37,7 +37,7 @@ from gtp_engine.go.coords import format_color
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
 from gtp_engine.sgf import GameNode
-from gtp_engine.web.access import ROLE, Role
+from gtp_engine.web.access import ADDRESS, ROLE, Role
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
 from gtp_engine.web.game_reviews import GameReviews
 from gtp_engine.web.open_games import Message, OpenGame, OpenGames, encoded
@@ -63,7 +63,7 @@ class PageError(TengenError):
 async def serve_page(request: web.Request, games: OpenGames, reviews: GameReviews, seats: Seats) -> web.StreamResponse:
     """Follow the requests of a page until it goes."""
     async with accepted(request, seats) as client:
-        page = _Page(client, games, reviews, request[ROLE])
+        page = _Page(client, games, reviews, request)
         try:
             await page.run()
         finally:
@@ -74,13 +74,18 @@ async def serve_page(request: web.Request, games: OpenGames, reviews: GameReview
 class _Page:
     """A page: it shows one game at a time."""
 
-    def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews, role: Role) -> None:
-        self._role: Final = role
+    def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews, request: web.Request) -> None:
+        self._role: Final = request[ROLE]
+        self._address: Final = request[ADDRESS]
         self._client: Final = client
         self._games: Final = games
         self._reviews: Final = reviews
         self._shown: OpenGame | None = None
-        self._commands: Final[dict[str, PageCommand]] = {
+        self._commands: Final = self.commands()
+
+    def commands(self) -> dict[str, PageCommand]:
+        """Return what follows each kind of request."""
+        return {
             "new": self._start,
             "load": self._load,
             "open": self._open,
@@ -154,11 +159,13 @@ class _Page:
             has_free_handicap=fields.flag("free_handicap"),
             time=TimeSettings.parse(_text(fields, "time").split()),
         )
+        self._games.require_pace(self._address)
         await self._show(await self._games.start(settings, _level(fields)))
 
     async def _load(self, fields: Fields) -> None:
-        human = fields.color("human") if "human" in fields else None
-        await self._show(await self._games.load(_file(fields), human, _level(fields)))
+        human, data = fields.color("human") if "human" in fields else None, _file(fields)
+        self._games.require_pace(self._address)
+        await self._show(await self._games.load(data, human, _level(fields)))
 
     async def _open(self, fields: Fields) -> None:
         await self._show(await self._games.find(_text(fields, "id")))

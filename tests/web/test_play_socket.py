@@ -476,8 +476,8 @@ DAMAGES: list[tuple[str, Any]] = [
 ]
 
 
-def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Infinite periods, times that are no numbers or the clock of one side ended the connection and left an engine."""
+def noted_engines(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
+    """Return a list of the engines that are open from now on."""
     opened: list[Engine] = []
     open_engine = EngineHost.open_engine
 
@@ -487,6 +487,12 @@ def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return opened[-1]
 
     monkeypatch.setattr(EngineHost, "open_engine", noting)
+    return opened
+
+
+def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Infinite periods, times that are no numbers or the clock of one side ended the connection and left an engine."""
+    opened = noted_engines(monkeypatch)
     clocks = {0: {color: TimeLeft(True, 60.0, 3, 30.0, 0) for color in ("black", "white")}}
     good = SavedGame("(;SZ[9]KM[7])", "black", None, ("byoyomi", "60", "30", "3"), clocks, ()).to_json()
     texts = [json.dumps(good | {field: value}) for field, value in DAMAGES]
@@ -531,6 +537,41 @@ def test_a_bug_in_a_request_ends_no_connection(tmp_path: Path, monkeypatch: pyte
             message = (await ask(socket, "error", do="play", vertex="E5"))["message"]
             assert message == "internal error: ZeroDivisionError"
             assert (await ask(socket, do="resign"))["result"] == "W+R"
+
+    run(test)
+
+
+def test_games_that_no_page_shows_keep_few_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to as many as may be played at once were kept, with their trees and records."""
+    monkeypatch.setattr(open_games, "MOST_IDLE", 2)
+    opened = noted_engines(monkeypatch)
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            for _ in range(6):
+                await ask(socket, **NEW)
+            assert len(opened) == 3, "the one that is shown, and two"
+
+    run(test)
+
+
+def test_new_games_of_an_address_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may push an old game out: some hundred of them had removed all that others had played."""
+    monkeypatch.setattr(open_games, "NEW_GAMES", (2.0, 0.01))
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path, proxies=("127.0.0.1",)) as client:
+            sockets = [await client.ws_connect("/play") for _ in range(3)]
+            for socket in sockets[:2]:
+                game = await ask(socket, **NEW)
+            for request in (NEW, {"do": "load", "file": in_base_64("(;SZ[9])")}):
+                message = (await ask(sockets[2], "error", **request))["message"]
+                assert message == "too many games have been begun from your address; wait 100 seconds"
+            assert (await ask(sockets[2], do="open", id=game["id"]))["phase"] == "playing"
+            async with client.ws_connect("/play", headers={"X-Forwarded-For": "192.0.2.1"}) as other:
+                await ask(other, **NEW)
+                assert (await ask(other, do="open", id=game["id"]))["phase"] == "playing"
+            await asyncio.gather(*(socket.close() for socket in sockets))
 
     run(test)
 

@@ -1,0 +1,343 @@
+"""What hostile clients do to a server, and how long a well-behaved one waits for the engine's moves meanwhile."""
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, NamedTuple
+
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+
+NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
+
+KINDS = (
+    "new", "load", "open", "hint", "play", "go", "save", "comment", "mark", "label", "stone", "turn", "try", "main",
+    "delete", "toggle_dead", "review", "stop_review", "review_file", "undo", "redo", "resign", "accept", "resume",
+    "check_time", "no such kind",
+)  # fmt: skip
+
+COMMANDS = ("name", "boardsize 19", "clear_board", "genmove b", "final_score", "showboard", "no_such_command", "undo")
+
+
+class Target(NamedTuple):
+    """A server, and the game that the well-behaved client plays."""
+
+    port: int
+    token: str
+    game: str
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}?token={self.token}"
+
+
+Attack = Callable[[Target], Coroutine[Any, Any, None]]
+
+
+async def raw(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", target.port)
+
+
+async def upgraded(target: Target, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Return a connection after the handshake of a WebSocket."""
+    reader, writer = await raw(target)
+    headers = "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    start = f"GET {path}?token={target.token} HTTP/1.1\r\nHost: 127.0.0.1:{target.port}\r\nUpgrade: websocket\r\n"
+    writer.write(f"{start}{headers}\r\n".encode())
+    await reader.readuntil(b"\r\n\r\n")
+    return reader, writer
+
+
+async def many(count: int, one: Callable[[int], Coroutine[Any, Any, None]]) -> None:
+    """Let so many clients do the same for ever; each begins again when it is cut off."""
+
+    async def repeat(number: int) -> None:
+        while True:
+            with contextlib.suppress(Exception):
+                await one(number)
+            await asyncio.sleep(0.05)
+
+    await asyncio.gather(*(repeat(number) for number in range(count)))
+
+
+def floods(path: str, messages: Callable[[Target], AsyncIterator[str | bytes]], clients: int = 10) -> Attack:
+    """Return clients that send messages as fast as they can, and read what they get."""
+
+    async def attack(target: Target) -> None:
+        async def one(_: int) -> None:
+            async with ClientSession() as session, session.ws_connect(target.url(path)) as socket:
+
+                async def read() -> None:
+                    async for _ in socket:
+                        pass
+
+                reading = asyncio.create_task(read())
+                try:
+                    async for message in messages(target):
+                        if isinstance(message, bytes):
+                            await socket.send_bytes(message)
+                        else:
+                            await socket.send_str(message)
+                finally:
+                    reading.cancel()
+
+        await many(clients, one)
+
+    return attack
+
+
+def frames(path: str, data: bytes, clients: int = 10) -> Attack:
+    """Return clients that send the same bytes after the handshake again and again, and read nothing."""
+
+    async def attack(target: Target) -> None:
+        async def one(_: int) -> None:
+            _, writer = await upgraded(target, path)
+            try:
+                while True:
+                    writer.write(data)
+                    await writer.drain()
+            finally:
+                writer.transport.abort()
+
+        await many(clients, one)
+
+    return attack
+
+
+def connections(count: int, sent: bytes, *, again: bytes = b"") -> Attack:
+    """Return so many connections that send something, and then a piece of it now and then."""
+
+    async def attack(target: Target) -> None:
+        async def one(_: int) -> None:
+            reader, writer = await raw(target)
+            try:
+                writer.write(sent)
+                while not reader.at_eof():
+                    if again:
+                        writer.write(again)
+                        await writer.drain()
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(0.1):
+                            await reader.read(1000)
+            finally:
+                writer.transport.abort()
+
+        await many(count, one)
+
+    return attack
+
+
+def encoded(**message: Any) -> str:
+    return json.dumps(message)
+
+
+async def pages(target: Target) -> AsyncIterator[str]:
+    """Yield requests of all kinds, some of them with nonsense."""
+    drawn = random.Random(1)
+    yield encoded(**NEW)
+    junk: list[Any] = ["", "E5", -1, 10**30, None, [], {}, "x" * 1000, True, 0]
+    for number in itertools.count():
+        fields = {name: drawn.choice(junk) for name in ("vertex", "node", "comment", "mark", "label", "format")}
+        if number % 2:
+            fields = {"vertex": "E5", "node": 1, "comment": "c", "mark": "circle", "label": "a", "format": "html"}
+        kind = drawn.choice(KINDS)
+        yield encoded(do=kind, **fields)
+
+
+async def disturbances(target: Target) -> AsyncIterator[str]:
+    """Yield requests about the game of the other client that are not allowed, or change no move of it."""
+    yield encoded(do="open", id=target.game)
+    while True:
+        yield encoded(do="play", vertex="Z99")
+        yield encoded(do="comment", node=0, comment="c")
+        yield encoded(do="go", node=10**6)
+        yield encoded(do="hint")
+        yield encoded(do="check_time")
+
+
+async def new_games(target: Target) -> AsyncIterator[str]:
+    while True:
+        yield encoded(**NEW)
+
+
+async def records(target: Target) -> AsyncIterator[str]:
+    data = b"(;SZ[19]" + b"(;B[dd])" * 60_000 + b")"
+    while True:
+        yield encoded(do="load", file=base64.b64encode(data).decode())
+
+
+async def queries(target: Target) -> AsyncIterator[str]:
+    for number in itertools.count():
+        yield encoded(
+            id=str(number), moves=[], rules="chinese", komi=7, boardXSize=19, boardYSize=19, maxVisits=10_000_000,
+            reportDuringSearchEvery=0.01, includeOwnership=True,
+        )  # fmt: skip
+
+
+def repeated(*messages: str | bytes) -> Callable[[Target], AsyncIterator[str | bytes]]:
+    async def generate(target: Target) -> AsyncIterator[str | bytes]:
+        for message in itertools.cycle(messages):
+            yield message
+
+    return generate
+
+
+async def slow_readers(target: Target) -> None:
+    """Ask for many reports, and for the page again and again, and read nothing."""
+
+    async def one(number: int) -> None:
+        if number % 2:
+            _, writer = await raw(target)
+            request = f"GET /app.js?token={target.token} HTTP/1.1\r\nHost: 127.0.0.1:{target.port}\r\n\r\n".encode()
+            writer.write(request * 1000)
+        else:
+            _, writer = await upgraded(target, "/analysis")
+            async for query in queries(target):
+                data = query.encode()
+                writer.write(b"\x81\xfe" + len(data).to_bytes(2) + b"\0\0\0\0" + data)
+                if writer.transport.get_write_buffer_size() > 1 << 20:
+                    break
+        try:
+            await asyncio.sleep(60)
+        finally:
+            writer.transport.abort()
+
+    await many(20, one)
+
+
+async def wrong_tokens(target: Target) -> None:
+    async def one(number: int) -> None:
+        async with ClientSession() as session:
+            for each in itertools.count():
+                async with session.get(f"http://127.0.0.1:{target.port}/?token=wrong-{number}-{each}"):
+                    pass
+
+    await many(20, one)
+
+
+MEGABYTE = 1 << 20
+MASK = b"\0\0\0\0"
+
+ATTACKS: dict[str, Attack] = {
+    "nothing": lambda target: asyncio.sleep(60),
+    "1,000 idle connections": connections(1000, b""),
+    "300 requests, byte by byte": connections(300, b"GET / HTTP/1.1\r\n", again=b"X"),
+    "requests that are none": connections(50, b"NONSENSE\r\n\r\n" * 100),
+    "requests without a token": connections(50, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 1000),
+    "wrong tokens": wrong_tokens,
+    "clients that read nothing": slow_readers,
+    "a megabyte of line ends to /gtp": floods("/gtp", repeated(b"\n" * MEGABYTE)),
+    "GTP commands of all kinds": floods("/gtp", repeated("\n".join(COMMANDS) + "\n")),
+    "a megabyte of line ends to /analysis": floods("/analysis", repeated(b"\n" * MEGABYTE)),
+    "queries for ten million visits": floods("/analysis", queries),
+    "queries that are none": floods("/analysis", repeated("{}\n" * 10_000, "[" * 100_000, '{"id":"a","moves":7}')),
+    "requests of pages of all kinds": floods("/play", pages),
+    "requests of pages about the same game": floods("/play", disturbances),
+    "requests of pages that are none": floods("/play", repeated("{}", "[" * MEGABYTE, '"', "7")),
+    "new games": floods("/play", new_games),
+    "records of 60,000 variations": floods("/play", records, clients=4),
+    "pings": frames("/play", (b"\x89\x80" + MASK) * 10_000),
+    "messages without content": frames("/play", (b"\x81\x80" + MASK) * 10_000),
+    "fragments without end": frames("/play", b"\x01\x80" + MASK + (b"\x00\x80" + MASK) * 10_000),
+    "frames of 2**62 bytes": frames("/play", b"\x81\xff" + (2**62).to_bytes(8) + MASK + b"x" * MEGABYTE),
+    "malformed frames": frames("/play", os.urandom(1000)),
+}
+
+
+async def attack(port: int, token: str, game: str, names: list[str]) -> None:
+    """Attack a server in several ways at once, for ever."""
+    await asyncio.gather(*(ATTACKS[name](Target(port, token, game)) for name in names))
+
+
+class GoodClient:
+    """Plays a game; `begin` begins a new one."""
+
+    def __init__(self, socket: ClientWebSocketResponse) -> None:
+        self._socket = socket
+        self.game = ""
+
+    async def begin(self) -> None:
+        await self._socket.send_json(NEW)
+        self.game = (await self._next(lambda game: game["phase"] == "playing" and game["moves"] == []))["id"]
+
+    async def seconds_of_moves(self, duration: float) -> list[float]:
+        """Play for so long; return the seconds from each move to the engine's one."""
+        found = []
+        end = time.monotonic() + duration
+        while time.monotonic() < end or not found:
+            started = time.monotonic()
+            await self._socket.send_json({"do": "play", "vertex": "pass"})
+            await self._next(
+                lambda game: game["moves"] != [] and not game["thinking"] and game["moves"][-1][0] == "white"
+            )
+            found.append(time.monotonic() - started)
+            await self._socket.send_json({"do": "undo"})
+            await self._next(lambda game: game["moves"] == [] and not game["thinking"])
+        return found
+
+    async def _next(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        while True:
+            message = await self._socket.receive()
+            assert message.type is WSMsgType.TEXT, f"the connection was lost: {message}"
+            data = message.json()
+            if data["type"] == "game" and condition(data):
+                return data
+
+
+@contextlib.asynccontextmanager
+async def playing(port: int, token: str) -> AsyncIterator[GoodClient]:
+    """Yield a client that plays."""
+    url = Target(port, token, "").url("/play")
+    async with ClientSession() as session, session.ws_connect(url, max_msg_size=0) as socket:
+        client = GoodClient(socket)
+        await client.begin()
+        yield client
+
+
+async def seconds_under(port: int, token: str, names: list[str], duration: float) -> list[float]:
+    """Return how long a well-behaved client waits for each move while another process attacks the server."""
+    async with playing(port, token) as client:
+        code = f"import asyncio; from web.attacks import attack; asyncio.run(attack({port}, '', '', []))"
+        code = code.replace("'', '', []", f"{token!r}, {client.game!r}, {names!r}")
+        folder = os.path.dirname(os.path.dirname(__file__))
+        attacker = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=folder)
+        try:
+            await asyncio.sleep(min(1.0, duration))
+            return await client.seconds_of_moves(duration)
+        finally:
+            attacker.kill()
+            await attacker.wait()
+
+
+@contextlib.contextmanager
+def server(token: str) -> Iterator[tuple[int, "subprocess.Popen[str]"]]:
+    """Yield the port and the process of a server whose engine needs a few milliseconds for a move."""
+    command = [sys.executable, "-m", "gtp_engine", "serve", "--port", "0", "--search", "rave"]
+    with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
+        environment = {**os.environ, "TENGEN_TOKEN": token, "TENGEN_DATA_DIR": folder}
+        process = subprocess.Popen(
+            [*command, "--visits", "20", "--threads", "1"], env=environment, stderr=log, encoding="utf-8"
+        )
+        try:
+            while (found := re.search(r"http://127\.0\.0\.1:(\d+)/", _text_of(log.name))) is None:
+                assert process.poll() is None, _text_of(log.name)
+                time.sleep(0.05)
+            yield int(found[1]), process
+            assert process.poll() is None, "the server has ended"
+            assert "Traceback" not in _text_of(log.name), _text_of(log.name)
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _text_of(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
