@@ -159,8 +159,15 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON number")
 
 
+MOST_UNREAD: Final = 1000
+"""Responses that wait for a controller that does not read before reports of running searches are left out."""
+
+
 class Output:
-    """Writes responses to a stream, one per line, in a thread of its own; calls `gone` if the reader is gone."""
+    """Writes responses to a stream, one per line, in a thread of its own; calls `gone` if the reader is gone.
+
+    Of responses that are not read, reports during a search are left out; the final ones are kept.
+    """
 
     def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
         self._stream: Final = stream
@@ -171,6 +178,8 @@ class Output:
 
     def send(self, response: dict[str, Any]) -> None:
         """Send a response; return at once."""
+        if response.get("isDuringSearch") and self._lines.qsize() >= MOST_UNREAD:
+            return
         self._lines.put(json.dumps(response, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n")
 
     def close(self, timeout: float | None = None) -> None:

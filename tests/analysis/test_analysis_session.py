@@ -1,6 +1,7 @@
 """Sessions with a fake search: responses, their order, and the end of a session."""
 
 import io
+import json
 import threading
 import time
 from typing import Any
@@ -14,7 +15,7 @@ from busy_machine import require_once
 from gtp_engine import __version__
 from gtp_engine.analysis import server, worker
 from gtp_engine.analysis.schedule import SLICE, Schedule
-from gtp_engine.analysis.server import Output
+from gtp_engine.analysis.server import MOST_UNREAD, Output
 from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK
@@ -424,6 +425,29 @@ class TestEnd:
         assert gone.wait(60)
         output.send({"id": "q"})
         output.close()
+
+    def test_a_controller_that_does_not_read_gets_fewer_reports_and_every_result(self) -> None:
+        """40,000 reports that were not read took 127 MB."""
+        may_write, written = threading.Event(), io.BytesIO()
+
+        class Slow(io.RawIOBase):
+            def writable(self) -> bool:
+                return True
+
+            def write(self, data: Any) -> int:
+                assert may_write.wait(60)
+                return written.write(data)
+
+        output = Output(Slow(), lambda: None)  # type: ignore[arg-type]
+        for number in range(3 * MOST_UNREAD):
+            output.send({"id": "q", "turnNumber": number, "isDuringSearch": True})
+            output.send({"id": "q", "turnNumber": number, "isDuringSearch": False})
+        may_write.set()
+        output.close(60)
+        responses = [json.loads(line) for line in written.getvalue().splitlines()]
+        finished = [response["turnNumber"] for response in responses if not response["isDuringSearch"]]
+        assert finished == list(range(3 * MOST_UNREAD))
+        assert len(responses) - len(finished) <= MOST_UNREAD
 
     def test_a_network_that_cannot_be_loaded(self) -> None:
         def load() -> FakeBackend:
