@@ -170,8 +170,9 @@ def owning_games() -> Iterator[None]:
 
 
 def _is_own_error(record: logging.LogRecord) -> bool:
-    """Return whether a line is to be logged: not for a request that is none, which anyone can send."""
-    return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
+    """Return whether a line is to be logged: not for a request that is none, or whose client has gone meanwhile."""
+    harmless = (HttpProcessingError, ConnectionResetError)
+    return record.exc_info is None or not isinstance(record.exc_info[1], harmless)
 
 
 def _end_of(host: EngineHost, operations: Operations) -> asyncio.Future[None]:

@@ -22,7 +22,7 @@ NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "han
 KINDS = (
     "new", "load", "open", "hint", "play", "go", "save", "comment", "mark", "label", "stone", "turn", "try", "main",
     "delete", "toggle_dead", "review", "stop_review", "review_file", "undo", "redo", "resign", "accept", "resume",
-    "check_time", "no such kind",
+    "check_time", "games", "delete_game", "no such kind",
 )  # fmt: skip
 
 COMMANDS = ("name", "boardsize 19", "clear_board", "genmove b", "final_score", "showboard", "no_such_command", "undo")
@@ -285,7 +285,8 @@ class GoodClient:
 
     async def _next(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         while True:
-            message = await self._socket.receive()
+            async with asyncio.timeout(120):
+                message = await self._socket.receive()
             assert message.type is WSMsgType.TEXT, f"the connection was lost: {message}"
             data = message.json()
             if data["type"] == "game" and condition(data):
@@ -302,19 +303,22 @@ async def playing(port: int, token: str) -> AsyncIterator[GoodClient]:
         yield client
 
 
-async def seconds_under(port: int, token: str, names: list[str], duration: float) -> list[float]:
-    """Return how long a well-behaved client waits for each move while another process attacks the server."""
+async def seconds_under(
+    port: int, token: str, attacks: list[list[str]], duration: float
+) -> AsyncIterator[tuple[list[str], list[float]]]:
+    """Yield how long a well-behaved client waits for each move while another process attacks the server, so or so."""
+    folder = os.path.dirname(os.path.dirname(__file__))
     async with playing(port, token) as client:
-        code = f"import asyncio; from web.attacks import attack; asyncio.run(attack({port}, '', '', []))"
-        code = code.replace("'', '', []", f"{token!r}, {client.game!r}, {names!r}")
-        folder = os.path.dirname(os.path.dirname(__file__))
-        attacker = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=folder)
-        try:
-            await asyncio.sleep(min(1.0, duration))
-            return await client.seconds_of_moves(duration)
-        finally:
-            attacker.kill()
-            await attacker.wait()
+        for names in attacks:
+            call = f"attack({port}, {token!r}, {client.game!r}, {names!r})"
+            code = f"import asyncio; from web.attacks import attack; asyncio.run({call})"
+            attacker = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=folder)
+            try:
+                await asyncio.sleep(min(1.0, duration))
+                yield names, await client.seconds_of_moves(duration)
+            finally:
+                attacker.kill()
+                await attacker.wait()
 
 
 @contextlib.contextmanager
