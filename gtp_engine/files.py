@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import os
 import secrets
 import sys
@@ -10,10 +11,11 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from gtp_engine.errors import ConfigError, TengenError, problem, shown_path
+from gtp_engine.errors import ConfigError, TengenError, problem, shown, shown_path
 
 ZIP_DAMAGE: Final = (
     ValueError,
@@ -37,6 +39,10 @@ LOCK: Final = "in-use.lock"
 
 _NOT_SYNCED: Final = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 """What some file systems say to the wish to sync a folder."""
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_LONGEST_INTEGER: Final = 20
+"""Characters of the longest integer of 64 bits."""
 
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
@@ -213,6 +219,31 @@ def owning(
             given = f"another process writes to {shown_path(folder if file is None else folder / file)}"
             raise kind(problem(given, advice=advice))
         yield
+
+
+def json_of(text: str | bytes) -> Any:
+    """Return the value of JSON that others may have written.
+
+    Raises ValueError for anything else, also for numbers that are not finite or integers beyond 64 bits, which Python's
+    parser takes, and for what is nested too deeply.
+    """
+    try:
+        return json.loads(text, parse_int=_small, parse_float=_finite, parse_constant=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _small(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER or not _LEAST <= int(text) <= _MOST:
+        raise ValueError(f"integer {shown(text)} beyond 64 bits")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{shown(text)} is not a finite number")
+    return number
 
 
 def sha256_of(path: Path) -> str:

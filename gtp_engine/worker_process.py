@@ -14,6 +14,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import SpawnProcess
@@ -107,9 +108,17 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
 
 
 def _run(work: Callable[..., None], args: tuple[Any, ...], pipe: Connection) -> None:
-    """Work: the body of a process."""
+    """Work: the body of a process, which ends when its parent has ended, however that came."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
     work(*args, pipe)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 LOCAL: Final = "local"

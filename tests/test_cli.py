@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from busy_machine import require_once
+from busy_machine import bound, require_once
 from click.testing import CliRunner, Result
 from documents import commands_of
 from match_helpers import record
@@ -400,3 +400,29 @@ def test_no_two_processes_write_to_one_folder(words: str, tmp_path: Path, monkey
     assert result.exit_code == 2, result.output
     assert result.stderr.startswith("Error: another process writes to '"), result.output
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+@pytest.mark.parametrize(
+    "command", [["--version"], ["version"], ["--help"], ["config"], ["models", "list"], ["doctor"]]
+)
+def test_a_full_disk_gets_one_sentence(command: list[str]) -> None:
+    """It got a traceback."""
+    with open("/dev/full", "w") as output:
+        run = [sys.executable, "-m", "gtp_engine", *command]
+        done = subprocess.run(run, stdout=output, stderr=subprocess.PIPE, text=True, timeout=bound(60), check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "Error: the output: No space left on device"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["--version", "config"])
+def test_a_reader_that_has_gone_is_no_reason_to_complain(command: str) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-m", "gtp_engine", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert run.stdout is not None and run.stderr is not None
+    run.stdout.close()
+    assert run.stderr.read() == b""
+    run.stderr.close()
+    assert run.wait(bound(60)) == 1

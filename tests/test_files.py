@@ -1,12 +1,15 @@
 """Files are written whole or not at all, and the user's folder is found."""
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from package_sources import PACKAGE, SOURCES, parse
 
 from gtp_engine.errors import TengenError
-from gtp_engine.files import check_writable, complete_lines, data_folder, expanded, locked, replacing
+from gtp_engine.files import check_writable, complete_lines, data_folder, expanded, json_of, locked, replacing
 
 
 def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -107,3 +110,58 @@ def test_where_the_system_has_no_locks_nothing_is_locked(
     monkeypatch.setattr(FileLock, "acquire", refuse)
     with locked(tmp_path / "lock") as is_held:
         assert is_held
+
+
+WRITERS = {"write_text", "write_bytes"}
+NEW_FILES = {
+    "kernel_cache.py": "a file of another name each time, which then replaces the kernel's",
+    "networks/wheel_download.py": "into a temporary folder",
+    "networks/quantization/quantize.py": "`save_model` writes the unfinished file of its callers",
+    "nn/quantized_copy.py": "intermediate results, which are computed again where they are missing",
+    "review/game_analysis.py": "the head of a file that grows line by line",
+    "review/worker_pool.py": "into a temporary folder",
+    "streams.py": "the stream stderr",
+    "training/distillation/plan/run_part.py": "the report in a folder that has just been emptied",
+    "training/distillation/workers.py": "into a temporary folder",
+}
+"""Files that write without `replacing`, and why nothing of value can be lost."""
+
+
+def unprotected(tree: ast.AST) -> list[int]:
+    """Return the lines that write a file outside a block with `replacing`."""
+    found = []
+
+    def visit(node: ast.AST, inside: bool) -> None:
+        if isinstance(node, ast.With | ast.AsyncWith):
+            calls = [item.context_expr.func for item in node.items if isinstance(item.context_expr, ast.Call)]
+            inside = inside or any(getattr(call, "id", getattr(call, "attr", "")) == "replacing" for call in calls)
+        if isinstance(node, ast.Call) and not inside:
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            modes = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            is_open = name == "open" and any(re.fullmatch(r"[wx]b?\+?", mode) for mode in modes)
+            if name in WRITERS or is_open:
+                found.append(node.lineno)
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    visit(tree, False)
+    return found
+
+
+def test_every_file_that_may_replace_another_does_so_whole() -> None:
+    """`printsgf FILE` on a full disk emptied the record that was there."""
+    found = {str(path.relative_to(PACKAGE)) for path in SOURCES if unprotected(parse(path))}
+    assert found - {"files.py"} == set(NEW_FILES)
+    assert unprotected(ast.parse('with replacing(p) as q:\n q.write_text("")\nopen(p, "w")')) == [3]
+
+
+@pytest.mark.parametrize("text", ["1e400", "NaN", "[-Infinity]", str(2**63), "9" * 5000, "[" * 100_000, "{", '"a'])
+def test_json_of_others_raises_nothing_but_valueerror(text: str) -> None:
+    """Python's parser takes infinities, and raises RecursionError for brackets."""
+    with pytest.raises(ValueError):
+        json_of(text)
+
+
+def test_json_of_others_is_read() -> None:
+    text = '{"a": [1, -2.5, "x", null, true, 9223372036854775807]}'
+    assert json_of(text) == {"a": [1, -2.5, "x", None, True, 2**63 - 1]}

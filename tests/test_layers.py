@@ -92,6 +92,7 @@ THREADS = (
     "benchmark.py",
     "review/review_files.py",
     "review/worker_pool.py",
+    "worker_process.py",
     "training/core/loop.py",
     "training/core/devices.py",
     "training/distillation/evaluation_server.py",

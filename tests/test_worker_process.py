@@ -1,6 +1,14 @@
 """Commands that the user names, split as the platform does."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
+from busy_machine import bound
 
 from gtp_engine.worker_process import split_command
 
@@ -20,3 +28,40 @@ def test_on_windows_the_program_splits_its_command_itself(monkeypatch: pytest.Mo
 def test_no_command_is_an_error(command: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         split_command(command)
+
+
+PARENT = """
+import sys, time
+from multiprocessing.connection import Connection
+from gtp_engine.worker_process import start_worker
+
+def work(pipe):
+    import os
+    pipe.send(os.getpid())
+    time.sleep(600)
+
+if __name__ == "__main__":
+    print(start_worker(work, duplex=False).pipe.recv(), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_ends_with_its_parent(number: signal.Signals, tmp_path: Path) -> None:
+    """Workers of `review` and `generate` went on using the processor."""
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.send_signal(number)
+        parent.wait(bound(30))
+    deadline = time.monotonic() + bound(30)
+    while True:
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

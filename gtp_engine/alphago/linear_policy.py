@@ -44,7 +44,7 @@ from gtp_engine.alphago.neighborhoods import (
     swapped_patterns,
 )
 from gtp_engine.errors import ModelError, problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE, replacing
+from gtp_engine.files import ZIP_DAMAGE, json_of, replacing
 
 FEATURES: Final = "linear-1"
 """The set of features; weights of another set mean something else."""
@@ -112,7 +112,7 @@ def read_linear_policy(path: Path) -> LinearPolicy:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        meta = json.loads(str(arrays["meta"]))
+        meta = json_of(str(arrays["meta"]))
         _check_meta(path, meta)
         return _policy_of(arrays, meta)
     except OSError as error:

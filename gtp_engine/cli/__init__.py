@@ -22,6 +22,7 @@ Exit codes: 0 success; 1 the engine could not be started, a record could not be 
 2 a wrong command line, option, model or other file (with one sentence on stderr); 130 interrupted.
 """
 
+import contextlib
 import io
 import os
 import sys
@@ -36,8 +37,9 @@ import click
 from gtp_engine import __version__
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import INTERRUPTED
-from gtp_engine.errors import TengenError
+from gtp_engine.errors import TengenError, shown_path
 from gtp_engine.languages import _
+from gtp_engine.streams import discard
 
 _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
@@ -83,6 +85,9 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
 }
 """The commands as `gtp-engine --help` lists them, each with the module and the name of its function; `gtp` is here."""
+
+_FAILED: Final = 1
+"""Exit status of a command that could not do its work."""
 
 SENTENCE: Final = 200
 """Longest first sentence of a command's help, in characters."""
@@ -218,4 +223,21 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a Windows code page may lack characters of help texts and tables
             stream.reconfigure(errors="replace")
-    cli(prog_name="gtp-engine")
+    try:
+        try:
+            cli(prog_name="gtp-engine")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        sys.exit(_refused(error))
+
+
+def _refused(error: OSError) -> int:
+    """Say in one sentence what the system refused, unless the reader of the output has gone; return the exit status."""
+    with contextlib.suppress(OSError, ValueError):
+        discard(sys.stdout)  # what is left would fail again
+    if not isinstance(error, BrokenPipeError):
+        place = "the output" if error.filename is None else shown_path(os.fspath(error.filename))
+        with contextlib.suppress(OSError):
+            click.echo(f"Error: {place}: {error.strerror or error}", err=True)
+    return _FAILED

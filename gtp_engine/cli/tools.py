@@ -15,8 +15,8 @@ from gtp_engine.cli.katago_command import VERSION, KataGoCommand, katago_model
 from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, TengenError
-from gtp_engine.files import writing
+from gtp_engine.errors import TengenError
+from gtp_engine.files import write_result
 from gtp_engine.worker_process import join_command
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
@@ -198,8 +198,7 @@ def genconfig_command(output: str, **flags: Any) -> None:
     if ponders:
         lines.append(f"maxTimePondering = {click.prompt('For how many seconds?', default=60.0, type=_SECONDS)}")
     written = ["# Configuration in KataGo's form, written by `gtp-engine genconfig`.", *lines]
-    with writing(target, ConfigError, "config file"):
-        target.write_text("\n".join([*written, "allowResignation = true", ""]), encoding="utf-8")
+    write_result(target, "\n".join([*written, "allowResignation = true", ""]).encode())
     named = [] if model is None else ["-model", model]
     command = join_command(["gtp-engine", "gtp", *named, "-config", str(target)])
     click.echo(f"Written: {target}. Play with it: {command}")

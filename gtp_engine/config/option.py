@@ -35,6 +35,7 @@ _CONTROL_CHARACTERS: Final = frozenset(map(chr, [*range(32), 127]))
 """Never part of a text: a name with a newline would break the protocol."""
 
 _LARGEST_FLOAT: Final = sys.float_info.max
+_LARGEST_INTEGER: Final = 2**63 - 1
 
 _NONE_WORD: Final = "none"
 """The text that unsets an option that may be unset."""
@@ -135,8 +136,9 @@ class Option:
         """Return whether a value of the right type is within bounds and choices; infinity and NaN never are."""
         if isinstance(value, str):
             return value in self.choices if self.choices else not _CONTROL_CHARACTERS.intersection(value)
-        low = -_LARGEST_FLOAT if self.low is None else self.low
-        high = _LARGEST_FLOAT if self.high is None else self.high
+        largest = _LARGEST_FLOAT if self.kind is float else _LARGEST_INTEGER
+        low = -largest if self.low is None else self.low
+        high = largest if self.high is None else self.high
         return low <= cast(float, value) <= high
 
     def _bounds(self) -> str:

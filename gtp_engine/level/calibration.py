@@ -43,7 +43,7 @@ from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import GOES_ON, advance_row, new_positions, put_row
-from gtp_engine.files import append, complete_lines
+from gtp_engine.files import append, complete_lines, json_of
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points
@@ -304,7 +304,7 @@ def read_games(path: Path) -> list[GameRow]:
     games: dict[tuple[object, ...], GameRow] = {}
     for number, line in enumerate(complete_lines(path), start=1):
         try:
-            row = GameRow(**json.loads(line))
+            row = GameRow(**json_of(line))
         except (ValueError, TypeError) as error:
             advice = "remove the line, or name another file"
             raise GamesFileError(problem(f"{shown_path(path)}, line {number}, is not a game", advice=advice)) from error

@@ -29,7 +29,7 @@ from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluat
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
 from gtp_engine.evaluation.positions import new_positions, put_row
-from gtp_engine.files import replacing
+from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.nn.quantized_copy import original_path
@@ -264,7 +264,7 @@ def write_table(table: RankTable, path: Path) -> None:
 def read_rank_table(path: Path) -> RankTable:
     """Return the table in a file; raises ModelError."""
     try:
-        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        values: dict[str, Any] = json_of(path.read_text(encoding="utf-8"))
         if values.pop("format") != _FORMAT:
             raise ValueError("another format")
         arrays = {name: np.array(values[name], dtype=np.float64) for name in ("means", *_PARTS)}

@@ -25,7 +25,7 @@ import numpy as np
 from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import ModelError, problem, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import json_of, replacing
 from gtp_engine.nn.named_networks import shipped_network
 from gtp_engine.nn.quantized_copy import original_path
 
@@ -155,7 +155,7 @@ def read_skills(path: Path, size: int) -> dict[str, float]:
 def read_table_file(path: Path) -> dict[str, Any]:
     """Return the contents of a table's file; raises ModelError if they are not such a table."""
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json_of(path.read_text(encoding="utf-8"))
         measured = [board["skills"] for size, board in data["boards"].items() if int(size) > 0 and board["skills"]]
         skills = [board[level] for board in measured for level in LEVELS]
         complete = all(isinstance(skill, (int, float)) and isfinite(skill) for skill in skills)

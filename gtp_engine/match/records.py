@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from gtp_engine.errors import problem, shown_path
-from gtp_engine.files import append, complete_lines, owning, replacing
+from gtp_engine.files import append, complete_lines, json_of, owning, replacing
 from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed, describe_difference
 
 FORMAT: Final = 1
@@ -77,7 +77,7 @@ class GameRecord:
     @classmethod
     def from_line(cls, line: str) -> "GameRecord":
         """Return the record of one line of JSON; raises ValueError or TypeError for anything else."""
-        return cls(**json.loads(line))
+        return cls(**json_of(line))
 
 
 class MatchFolder:
@@ -189,7 +189,7 @@ class MatchFolder:
             self._write_header()
             return
         try:
-            header: dict[str, Any] = json.loads(self._header.read_text(encoding="utf-8"))
+            header: dict[str, Any] = json_of(self._header.read_text(encoding="utf-8"))
             version, old = header["format"], dict(header["settings"])
             self._engines = dict(header["engines"])
             self._openings = header.get("openings")  # earlier versions did not record them

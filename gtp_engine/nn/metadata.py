@@ -43,7 +43,7 @@ from typing import Final
 from gtp_engine.arguments import checked
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.evaluator_info import BoardSizes
-from gtp_engine.files import replacing
+from gtp_engine.files import json_of, replacing
 
 FORMAT: Final = "1"
 KINDS: Final = ("policy", "value", "rollout", "policy+value")
@@ -235,7 +235,7 @@ def _sizes(text: str) -> BoardSizes:
 def _scales(text: str) -> Scales:
     names = {field.name for field in fields(Scales)}
     try:
-        values = json.loads(text)
+        values = json_of(text)
         if not isinstance(values, dict) or not values.keys() <= names:
             raise ValueError
         return Scales(**{name: float(value) for name, value in values.items()})

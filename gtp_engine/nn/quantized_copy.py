@@ -7,7 +7,6 @@ While it is being made, which takes minutes, a folder beside it keeps what has b
 """
 
 import contextlib
-import json
 import shutil
 import sys
 import time
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.files import locked, replacing, sha256_of
+from gtp_engine.files import json_of, locked, replacing, sha256_of
 from gtp_engine.nn.metadata import NetworkInfo, read_properties
 
 QUANTIZED_FROM: Final = "tengen.quantized_from"
@@ -217,7 +216,7 @@ def is_made_from(copy: Path, original: Path) -> bool:
 def read_quality(copy: Path) -> CopyQuality:
     """Return what a quantized file records about its comparisons; raises ModelError if it cannot be read."""
     try:
-        note: Any = json.loads(read_properties(copy).get(NOTE, "{}"))
+        note: Any = json_of(read_properties(copy).get(NOTE, "{}"))
         return CopyQuality(_comparison(note), _comparison(note.get(WITHOUT_VNNI)))
     except (AttributeError, ValueError):
         return NOTHING_KNOWN  # written by another program

@@ -20,7 +20,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.files import append, complete_lines
+from gtp_engine.files import append, complete_lines, json_of
 from gtp_engine.review.game_line import GameLine, GamePosition, RecordPlace
 from gtp_engine.review.game_review import FORMAT, Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress
@@ -253,7 +253,7 @@ class SavedWork:
     def _read(self, line: str) -> None:
         """Add a line, unless it is damaged; its position is then searched again."""
         try:
-            kind, place, data = json.loads(line)
+            kind, place, data = json_of(line)
             finding = Finding.from_json(data)
         except (ValueError, KeyError, TypeError):
             return

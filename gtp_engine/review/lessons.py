@@ -27,7 +27,7 @@ from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
 from gtp_engine.evaluation.positions import Positions, new_positions, put_row
-from gtp_engine.files import replacing
+from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_vertex, parse_vertex
 from gtp_engine.level.rank_estimate import (
@@ -388,7 +388,7 @@ class LearningRecord:
 
     def _read(self) -> dict[str, dict[str, str]]:
         try:
-            data: Any = json.loads(self._path.read_text("utf-8"))
+            data: Any = json_of(self._path.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
         return data if isinstance(data, dict) else {}

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any, Final
 
 from gtp_engine.errors import TengenError, WorkerError
-from gtp_engine.files import replacing
+from gtp_engine.files import json_of, replacing
 from gtp_engine.go.rules import Rules
 from gtp_engine.review.annotations import annotated, is_own_output
 from gtp_engine.review.finished_reviews import page_of
@@ -239,7 +239,7 @@ def _path(target: Path, kind: str) -> Path:
 def _finished(target: Path, key: str) -> dict[str, Any] | None:
     """Return the content of a finished review's JSON, None if there is none with this key."""
     try:
-        result = json.loads(_path(target, "json").read_text("utf-8"))
+        result = json_of(_path(target, "json").read_text("utf-8"))
     except (OSError, ValueError):
         return None
     known = isinstance(result, dict) and str(result.get("key")).removesuffix(_WITH_TERRITORY) == key

@@ -106,7 +106,9 @@ def read_description(path: Path) -> Tournament:
         return parse_description(tomllib.loads(text), base=path.parent)
     except tomllib.TOMLDecodeError as error:
         raise MatchError(problem(f"{path} is not TOML: {error}", advice=toml_advice(text))) from error
-    except TengenError as error:
+    except RecursionError:
+        raise MatchError(f"{path} is nested too deeply") from None
+    except (TengenError, ValueError) as error:  # the second for an integer too long for Python
         raise MatchError(problem(f"{path}: {error}", advice=toml_advice(text))) from error
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 from gtp_engine.clock import MAX_COUNT, MAX_SECONDS, TimeKind, TimeLeft, TimeSettings
 from gtp_engine.engine import Engine
 from gtp_engine.errors import ModelError, TengenError, problem, shown
-from gtp_engine.files import replacing
+from gtp_engine.files import json_of, replacing
 from gtp_engine.go.coords import format_color, parse_color, parse_vertex
 from gtp_engine.play import GameSession, SessionExtras
 from gtp_engine.sgf import GameTree
@@ -68,12 +68,12 @@ class JsonFiles:
         """Return what a file holds, None if there is none; raises JsonFileError."""
         path = self._path(name)
         try:
-            values = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
+            values = json_of(path.read_text(encoding="utf-8", errors="surrogatepass"))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise self.unreadable(name, error) from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise DamagedFileError(str(self.unreadable(name, error))) from None
         if not isinstance(values, dict):
             raise DamagedFileError(str(self.unreadable(name, "it is not a JSON object")))

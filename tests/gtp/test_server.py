@@ -3,10 +3,13 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from full_disk import fill_disk_of
 from gtp.fake_engine import FakeEngine
 
 from gtp_engine import __version__
@@ -331,3 +334,16 @@ def test_the_analyze_menu_shows_the_policy_where_there_is_one() -> None:
     assert "policy" not in make_server(no_engine, rollouts).handle_line("gogui-analyze_commands")
     for config in (Config(), rollouts.with_values({"network.model": "net.onnx"})):
         assert "dboard/Policy/tengen-policy" in make_server(no_engine, config).handle_line("gogui-analyze_commands")
+
+
+def test_printsgf_on_a_full_disk_leaves_the_record_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It emptied the old record."""
+    record = tmp_path / "game.sgf"
+    record.write_text("(;SZ[9]C[old])")
+    fill_disk_of(tmp_path / "unfinished", monkeypatch)
+    server = make_server(lambda: SimpleNamespace(to_sgf=lambda cancel: "(;SZ[9])"))
+    reply = server.handle_line(f"printsgf {record}")
+    assert reply.startswith("? cannot open") and "No space left on device" in reply
+    assert record.read_text() == "(;SZ[9]C[old])"

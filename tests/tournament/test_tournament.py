@@ -70,6 +70,7 @@ class TestDescription:
             ({"rounds": 2}, "unknown key 'rounds' of the tournament: expected engines, conditions"),
             ({"games": 0}, "option tournament.games = 0: expected an integer of at least 1"),
             ({"games": True}, "tournament.games = True"),
+            ({"games": 2**63}, "tournament.games = 9223372036854775808: expected an integer"),
             ({"format": "swiss"}, "tournament.format = 'swiss': expected round-robin or gauntlet"),
             ({"bind-to-cores": 1}, "tournament.bind_to_cores = 1: expected true or false"),
             ({"engines": [{"name": "a", "command": "b"}]}, "1 engine: expected two or more"),
@@ -95,7 +96,17 @@ class TestDescription:
         with pytest.raises(TengenError, match=message.replace("?", r"\?")):
             parse_description({"engines": engines, "conditions": [CONDITION]} | change)
 
-    @pytest.mark.parametrize(("text", "message"), [(None, "cannot read"), ("[[", "is not TOML"), ("x = 1", "key 'x'")])
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            (None, "cannot read"),
+            ("[[", "is not TOML"),
+            ("x = 1", "key 'x'"),
+            ("x = " + "[" * 100_000, "nested too deeply"),
+            ("games = " + "9" * 5000, "4300 digits"),
+        ],
+        ids=["none", "brackets", "key", "nested", "digits"],
+    )
     def test_a_bad_file_is_named(self, tmp_path: Path, text: str | None, message: str) -> None:
         path = tmp_path / "cup.toml"
         if text is not None:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.alphago.stages.stage_settings import TEST_SHARE
 from gtp_engine.errors import TengenError, counted, problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE, replacing, writing
+from gtp_engine.files import ZIP_DAMAGE, json_of, replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -224,7 +224,7 @@ def read_episodes(path: Path) -> list[Episode]:
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
-        meta: dict[str, Any] = json.loads(str(arrays.pop("meta")))
+        meta: dict[str, Any] = json_of(str(arrays.pop("meta")))
         if meta.pop("format") != FORMAT:
             raise RecordsError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
         return _episodes(path.stem, arrays, meta)

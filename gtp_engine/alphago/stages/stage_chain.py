@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.errors import ConfigError, counted
-from gtp_engine.files import writing
+from gtp_engine.files import write_result, writing
 from gtp_engine.machine import available_cores
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.statistics import format_standings
@@ -104,8 +104,7 @@ def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") ->
     match_terms = MatchTerms(plan.size, plan.games, plan.seconds)
     if status := carry_out_all(match_steps(players, match_terms, matches, parallel=available_cores())):
         return status
-    with writing(folder / TABLE, ConfigError, "table"):
-        (folder / TABLE).write_text(report_of(players, match_terms, matches) + "\n", encoding="utf-8")
+    write_result(folder / TABLE, (report_of(players, match_terms, matches) + "\n").encode())
     return 0
 
 

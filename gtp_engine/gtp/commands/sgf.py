@@ -3,9 +3,11 @@
 File names may contain spaces and may be quoted (GoGui does so), but cannot contain `#`, which starts a comment.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gtp_engine.errors import SgfError, shown_path
+from gtp_engine.files import replacing
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
@@ -46,8 +48,8 @@ def printsgf(server: "GtpServer", args: Args) -> str:
             "cannot open a file: access to files is off (option gtp.files); printsgf without a name prints the record"
         )
     try:
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(text)
+        with replacing(Path(name)) as path:
+            path.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise GtpError(f"cannot open {shown_path(name)}: {_reason(error)}") from error
     return ""

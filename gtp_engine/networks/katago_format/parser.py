@@ -5,6 +5,7 @@ float32; both forms may occur in one file.
 """
 
 import gzip
+import io
 import math
 import re
 import zlib
@@ -36,6 +37,10 @@ _LONGEST_WORD: Final = 1000
 """Bytes; names are shorter, and error messages must not show binary data without white space."""
 _BYTES_PER_TEXT_FLOAT: Final = 16
 """First guess of a float's length in text, including white space; it only affects speed."""
+_HIGHEST_RATIO: Final = 16
+"""How many times larger a gzipped file may get: weights as text shrink to a third, as binary hardly at all."""
+_LEAST_LIMIT: Final = 1 << 24
+"""Bytes that a small file may have when decompressed, whatever its own size."""
 _GZIP_MARK: Final = b"\x1f\x8b"
 
 
@@ -60,10 +65,15 @@ def _uncompressed(data: bytes) -> bytes:
     """Return `data`, decompressed if it is gzipped; raises ModelError if it is damaged."""
     if not data.startswith(_GZIP_MARK):
         return data
+    most = _LEAST_LIMIT + _HIGHEST_RATIO * len(data)
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            found = file.read(most + 1)
     except (EOFError, OSError, zlib.error) as error:
         raise ModelError(problem(f"damaged gzip data ({error})", advice="download the file again")) from error
+    if len(found) > most:
+        raise ModelError(problem(f"more than {_HIGHEST_RATIO} times as large when decompressed", expected="a network"))
+    return found
 
 
 class _Tokens:
@@ -118,7 +128,9 @@ class _Tokens:
 
     def floats(self, what: str, shape: tuple[int, ...]) -> FloatArray:
         """Return the next array, of `shape`."""
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(shape)
+        if count > len(self._data) - self._position:  # a number takes a byte at least
+            raise ModelError(problem(f"the file ends within {what}", advice="download it again"))
         mark = _BINARY_MARK.match(self._data, self._position)
         array = self._binary_floats(what, count, mark.end()) if mark else self._text_floats(what, count)
         if not np.isfinite(array).all():

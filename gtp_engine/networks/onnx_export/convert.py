@@ -20,7 +20,7 @@ from typing import Final
 
 from gtp_engine.errors import ModelError, problem, shown_path
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
-from gtp_engine.files import check_writable, replacing, sha256_of
+from gtp_engine.files import check_writable, json_of, replacing, sha256_of
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
@@ -134,7 +134,7 @@ def _state_of(source: Path) -> list[str | int]:
 def _read_index() -> dict[object, list[object]]:
     """Return, by path, size, time and hash of the files that were imported; none if the index is missing or damaged."""
     try:
-        index = json.loads((user_folder() / _INDEX).read_text(encoding="utf-8"))
+        index = json_of((user_folder() / _INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return {key: value for key, value in index.items() if isinstance(value, list)} if isinstance(index, dict) else {}

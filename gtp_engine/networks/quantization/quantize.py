@@ -63,7 +63,7 @@ import onnx
 
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
 from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.files import replacing, sha256_of
+from gtp_engine.files import json_of, replacing, sha256_of
 from gtp_engine.machine import describe_machine
 from gtp_engine.networks.onnx_export.convert import check_target, not_written
 from gtp_engine.networks.quantization.calibration import CalibrationInputs, play_examples
@@ -210,7 +210,7 @@ def compare_copy(source: Path, settings: QuantizeSettings, *, progress: StepProg
     runtimes, _, held_out = _play(info, settings, steps)
     compared = _compare(models_by_precision(source, copy, runtimes, settings.threads), held_out, steps)
     properties = read_properties(copy)
-    note: dict[str, Any] = json.loads(properties[NOTE]) | _in_note(*compared)
+    note: dict[str, Any] = json_of(properties[NOTE]) | _in_note(*compared)
     try:
         with replacing(copy) as unfinished:
             save_model(onnx.load(copy), unfinished, note, properties[QUANTIZED_FROM])

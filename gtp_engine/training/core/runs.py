@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Final, NamedTuple
 
 from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import replacing, sha256_of, writing
+from gtp_engine.files import json_of, replacing, sha256_of, writing
 from gtp_engine.streams import write_log
 from gtp_engine.training.core.learning import check_same
 from gtp_engine.worker_process import join_command
@@ -96,7 +96,7 @@ def open_folder(folder: Path, command: str, teacher: Path) -> None:
             with replacing(record) as path:
                 path.write_text(json.dumps(given) + "\n", encoding="utf-8")
         try:
-            began: dict[str, str] = json.loads(record.read_text(encoding="utf-8"))
+            began: dict[str, str] = json_of(record.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ConfigError(problem(f"chain {shown_path(record)} is damaged", advice="delete it")) from error
     check_same(began, given)

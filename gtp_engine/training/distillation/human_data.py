@@ -14,7 +14,6 @@ moves in these games not at all.  So no player and no position is in both parts.
 """
 
 import gzip
-import json
 import lzma
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, rank_number
 from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown_path
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import new_positions, put_row
+from gtp_engine.files import json_of
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
@@ -122,7 +122,7 @@ def _games_of_lines(path: Path, log: Callable[[str], None]) -> Iterator[HumanGam
         with openers.get(path.suffix, open)(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    yield _game_of(json.loads(line), f"{path.name}:{number}")
+                    yield _game_of(json_of(line), f"{path.name}:{number}")
                 except (ValueError, KeyError, TypeError, TengenError) as error:
                     log(f"{path}, line {number}: {error}")
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:

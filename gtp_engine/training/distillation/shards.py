@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import TengenError, problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE, replacing, writing
+from gtp_engine.files import ZIP_DAMAGE, json_of, replacing, writing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 
@@ -180,7 +180,7 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
     """Return the positions of a shard and their origin; raises ShardError."""
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            values: dict[str, Any] = json.loads(str(file["meta"]))
+            values: dict[str, Any] = json_of(str(file["meta"]))
             found = values.pop("format")
             if found not in (*_OLD_FORMATS, FORMAT):
                 raise ShardError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.files import json_of
 from gtp_engine.networks.katago_format import description
 from gtp_engine.networks.katago_format.description import Activation, Network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
@@ -56,7 +57,7 @@ def architecture_of(network: Network) -> str:
 def network_of(architecture: str, fill: Fill) -> Network:
     """Return the network of an architecture with the arrays that `fill` gives; raises ModelError if it is invalid."""
     try:
-        network = _decode(json.loads(architecture), (), fill)
+        network = _decode(json_of(architecture), (), fill)
         if not isinstance(network, Network):
             raise TypeError
     except (KeyError, TypeError, ValueError) as error:

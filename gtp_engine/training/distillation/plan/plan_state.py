@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import replacing, sha256_of, writing
+from gtp_engine.files import json_of, replacing, sha256_of, writing
 from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.learning import check_same
 from gtp_engine.training.distillation.distillation_settings import PlanSettings
@@ -169,7 +169,7 @@ def read_state(folder: Path, settings: PlanSettings) -> PlanState:
     if not path.exists():
         return PlanState(asdict(settings))
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json_of(path.read_text(encoding="utf-8"))
         if values.pop("format") != _FORMAT:
             raise ValueError
         values["networks"] = {title: NetworkState(**each) for title, each in values["networks"].items()}
