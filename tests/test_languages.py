@@ -1,6 +1,8 @@
 """The languages of the interface: which one is taken, and what the catalogues make of a text."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,10 @@ def test_a_page_says_which_languages_it_speaks() -> None:
     page = languages.in_language('<html data-language="@LANGUAGE@" data-languages="@LANGUAGES@">')
     assert 'data-language="ja"' in page
     assert "&quot;ko&quot;: &quot;한국어&quot;" in page
+
+
+def test_every_text_is_in_every_catalogue() -> None:
+    """`scripts/translations` adds them, and lists what is to be translated."""
+    script = Path(__file__).parent.parent / "scripts" / "translations"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == ("", 0)

@@ -1,10 +1,11 @@
 // The board as SVG: a grid of cells for mouse, touch and keyboard, and layers for what is on it.
 
+import { _ } from "./language.js";
 import { LETTERS, pointOf, vertexOf } from "./position.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const NAMES = { ".": "empty", X: "black stone", O: "white stone" };
-const OWNERS = { X: "Black's point", O: "White's point" };
+const NAMES = { ".": () => _("empty"), X: () => _("black stone"), O: () => _("white stone") };
+const OWNERS = { X: () => _("Black's point"), O: () => _("White's point") };
 const MARGIN = 1.05;
 const SHAPES = { // of marks, from the point on
   triangle: "m0 -.27l.24 .41h-.48z", square: "m-.2 -.2h.4v.4h-.4z", circle: "m-.24 0a.24 .24 0 1 0 .48 0a.24 .24 0 1 0 -.48 0z",
@@ -36,7 +37,7 @@ export function svg(name, attributes = {}, ...children) {
 export class Board {
   /** A board inside `parent`; `onChoose(vertex)` is called for the point that is clicked, tapped or entered, the latter
    * only if the board `hasCursor`, which takes the arrow keys; `usage` says so to screen readers. */
-  constructor(parent, onChoose, { hasCursor = true, usage = "Arrow keys move, Enter plays." } = {}) {
+  constructor(parent, onChoose, { hasCursor = true, usage = _("Arrow keys move, Enter plays.") } = {}) {
     this.parent = parent;
     this.onChoose = onChoose;
     this.hasCursor = hasCursor;
@@ -68,8 +69,8 @@ export class Board {
         const vertex = vertexOf(x, y, this.height);
         const isDead = dead.has(vertex);
         const isLast = position.last && position.last[0] === x && position.last[1] === y;
-        const owner = stone === "." && OWNERS[position.owners?.[y][x]];
-        this.labels[y][x] = `${vertex}, ${NAMES[stone]}${isDead ? ", dead" : ""}${owner ? `, ${owner}` : ""}${isLast ? ", last move" : ""}`;
+        const owner = stone === "." && OWNERS[position.owners?.[y][x]]?.();
+        this.labels[y][x] = [vertex, NAMES[stone](), isDead && _("dead"), owner, isLast && _("last move")].filter(Boolean).join(", ");
         this.cells[y][x].setAttribute("aria-label", this.labels[y][x]);
         this.stones[y][x] = null;
         if (stone === ".") continue;
@@ -178,7 +179,7 @@ export class Board {
     this.wait(null);
     const grid = svg("svg", {
       viewBox: `${-MARGIN} ${-MARGIN} ${width - 1 + 2 * MARGIN} ${height - 1 + 2 * MARGIN}`,
-      role: "grid", "aria-label": `Board of ${width} by ${height}.${this.hasCursor ? ` ${this.usage}` : ""}`,
+      role: "grid", "aria-label": `${_("Board of {width} by {height}.", { width, height })}${this.hasCursor ? ` ${this.usage}` : ""}`,
       "aria-rowcount": height, "aria-colcount": width,
     });
     this.layers = {};

@@ -3,6 +3,7 @@
 
 import { Connection } from "./connection.js";
 import { lossText } from "./board.js";
+import { _ } from "./language.js";
 import { pointOf } from "./position.js";
 
 const ENDLESS = 1000000; // visits of the position that is shown
@@ -147,7 +148,7 @@ export function marked(moves, labels) {
     const texts = { points: [lossText(loss), lossText(loss, 0)], winrate: [percent, percent], visits: [short(move.visits), short(move.visits)] };
     const [text, brief] = texts[labels];
     const small = labels === "points" ? percent : lossText(loss);
-    const label = rank ? `loses ${loss.toFixed(1)} points` : "best move";
+    const label = rank ? _("loses {points} points", { points: loss.toFixed(1) }) : _("best move");
     return { ...move, loss, text, brief, small, label, share: move.visits / most, kind: rank ? "" : "best" };
   });
 }

@@ -522,7 +522,9 @@ function drawAnalysis() {
   if (!analysis.isOn) return;
   const root = analysis.live?.rootInfo;
   const lead = root && `${root.scoreLead >= 0 ? "B" : "W"}+${Math.abs(root.scoreLead).toFixed(1)}`;
-  element("verdict").textContent = root ? `Black ${(100 * root.winrate).toFixed(1)} % · ${lead} · ${root.visits} visits` : "Analysing …";
+  element("verdict").textContent = root
+    ? _("Black {winrate} % · {lead} · {visits} visits", { winrate: (100 * root.winrate).toFixed(1), lead, visits: root.visits })
+    : _("Analysing …");
   element("moves").tBodies[0].replaceChildren(...moves.map((move) => {
     const row = document.createElement("tr");
     const cells = [move.vertex, `${(100 * move.winrate).toFixed(1)} %`, signed(move.lead), String(move.visits), move.pv.slice(1, PV_LENGTH).join(" ")];

@@ -2,6 +2,7 @@
 
 import { lossClass } from "./board.js";
 import { Graph } from "./graph.js";
+import { _ } from "./language.js";
 
 const BARS = 0.45; // of the height, at most
 
@@ -25,10 +26,14 @@ export class Course {
       { kind: "graph-lead", values: values.map((value) => value?.lead), low: -widest, high: widest, marks: [0] },
       { kind: "graph-winrate", values: values.map((value) => value?.winrate), low: 0, high: 1 },
     ]);
-    const texts = { winrate: "Black's winrate", lead: `lead (±${widest.toFixed(0)} points)` };
-    if (lost.length) texts.lost = `points lost (up to ${most.toFixed(0)})`;
+    const texts = { winrate: _("Black's winrate"), lead: _("lead (±{points} points)", { points: widest.toFixed(0) }) };
+    if (lost.length) texts.lost = _("points lost (up to {points})", { points: most.toFixed(0) });
     this.key.replaceChildren(...Object.entries(texts).map(([kind, textContent]) => Object.assign(document.createElement("span"), { className: `key-${kind}`, textContent })));
     const known = values[now];
-    this.graph.svg.setAttribute("aria-label", `Winrate (green) and lead (orange, up to ${widest.toFixed(0)} points) of Black over ${moves} moves.${lost.length ? ` Points lost by each move (bars, up to ${most.toFixed(0)}).` : ""}${known ? ` Here ${(100 * known.winrate).toFixed(0)} %.` : ""}`);
+    this.graph.svg.setAttribute("aria-label", [
+      _("Winrate (green) and lead (orange, up to {points} points) of Black over {moves} moves.", { points: widest.toFixed(0), moves }),
+      lost.length ? _("Points lost by each move (bars, up to {points}).", { points: most.toFixed(0) }) : "",
+      known ? _("Here {percent} %.", { percent: (100 * known.winrate).toFixed(0) }) : "",
+    ].filter(Boolean).join(" "));
   }
 }

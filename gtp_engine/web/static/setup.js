@@ -2,9 +2,9 @@
 
 import { _ } from "./language.js";
 
-const LEVELS = [["max", "full strength"]]
-  .concat(Array.from({ length: 9 }, (_, number) => [`${9 - number}d`, `${9 - number} dan`]))
-  .concat(Array.from({ length: 20 }, (_, number) => [`${number + 1}k`, `${number + 1} kyu`]));
+const levels = () => [["max", _("full strength")]]
+  .concat(Array.from({ length: 9 }, (__, number) => [`${9 - number}d`, _("{rank} dan", { rank: 9 - number })]))
+  .concat(Array.from({ length: 20 }, (__, number) => [`${number + 1}k`, _("{rank} kyu", { rank: number + 1 })]));
 const HANDICAP_KOMI = 0.5;
 const USUAL_RULES = "chinese";
 const CHOICES = "setup"; // the key of what was chosen last
@@ -22,8 +22,8 @@ export class Setup {
     this.form = dialog.querySelector("form");
     this.komi = new Map();
     const { elements } = this.form;
-    elements.handicap.append(...[2, 3, 4, 5, 6, 7, 8, 9].map((count) => new Option(`${count} stones`, count)));
-    elements.level.append(...LEVELS.map(([name, text]) => new Option(text, name)));
+    elements.handicap.append(...[2, 3, 4, 5, 6, 7, 8, 9].map((count) => new Option(_("{count} stones", { count }), count)));
+    elements.level.append(...levels().map(([name, text]) => new Option(text, name)));
     this.form.addEventListener("change", (event) => this.changed(event.target.name));
     dialog.addEventListener("close", () => {
       if (dialog.returnValue !== "start") return;

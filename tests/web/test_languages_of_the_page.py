@@ -1,0 +1,46 @@
+"""The page in its reader's language."""
+
+from pathlib import Path
+
+import pytest
+from web.browser import Chromium, Windows, needs_browser, until
+from web.page_support import MY_MOVE, new_game, server
+
+from gtp_engine.languages import page_texts
+
+pytestmark = needs_browser
+
+
+@pytest.mark.parametrize(("locale", "language"), [("ja-JP", "ja"), ("zh-TW", "zh-Hant"), ("ko-KR", "ko")])
+def test_the_page_speaks_the_browsers_language(locale: str, language: str, chromium: Chromium, tmp_path: Path) -> None:
+    texts = page_texts(language)
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/", locale=locale)
+            await until(page, "document.querySelector('#setup').open")
+            assert await page.evaluate("document.documentElement.lang") == language
+            assert await page.inner_text("#setup-title") == texts["New game"]
+            await page.click("#setup button[value=start]")
+            await until(page, f"document.querySelector('#status').innerText.includes({texts['Your move.']!r})")
+            assert await page.inner_text("#pass") == texts["Pass"]
+            label = await page.get_attribute(".point[data-x='4'][data-y='4']", "aria-label")
+            assert label == f"E5, {texts['empty']}"
+
+    chromium.run(test)
+
+
+def test_a_language_that_was_chosen_lasts(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="9", human="B")
+            await until(page, MY_MOVE)
+            await page.click("#preferences summary")
+            await page.select_option("#language", "zh-Hans")
+            await until(page, "document.documentElement.lang === 'zh-Hans'")
+            assert await page.inner_text("#pass") == page_texts("zh-Hans")["Pass"]
+            await page.reload()
+            await until(page, "document.documentElement.lang === 'zh-Hans'")
+
+    chromium.run(test)
