@@ -193,6 +193,7 @@ class SavedReviews:
 
     def __init__(self, folder: Path) -> None:
         self._files: Final = JsonFiles(folder, "review")
+        self._accuracies: dict[tuple[str, float], Message] = {}  # by name and time of the file
 
     def save(self, name: str, review: FinishedReview) -> None:
         """Write the review of the game `name`; raises JsonFileError."""
@@ -210,6 +211,25 @@ class SavedReviews:
             return FinishedReview({**values["message"]}, files)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise self._files.unreadable(name, error) from None
+
+    def accuracies(self) -> dict[str, Message]:
+        """Return by games the `line` that was reviewed, and the accuracy of "B" and "W", None without a move."""
+        self._accuracies = {
+            (name, written): self._accuracies.get((name, written)) or self._accuracy(name)
+            for name, written in self._files.newest(MOST_REVIEWS)
+        }
+        return {name: accuracy for (name, _), accuracy in self._accuracies.items() if accuracy}
+
+    def _accuracy(self, name: str) -> Message:
+        """Return the accuracies in a file, nothing for one that holds none."""
+        with suppress(JsonFileError, TypeError, LookupError):
+            if (review := self.load(name)) is not None:
+                players = review.message["players"]
+                return {
+                    "line": review.message["line"],
+                    **{color: players[color]["accuracy"] for color in ("B", "W")},
+                }
+        return {}
 
 
 class ReviewError(TengenError):
@@ -255,6 +275,10 @@ class GameReviews:
         with suppress(TengenError):  # a record without moves
             if (stored := await asyncio.to_thread(work.stored)) is not None:
                 self._remember(game.name, stored)
+
+    async def accuracies(self) -> dict[str, Message]:
+        """Return the accuracies of the reviews that are kept (see `SavedReviews`)."""
+        return await asyncio.to_thread(self._saved.accuracies)
 
     async def start(self, game: OpenGame) -> None:
         """Begin to review a game, in the background; raises ReviewError while a page shows another that is reviewed.

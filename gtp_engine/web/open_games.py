@@ -12,7 +12,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +23,7 @@ from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of, state_of
 from gtp_engine.play.game_state import node_values
 from gtp_engine.review.annotations import can_be_annotated
+from gtp_engine.review.game_review import color_letter
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, parse_sgf, play_record
 from gtp_engine.web.client_socket import AddressPaces
@@ -63,11 +64,12 @@ LEVEL: Final = "play.level"
 class GameEntry(NamedTuple):
     """What the server knows of a game besides its session.
 
-    `level` is that of the engine, None if it has no levels.
+    `level` is that of the engine, None if it has no levels; `title` what its owner calls it, "" for nothing.
     """
 
     name: str
     level: str | None
+    title: str = ""
 
 
 class OpenGame:
@@ -85,6 +87,8 @@ class OpenGame:
         self._precedence: Final = host.precedence
         self._log: Final = host.log
         self._lock: Final = asyncio.Lock()
+        self._writing: Final = asyncio.Lock()
+        self._kept = SavedGame.of(session, entry.level, entry.title)
         self._cancel = CancelToken()
         self._interruptions = 0
         self._is_ending = False
@@ -196,6 +200,11 @@ class OpenGame:
             self._let_engine_move()
         return {"type": "hint", "id": self.name, "moves": moves}
 
+    async def rename(self, title: str) -> None:
+        """Give the game another name, also while the engine thinks; raises JsonFileError."""
+        self._kept = replace(self._kept, title=title)
+        await self._write(keeps_age=True)
+
     def end(self) -> None:
         """Let the engine begin no other search, and tell pages why."""
         self._is_ending = True
@@ -284,15 +293,20 @@ class OpenGame:
 
     async def _save(self) -> None:
         """Write the game to its file, in a thread; tell pages if that is impossible."""
-        game, before = SavedGame.of(self._session, self._entry.level), self.unsaved
+        before = self.unsaved
+        self._kept = SavedGame.of(self._session, self._entry.level, self._kept.title)
         try:
-            await asyncio.to_thread(self._saved.save, self.name, game)
+            await self._write()
             self.unsaved = ""
         except JsonFileError as error:
             self.unsaved = str(error)
         if self.unsaved and self.unsaved != before:
             self._log(self.unsaved)
             self.publish({"type": "error", "message": self.unsaved})
+
+    async def _write(self, *, keeps_age: bool = False) -> None:
+        async with self._writing:
+            await asyncio.to_thread(self._saved.save, self.name, self._kept, keeps_age=keeps_age)
 
 
 def encoded(message: Message) -> str:
@@ -353,17 +367,23 @@ def _state_of(session: GameSession) -> Message:
     }
 
 
-def _summary(saved: SavedGame) -> Message:
-    """Return what a list of games shows of one: who played, the last position, the result; raises TengenError."""
+def _summary(saved: SavedGame, review: Message) -> Message:
+    """Return what a list of games shows of one: who played, the last position, the result; raises TengenError.
+
+    The accuracy is that of `review` (see `SavedReviews.accuracies`) unless the game is another one by now.
+    """
     record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
     game, _ = play_record(record)
     points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
+    line = [[color_letter(move.color), game.vertex(move.point)] for move in game.moves]
     return {
+        "title": saved.title,
         "names": {"black": record.black_name or "Black", "white": record.white_name or "White"},
         "human": saved.human,
         "opened": not saved.is_own,
         "moves": len(game.moves),
         "result": saved.result or record.result or "",
+        "accuracy": {color: review[color] for color in ("B", "W")} if review.get("line") == line else None,
         "rows": ["".join(".XO"[int(game.board.color[point])] for point in row) for row in points],
     }
 
@@ -415,21 +435,21 @@ class OpenGames:
                 return game
             try:
                 saved = await asyncio.to_thread(self._saved.load, name)
-                return await self._open(GameEntry(name, saved.level), saved.session)
+                return await self._open(GameEntry(name, saved.level, saved.title), saved.session)
             except DamagedFileError as error:
                 await asyncio.to_thread(self._saved.put_aside, name)
                 self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
                 raise JsonFileError(f"the game {name} is damaged and was put aside") from error
 
-    async def newest(self) -> Message:
-        """Return the games on the disk that were played last, as a message."""
-        return {"type": "games", "games": await asyncio.to_thread(self._newest)}
+    async def newest(self, reviews: dict[str, Message]) -> Message:
+        """Return the games on the disk that were played last, as a message, with the accuracies in `reviews`."""
+        return {"type": "games", "games": await asyncio.to_thread(self._newest, reviews)}
 
-    def _newest(self) -> list[Message]:
+    def _newest(self, reviews: dict[str, Message]) -> list[Message]:
         found = []
         for name, written, saved in self._saved.newest(MOST_LISTED):
             with contextlib.suppress(TengenError):
-                found.append({"id": name, "time": written, **_summary(saved)})
+                found.append({"id": name, "time": written, **_summary(saved, reviews.get(name, {}))})
         return found
 
     async def remove(self, name: str) -> None:
@@ -441,6 +461,15 @@ class OpenGames:
             if game is not None:
                 await game.close()
             await asyncio.to_thread(self._saved.remove, name)
+
+    async def rename(self, name: str, title: str) -> None:
+        """Give a game another name, "" for none, which changes nothing else of it; raises TengenError."""
+        async with self._lock:
+            if name in self._games:
+                await self._games[name].rename(title)
+            else:
+                saved = await asyncio.to_thread(self._saved.load, name)
+                await asyncio.to_thread(self._saved.save, name, replace(saved, title=title), keeps_age=True)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a page shows a game."""

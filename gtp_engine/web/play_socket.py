@@ -10,7 +10,7 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     nodes     those that are new or have changed since; new ones are the last children of their parents
     at        the node to show after an edit: one that it has made, or the one before what it has taken out
     record    the game as a file, in base 64
-    games     the games on the disk that were played last
+    games     the games on the disk that were played last, with accuracies where their moves have been reviewed
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
@@ -46,6 +46,9 @@ MAX_KOMI: Final = 400
 """Points for either side; KataGo's bound, since networks are not trained beyond it."""
 
 MAX_HANDICAP: Final = 9
+
+MAX_TITLE: Final = 80
+"""Characters of the name of a game."""
 
 MAX_FILE: Final = 780_000
 """Longest game record, bytes, that fits into a message, where three bytes take four; a game has about 10 kB."""
@@ -91,6 +94,7 @@ class _Page:
             "open": self._open,
             "games": self._list,
             "delete_game": self._delete,
+            "rename_game": self._rename,
             "check_time": self._check_time,
             "hint": self._hint,
             "play": self._play,
@@ -143,11 +147,18 @@ class _Page:
         await command(Fields(data))
 
     async def _list(self, fields: Fields) -> None:
-        self._send(await self._games.newest())
+        self._send(await self._games.newest(await self._reviews.accuracies()))
 
     async def _delete(self, fields: Fields) -> None:
         await self._games.remove(_text(fields, "id"))
-        self._send(await self._games.newest())
+        await self._list(fields)
+
+    async def _rename(self, fields: Fields) -> None:
+        title = " ".join(_text(fields, "title").split())
+        if len(title) > MAX_TITLE:
+            raise fields.error("title", f"{MAX_TITLE} characters at most")
+        await self._games.rename(_text(fields, "id"), title)
+        await self._list(fields)
 
     async def _start(self, fields: Fields) -> None:
         settings = GameSettings(
@@ -351,6 +362,7 @@ _NEEDED: Final[dict[str, Role]] = {
     "review_file": Role.WATCH,
     "games": Role.COMPUTE,
     "delete_game": Role.COMPUTE,
+    "rename_game": Role.COMPUTE,
     "review": Role.COMPUTE,
     "stop_review": Role.COMPUTE,
 }

@@ -53,13 +53,15 @@ class JsonFiles:
         self._folder: Final = folder
         self._what: Final = what
 
-    def write(self, name: str, values: dict[str, Any]) -> None:
-        """Write a file, whole or not at all; raises JsonFileError."""
+    def write(self, name: str, values: dict[str, Any], *, keeps_age: bool = False) -> None:
+        """Write a file, whole or not at all, with `keeps_age` as one as old as before; raises JsonFileError."""
         path = self._path(name)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with replacing(path) as unfinished:
                 unfinished.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8", errors="surrogatepass")
+                if keeps_age and (written := _age(path)):
+                    os.utime(unfinished, (written, written))
         except OSError as error:
             reason = f"the {self._what} cannot be saved in {self._folder}: {error.strerror or error}"
             raise JsonFileError(reason) from None
@@ -151,9 +153,11 @@ class SavedGame:
     result: str = ""
     encoding: str | None = None
     notes: tuple[str, ...] = ()
+    title: str = ""
+    """The name that its owner has given to the game, "" for none."""
 
     @staticmethod
-    def of(session: GameSession, level: str | None) -> "SavedGame":
+    def of(session: GameSession, level: str | None, title: str = "") -> "SavedGame":
         """Return the game of a session."""
         rest = session.extras()
         return SavedGame(
@@ -174,6 +178,7 @@ class SavedGame:
             result=rest.result,
             encoding=rest.encoding,
             notes=rest.notes,
+            title=title,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -193,7 +198,7 @@ class SavedGame:
         game = SavedGame(**{**_without_opened(values), **rest})
         if any(set(each) != set(_COLORS) for each in clocks.values()):
             raise ValueError("a clock is missing")
-        texts = (game.sgf, game.human, game.result, *game.time, *(game.dead or ()), *notes)
+        texts = (game.sgf, game.human, game.result, game.title, *game.time, *(game.dead or ()), *notes)
         texts += tuple(text for text in (game.level, game.encoding) if text is not None)
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("a value that should be text is not")
@@ -279,9 +284,9 @@ class SavedGames:
         """Remove a game; raises JsonFileError."""
         self._files.remove(name)
 
-    def save(self, name: str, game: SavedGame) -> None:
-        """Write a game; raises JsonFileError."""
-        self._files.write(name, game.to_json())
+    def save(self, name: str, game: SavedGame, *, keeps_age: bool = False) -> None:
+        """Write a game, with `keeps_age` as one that has not been played since; raises JsonFileError."""
+        self._files.write(name, game.to_json(), keeps_age=keeps_age)
 
     def load(self, name: str) -> SavedGame:
         """Return a game; raises JsonFileError, and DamagedFileError for a file that holds none."""

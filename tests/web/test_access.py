@@ -120,11 +120,12 @@ def test_what_each_role_may_do() -> None:
                 socket = await client.ws_connect("/play", headers=bearer)
                 assert (await socket.receive_json())["role"] == role
                 refused = []
-                for name in ("open", "new", "play", "review"):
+                for name in ("open", "new", "play", "review", "rename_game"):
                     await socket.send_json({"do": name})
                     if "with a token for" in (await socket.receive_json())["message"]:
                         refused.append(name)
-                assert refused == {"watch": ["new", "play", "review"], "play": ["review"], "compute": []}[role]
+                for_all = ["review", "rename_game"]
+                assert refused == {"watch": ["new", "play", *for_all], "play": for_all, "compute": []}[role]
                 await socket.close()
 
     run(test)

@@ -1,6 +1,9 @@
 """Beginning and finding games on the page: three questions, the games on the disk, links for others."""
 
 import asyncio
+import json
+import os
+import re
 from pathlib import Path
 
 from web.browser import Chromium, Windows, needs_browser, until
@@ -60,13 +63,60 @@ def test_back_stays_on_the_page_and_games_are_found_again(chromium: Chromium, tm
             assert "Human – Tengen" in text and "Not finished. 2 moves" in text
             assert await page.evaluate("document.querySelector('#game-list canvas').width") > 0
             other = f"#game-list li:has(.game:not([data-id='{first.partition('=')[2]}']))"
-            await page.click(f"{other} > button:last-child")
+            await page.click(f"{other} button >> text=Delete")
             await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
             await page.click("#question-yes")
             await until(page, "document.querySelectorAll('#game-list li').length === 1")
             assert len([*tmp_path.glob("*.json")]) == 1
             await page.click("#game-list .game")
             await until(page, f"location.hash === '{first}' && !document.querySelector('#home').open && {MY_MOVE}")
+
+    chromium.run(test)
+
+
+def test_a_game_is_renamed_and_shows_its_accuracy(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="7", human="B")
+            await play(page, "C3")
+            await page.click("#resign")
+            await page.click("#question-yes")
+            await page.click("#moments")
+            await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
+            file = next(tmp_path.glob("*.json"))
+            os.utime(file, (1_000_000_000, 1_000_000_000))
+            await page.click("#games")
+            await page.wait_for_selector("#game-list li")
+            text = await page.inner_text("#game-list .game")
+            players, result = text.splitlines()[:2]
+            accuracy = "Accuracy: Black [0-9]+, White [0-9]+"
+            assert players == "Human – Tengen" and "2 moves · Sep 9, 2001" in result and re.search(accuracy, text), text
+            for given, shown in ((" <b>My\u3000first</b> &amp; ", "<b>My first</b> &amp;"), ("x" * 99, "x" * 80)):
+                await page.click("#game-list button >> text=Rename")
+                assert await page.get_attribute("#title", "placeholder") == players
+                await page.keyboard.type(given)
+                await page.keyboard.press("Enter")
+                await until(page, f"document.querySelector('#game-list strong').innerText === '{shown}'")
+                assert (await page.inner_text("#game-list .game")).splitlines() == [shown, *text.splitlines()]
+                label = await page.get_attribute("#game-list button >> text=Rename", "aria-label")
+                assert label == f"Rename the game {shown}"
+                assert json.loads(file.read_text("utf-8"))["title"] == shown
+            await page.click("#game-list button >> text=Rename")
+            await page.fill("#title", "not wanted")
+            await page.keyboard.press("Escape")
+            await page.click("#home-close")
+            await page.click("#undo")  # the name is kept with all changes, the accuracy is that of other moves
+            await until(page, MY_MOVE)
+            await play(page, "E5")
+            await page.click("#games")
+            await until(page, "document.querySelector('#game-list .game').innerText.includes('Not finished.')")
+            text = await page.inner_text("#game-list .game")
+            assert "x" * 80 + "\n" in text and "Accuracy" not in text
+            await page.click("#game-list button >> text=Rename")
+            await page.fill("#title", "")
+            await page.click("#naming .main")
+            await until(page, f"document.querySelector('#game-list strong').innerText === '{players}'")
 
     chromium.run(test)
 

@@ -513,6 +513,32 @@ def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyP
     run(test)
 
 
+def test_names_of_games(tmp_path: Path) -> None:
+    """A name is kept with a game that is open and with one that is not, also while the engine thinks."""
+    SavedGames(tmp_path).save("a" * 16, SavedGame("(;SZ[9];B[cc])", "black", None, ("none",), {}, ()))
+
+    async def test() -> None:
+        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            shown = (await ask(socket, **NEW))["id"]
+            for title in ("one", "two \ud800", ""):
+                for name in ("a" * 16, shown):
+                    games = (await ask(socket, "games", do="rename_game", id=name, title=title))["games"]
+                    assert [game["title"] for game in games if game["id"] == name] == [title]
+            await ask(socket, "games", do="rename_game", id=shown, title="kept")
+            await ask(socket, do="resign")
+            assert SavedGames(tmp_path).load(shown).title == "kept"
+            for values, reason in (
+                ({"id": shown, "title": "x" * 81}, "80 characters at most"),
+                ({"id": shown, "title": 7}, "a text"),
+                ({"id": shown}, "a text"),
+                ({"id": "b" * 16, "title": "x"}, "there is no game"),
+                ({"id": "../x", "title": "x"}, "16 hexadecimal digits"),
+            ):
+                assert reason in (await ask(socket, "error", do="rename_game", **values))["message"]
+
+    run(test)
+
+
 def test_a_lone_surrogate_in_a_game_ends_no_connection(tmp_path: Path) -> None:
     game = SavedGame("(;SZ[9]C[\ud800])", "black", None, ("none",), {}, (), notes=("\ud800",)).to_json()
     (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(game))

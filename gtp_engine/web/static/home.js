@@ -1,4 +1,4 @@
-// The games on the server's disk, to continue or delete, and links to a game for others.
+// The games on the server's disk, to continue, rename or delete, and links to a game for others.
 
 import { _, ngettext } from "./language.js";
 import { resultText } from "./result.js";
@@ -15,6 +15,11 @@ export class Home {
       dialog.close();
       onNew();
     };
+    this.naming = document.getElementById("naming");
+    this.title = document.getElementById("title");
+    this.naming.addEventListener("close", () => {
+      if (this.naming.returnValue) send({ do: "rename_game", id: this.named, title: this.title.value });
+    });
   }
 
   /** Show the list, which the server sends soon. */
@@ -32,13 +37,17 @@ export class Home {
     const item = document.createElement("li");
     const open = document.createElement("button");
     const text = document.createElement("span");
+    const players = `${game.names.black} – ${game.names.white}`;
+    const name = game.title || players;
     const state = game.result ? resultText(game.result, game.opened ? null : game.human) : _("Not finished.");
     const when = new Date(1000 * game.time).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
     const moves = ngettext("{count} move", "{count} moves", game.moves);
     text.append(
-      Object.assign(document.createElement("strong"), { textContent: `${game.names.black} – ${game.names.white}` }),
+      Object.assign(document.createElement("strong"), { textContent: name, dir: "auto" }),
       Object.assign(document.createElement("span"), { textContent: `${state} ${moves} · ${when}` }),
     );
+    if (game.title) text.lastChild.before(Object.assign(document.createElement("span"), { textContent: players, dir: "auto" }));
+    if (game.accuracy) text.append(Object.assign(document.createElement("span"), { textContent: accuracyText(game.accuracy) }));
     open.className = "game";
     open.dataset.id = game.id;
     open.append(thumbnail(game.rows), text);
@@ -46,13 +55,33 @@ export class Home {
       this.dialog.close();
       this.onOpen(game.id);
     };
+    const rename = Object.assign(document.createElement("button"), { textContent: _("Rename") });
+    rename.setAttribute("aria-label", _("Rename the game {name}", { name }));
+    rename.onclick = () => this.rename(game, players);
     const remove = Object.assign(document.createElement("button"), { textContent: _("Delete") });
-    remove.setAttribute("aria-label", _("Delete the game {black} – {white}", game.names));
+    remove.setAttribute("aria-label", _("Delete the game {name}", { name }));
     remove.onclick = async () => (await this.asks(_("Delete this game for good?"), _("Delete"), _("Cancel"))) && this.send({ do: "delete_game", id: game.id });
     remove.disabled = game.id === this.current(); // it is shown
-    item.append(open, remove);
+    const buttons = document.createElement("div");
+    buttons.append(rename, remove);
+    item.append(open, buttons);
     return item;
   }
+
+  /** Ask for another name for a game; without one it goes by its players. */
+  rename(game, players) {
+    this.named = game.id;
+    Object.assign(this.title, { value: game.title, placeholder: players });
+    this.naming.returnValue = "";
+    this.naming.showModal();
+    this.title.select();
+  }
+}
+
+/** Return the accuracy of both players; one who has not moved has none. */
+function accuracyText({ B, W }) {
+  const [black, white] = [B, W].map((each) => each?.toFixed(0) ?? "–");
+  return _("Accuracy: Black {black}, White {white}", { black, white });
 }
 
 /** Return a small picture of a position. */
