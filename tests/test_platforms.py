@@ -216,7 +216,8 @@ def uses_encoding_of_system(call: ast.Call) -> bool:
 
 def test_text_is_read_and_written_in_utf_8() -> None:
     """Windows has another encoding: pip's messages, KaTrain's settings and results came out garbled there."""
-    scripts = [path for path in SCRIPTS.iterdir() if path.read_bytes().startswith(b"#!/usr/bin/env python")]
+    files = [path for path in SCRIPTS.iterdir() if path.is_file()]
+    scripts = [path for path in files if path.suffix == ".py" or path.read_bytes().startswith(b"#!/usr/bin/env python")]
     found = [
         f"{path.name}:{node.lineno}"
         for path in (*SOURCES, *scripts)

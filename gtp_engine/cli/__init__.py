@@ -227,7 +227,8 @@ def main() -> None:
         try:
             cli(prog_name="gtp-engine")
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except OSError as error:
         sys.exit(_refused(error))
 
