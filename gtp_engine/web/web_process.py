@@ -76,6 +76,7 @@ _TYPES: Final = {
     ".css": "text/css",
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
     ".webmanifest": "application/manifest+json",
 }
 
@@ -262,11 +263,13 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
 
 
 def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    charset = None if kind == _TYPES[".png"] else "utf-8"
+
     async def answer(request: web.Request) -> web.StreamResponse:
         if "token" in request.query:  # now in a cookie, and out of the browser's history
             here = request.path.rpartition("/")[2] or "./"  # a proxy may have taken a prefix off
             return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": here})
-        return web.Response(body=body, content_type=kind, charset="utf-8", headers={"Cache-Control": _CACHING})
+        return web.Response(body=body, content_type=kind, charset=charset, headers={"Cache-Control": _CACHING})
 
     return answer
 

@@ -1,4 +1,4 @@
-"""The pictures of the page and of reviews in the documentation: `scripts/make_web_pictures` runs this."""
+"""The icons of the page, and pictures for the documentation: `scripts/make_web_pictures` runs this."""
 
 import io
 import json
@@ -7,8 +7,9 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.text import Text
@@ -19,7 +20,17 @@ from gtp_engine.engine import Engine
 from gtp_engine.review.finished_reviews import terminal_report
 from gtp_engine.sgf import format_sgf
 
-PICTURES: Final = Path(__file__).parent.parent.parent / "docs" / "pictures"
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+ROOT: Final = Path(__file__).parent.parent.parent
+PICTURES: Final = ROOT / "docs" / "pictures"
+STATIC: Final = ROOT / "gtp_engine" / "web" / "static"
+
+ICON_SIZES: Final = (192, 512)
+"""Pixels; phones that install a page want both."""
+
+PARTS: Final = ("icons", "page", "review")
 
 RECORD: Final = "(;SZ[9]KM[7]RU[Chinese]PB[Human]PW[Tengen];B[ee];W[cc];B[gc];W[fg];B[dd];W[gf];B[cg];W[ec])"
 """The beginning of a game, with the person to move."""
@@ -32,16 +43,48 @@ REVIEWED_LEVEL: Final = "3k"
 """Length of the game that is reviewed, and the level of both players."""
 
 REVIEW_SECONDS: Final = 1500
+FINISHED: Final = "document.querySelector('#review-news').innerText.startsWith('The review is finished')"
 WIDTH: Final = 110
 """Columns of the terminal."""
 
 
+async def draw_icons(windows: Windows) -> None:
+    """Draw icon.svg in the sizes that installed pages need."""
+    for size in ICON_SIZES:
+        page = await windows.page((STATIC / "icon.svg").as_uri(), width=size, height=size)
+        await page.screenshot(path=STATIC / f"icon-{size}.png", omit_background=True)
+
+
 async def take(windows: Windows, address: str) -> None:
-    """Write the picture of the page at an address."""
+    """Write the pictures of the page at an address, on a desktop and a phone, of a score, and of the list of games."""
+    await take_analysis(await windows.page(address, width=1180, height=760), "web.png")
+    page = await windows.page(address, width=390, height=844, touch=True)
+    await take_analysis(page, "web-phone.png")
     page = await windows.page(address, width=1180, height=760)
+    await open_game(page, played_game(9))
+    await until(page, "!document.querySelector('#score').hidden", 300)
+    await page.screenshot(path=PICTURES / "web-score.png")
+    await page.click("#accept")
+    await page.click("#review-start")
+    await until(page, FINISHED, REVIEW_SECONDS)
+    await page.click("#games")
+    await page.click("#game-list button >> nth=1")
+    await page.fill("#title", "First game of the evening")
+    await page.click("#naming .main")
+    await until(page, "document.querySelector('#game-list').innerText.includes('First game of the evening')")
+    await page.screenshot(path=PICTURES / "web-games.png")
+
+
+async def open_game(page: "Page", record: str) -> None:
+    """Open a record instead of beginning a game."""
     await until(page, "document.querySelector('#setup').open")
     await page.evaluate("document.querySelector('#setup').close()")
-    await open_record(page, RECORD)
+    await open_record(page, record)
+
+
+async def take_analysis(page: "Page", picture: str) -> None:
+    """Write a picture of a game that is being analysed."""
+    await open_game(page, RECORD)
     await until(page, "document.querySelector('#number').innerText === '8 / 8'", 300)
     await page.click("#analyse")
     await until(
@@ -50,19 +93,17 @@ async def take(windows: Windows, address: str) -> None:
         "document.querySelector('.graph-winrate').getAttribute('points').split(' ').length === 9",
         300,
     )
-    await page.screenshot(path=PICTURES / "web.png")
+    await page.evaluate("scrollTo(0, 0)")
+    await page.screenshot(path=PICTURES / picture, scale="css")
 
 
 async def take_review(windows: Windows, address: str, folder: Path) -> None:
     """Write the pictures of a review in the browser, of its own page, and of its report in a terminal."""
     page = await windows.page(address, width=1180, height=1040)
-    await until(page, "document.querySelector('#setup').open")
-    await page.evaluate("document.querySelector('#setup').close()")
-    await open_record(page, played_game())
+    await open_game(page, played_game(19, REVIEWED_MOVES))
     await until(page, f"document.querySelector('#number').innerText.endsWith('/ {REVIEWED_MOVES}')", 300)
     await page.click("#review-start")
-    finished = "document.querySelector('#review-news').innerText.startsWith('The review is finished')"
-    await until(page, finished, REVIEW_SECONDS)
+    await until(page, FINISHED, REVIEW_SECONDS)
     await page.click("#mistakes button >> nth=0")
     await page.evaluate("document.querySelector('#ranks').scrollIntoView()")
     await page.screenshot(path=PICTURES / "review-browser.png")
@@ -82,12 +123,17 @@ async def take_review(windows: Windows, address: str, folder: Path) -> None:
     )
 
 
-def played_game() -> str:
-    """Return the record of a game between two players of a level."""
-    values = {"play.level": REVIEWED_LEVEL, "play.resign": False, "search.seed": 1, "game.board_size": 19}
+def played_game(size: int, moves: int = 400) -> str:
+    """Return the record of a game between two players of a level, `moves` long unless it ends before."""
+    values: dict[str, str | bool | int] = {
+        "play.level": REVIEWED_LEVEL,
+        "play.resign": False,
+        "search.seed": 1,
+        "game.board_size": size,
+    }
     engine = Engine(Config().with_values(values))
     try:
-        for _ in range(REVIEWED_MOVES):
+        while not engine.game.is_over and len(engine.game.moves) < moves:
             engine.genmove(engine.game.to_play)
         return format_sgf(engine.game, black_name="Human", white_name="Tengen")
     finally:
@@ -96,14 +142,14 @@ def played_game() -> str:
 
 def svg_format() -> str:
     """Return the format of SVG pictures, which contain no fonts, from `scripts/make_pictures`."""
-    script = Path(__file__).parent.parent.parent / "scripts" / "make_pictures"
-    text = re.search(r'FORMAT: Final = """\\\n(.*?)"""', script.read_text("utf-8"), re.DOTALL)
+    script = (ROOT / "scripts" / "make_pictures").read_text("utf-8")
+    text = re.search(r'FORMAT: Final = """\\\n(.*?)"""', script, re.DOTALL)
     assert text is not None
     return text[1].replace("A game in the terminal: gtp-engine play", "A review in the terminal")
 
 
-def make(folder: Path) -> None:
-    """Write the pictures; `folder` is for files that are not kept."""
+def make(folder: Path, parts: Collection[str]) -> None:
+    """Write the pictures of these parts; `folder` is for files that are not kept."""
     command = [sys.executable, "-m", "gtp_engine", "serve", "--port", "0"]
     chromium = Chromium()
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(folder)) as server:
@@ -111,8 +157,12 @@ def make(folder: Path) -> None:
             assert server.stderr is not None
             address = re.search(r"http://\S+", server.stderr.readline())
             assert address is not None
-            chromium.run(lambda windows: take(windows, address[0]))
-            chromium.run(lambda windows: take_review(windows, address[0], folder), seconds=REVIEW_SECONDS)
+            if "icons" in parts:
+                chromium.run(draw_icons)
+            if "page" in parts:
+                chromium.run(lambda windows: take(windows, address[0]), seconds=REVIEW_SECONDS)
+            if "review" in parts:
+                chromium.run(lambda windows: take_review(windows, address[0], folder), seconds=REVIEW_SECONDS)
         finally:
             server.terminate()
             server.communicate()
@@ -125,5 +175,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    if unknown := set(sys.argv[1:]) - set(PARTS):
+        sys.exit(f"{', '.join(unknown)}: expected {', '.join(PARTS)}, or nothing for all of them")
     with tempfile.TemporaryDirectory() as name:
-        make(Path(name))
+        make(Path(name), sys.argv[1:] or PARTS)

@@ -171,7 +171,19 @@ def test_the_page_can_be_installed(chromium: Chromium, tmp_path: Path) -> None:
             script = "fetch(document.querySelector('link[rel=manifest]').href).then((answer) => answer.json())"
             manifest = await page.evaluate(script)
             assert (manifest["name"], manifest["display"], manifest["start_url"]) == ("Tengen", "standalone", "./")
-            icon = f"fetch('{manifest['icons'][0]['src']}').then((answer) => answer.headers.get('content-type'))"
-            assert "svg" in await page.evaluate(icon)
+            fetched = (
+                "performance.getEntriesByType('resource').map(({ name, encodedBodySize }) => [name, encodedBodySize])"
+            )
+            loaded = dict(await page.evaluate(fetched))
+            assert len(loaded) > 10 and sum(loaded.values()) < 150_000, "a first load"
+            assert not [name for name in loaded if name.endswith(".png")], "phones fetch them when they install"
+            for icon in manifest["icons"]:
+                kind = await page.evaluate(
+                    f"fetch('{icon['src']}').then((answer) => answer.headers.get('content-type'))"
+                )
+                assert kind.partition(";")[0] == icon["type"]
+                image = f"Object.assign(new Image(), {{ src: '{icon['src']}' }})"
+                width = f"((image) => image.decode().then(() => image.naturalWidth))({image})"
+                assert icon["sizes"] in ("any", "{0}x{0}".format(await page.evaluate(width)))
 
     chromium.run(test)
