@@ -95,6 +95,7 @@ async def take_analysis(page: "Page", picture: str) -> None:
     )
     await page.evaluate("scrollTo(0, 0)")
     await page.screenshot(path=PICTURES / picture, scale="css")
+    await page.close()  # else the analysis goes on, and what follows waits
 
 
 async def take_review(windows: Windows, address: str, folder: Path) -> None:
