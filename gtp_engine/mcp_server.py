@@ -8,12 +8,13 @@ which are exact; reading, which is exact within its limits; or a search, with it
 What was not searched is not in an answer.
 """
 
+import inspect
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from gtp_engine.engine.engine import Engine
 from gtp_engine.errors import GameStateError, InvalidVertexError, TengenError, counted, problem, shown
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, opponent
-from gtp_engine.go.coords import board_points, parse_color
+from gtp_engine.go.coords import board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work, working_attacks_into
 from gtp_engine.go.rules import Rules
@@ -67,14 +68,16 @@ class Position:
     rules: str = "chinese"
     komi: float | None = None
 
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
     def game(self) -> Game:
         """Return the game at this position; raises a TengenError for a record or a move that cannot be read."""
         if self.sgf:
             tree = GameTree(self.sgf)
             line = tree.main_line()
             at = [node for node in line if self.after is None or node.move_number <= self.after]
-            if self.after is not None and self.after > line[-1].move_number:
-                expected = f"at most {line[-1].move_number}, the moves of the record"
+            if self.after is not None and not 0 <= self.after <= line[-1].move_number:
+                expected = f"0 to {line[-1].move_number}, the moves of the record"
                 raise GameStateError(problem(f"after {self.after}", expected=expected))
             game = at[-1].game()
         else:
@@ -150,9 +153,11 @@ class GoTools:
         (Benson's theorem), and whether a ladder captures it.
         """
         game = position.game()
-        color = game.color_at(point)
+        where = parse_vertex(point, width=game.width, height=game.height)
+        color = EMPTY if where == PASS else game.color_at(where)
         if color == EMPTY:
-            raise InvalidVertexError(problem(f"{point.upper()} is empty", expected="the vertex of a stone"))
+            given = "pass" if where == PASS else f"{point.upper()} is empty"
+            raise InvalidVertexError(problem(given, expected="the vertex of a stone"))
         stones, liberties = game.chain(point), game.liberties(point)
         alive = game.board.color.copy()
         pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
@@ -341,6 +346,23 @@ def server(tools: GoTools) -> Any:
     """Return the server of the package `mcp` with the tools."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import ValidationError
+
+    class Server(MCPServer):
+        """Says in a sentence what is wrong with arguments, also with names that no argument has."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **others: Any) -> Any:
+            if name in TOOLS:
+                names = [*inspect.signature(getattr(tools, name)).parameters]
+                if unknown := [shown(given) for given in arguments if given not in names]:
+                    raise ToolError(problem(f"{name}: arguments {', '.join(unknown)}", expected=", ".join(names)))
+            try:
+                return await super().call_tool(name, arguments, *rest, **others)
+            except ToolError as error:
+                if isinstance(error.__cause__, ValidationError):
+                    reasons = (_wrong_argument(each) for each in error.__cause__.errors())
+                    raise ToolError(f"{name}: {'; '.join(reasons)}") from error.__cause__
+                raise
 
     def answering(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
@@ -352,10 +374,22 @@ def server(tools: GoTools) -> Any:
 
         return answer
 
-    made = MCPServer("Tengen", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
+    made = Server("Tengen", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
     for name in TOOLS:
         made.add_tool(answering(getattr(tools, name)), name=name)
     return made
+
+
+def _wrong_argument(error: Mapping[str, Any]) -> str:
+    """Return what an error of pydantic says, with what was expected."""
+    where = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "missing":
+        return problem(f"no {where}", expected="one")
+    if error["type"] == "unexpected_keyword_argument":
+        return problem(where, expected=f"one of {', '.join(each.name for each in fields(Position))}")
+    if error["type"] == "dataclass_type":
+        return problem(f"{where} {shown(error['input'])}", expected='an object, as in {"moves": ["D4", "Q16"]}')
+    return problem(f"{where} {shown(error['input'])}", expected=error["msg"].removeprefix("Input should be "))
 
 
 def _visits(visits: int) -> int:

@@ -174,7 +174,14 @@ def test_the_score_of_a_finished_game(tools: GoTools) -> None:
         ("check_move", {"position": {"size": 99}, "move": "D4"}, "99"),
         ("show_position", {"position": {"sgf": "no record"}}, "SGF"),
         ("show_position", {"position": {"size": 7, "moves": ["D4", "D4"]}}, "move 2 of the moves"),
-        ("show_position", {"position": {"sgf": "(;SZ[7];B[dd])", "after": 5}}, "at most 1"),
+        ("show_position", {"position": {"sgf": "(;SZ[7];B[dd])", "after": 5}}, "expected 0 to 1"),
+        ("show_position", {"position": {"sgf": "(;SZ[7];B[dd])", "after": -1}}, "after -1: expected 0 to 1"),
+        ("show_position", {"position": {"move": ["D4"]}}, "position.move: expected one of sgf, after, moves"),
+        ("show_position", {"position": {}, "moves": ["D4"]}, "arguments 'moves': expected position"),
+        ("show_position", {"position": {"moves": "D4 Q16"}}, "position.moves 'D4 Q16': expected a valid list"),
+        ("show_position", {"position": "D4"}, 'expected an object, as in {"moves"'),
+        ("check_move", {"position": {}}, "no move"),
+        ("group", {"position": {"moves": ["D4"]}, "point": "pass"}, "pass: expected the vertex of a stone"),
         ("analyse", {"position": {"size": 7}, "visits": 10**9}, "8 to 20000"),
         ("what_if", {"position": {"size": 7}, "line": []}, "an empty line"),
         ("review_moves", {"position": {"size": 7, "moves": ["D4"]}, "first": 1, "last": 2}, "numbers from 1 to 1"),
@@ -187,7 +194,7 @@ def test_a_wrong_question_is_refused_with_a_sentence(
 ) -> None:
     (answer,) = ask(tools, [(name, arguments)])
     assert isinstance(answer, str), answer
-    assert message in answer
+    assert message in answer and "\n" not in answer and "http" not in answer
 
 
 def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
