@@ -15,6 +15,7 @@ from nn.tiny_networks import alphago_policy, metadata, v7_network
 from gtp_engine import (
     BLACK,
     PASS,
+    ArgumentError,
     Config,
     Engine,
     FunctionEvaluator,
@@ -53,6 +54,27 @@ def evaluated(function: object, game: Game, **facts: bool) -> object:
     out = new_evaluation(1, game.width, game.height)
     FunctionEvaluator(function, **facts).evaluate(Request(positions, 1, out))  # type: ignore[arg-type]
     return out
+
+
+@pytest.mark.parametrize(
+    ("guess", "message"),
+    [
+        (None, "answer None: expected a Guess"),
+        (Guess(np.ones(20)), "expected 26 finite numbers"),
+        (Guess(np.ones((5, 5))), "expected 26 finite numbers"),
+        (Guess(np.full(26, np.inf)), "expected 26 finite numbers"),
+        (Guess(None), "policy None: expected 26 finite numbers"),
+        (Guess(np.ones(26), winrate=float("nan")), "winrate nan: expected a finite number"),
+        (Guess(np.ones(26), winrate="high"), "winrate 'high'"),
+        (Guess(np.ones(26), lead=float("inf")), "lead inf"),
+        (Guess(np.ones(26), ownership=np.ones(3)), "ownership"),
+    ],
+    ids=["none", "short", "square", "infinite", "no policy", "winrate", "text", "lead", "ownership"],
+)
+def test_what_is_no_guess_is_refused_with_a_sentence(guess: Guess, message: str) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(message)) as caught:
+        evaluated(lambda seen: guess, Game(5))
+    assert "\n" not in str(caught.value) and "evaluator function" in str(caught.value)
 
 
 def test_a_function_sees_a_position_and_answers_for_the_side_to_play() -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.arguments import checked
+from gtp_engine.errors import ArgumentError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Positions, board_size, conditions_of_row, view_board
@@ -212,29 +213,43 @@ class FunctionEvaluator(BareEvaluator):
         )
 
     def evaluate(self, request: Request) -> None:
-        """Write what the function returns; raises ValueError for a policy of another length."""
+        """Write what the function returns; raises ArgumentError for what is no guess about the position."""
         for row in range(request.rows):
             seen = Seen(request.positions, row)
             self._write(request.out, row, seen, self._function(seen))
 
     def _write(self, out: Evaluation, row: int, seen: Seen, guess: Guess) -> None:
+        if not isinstance(guess, Guess):
+            raise ArgumentError(problem(f"evaluator {self.info.name}: answer {shown(guess)}", expected="a Guess"))
         points, sign = list(board_points(seen.width, seen.height)), 1.0 if seen.to_play == BLACK else -1.0
-        weights = np.where(
-            seen.legal(), np.maximum(np.nan_to_num(np.asarray(guess.policy, dtype=np.float64)), 0.0), 0.0
-        )
+        legal = seen.legal()
+        weights = np.where(legal, np.maximum(self._numbers("policy", guess.policy, len(legal), nan=0.0), 0.0), 0.0)
+        winrate, lead = (self._numbers(name, getattr(guess, name))[0] for name in ("winrate", "lead"))
         if not weights.sum() > 0.0:
-            weights = seen.legal().astype(np.float64)
+            weights = legal.astype(np.float64)
         out.policy[row] = 0.0
         out.policy[row, [*points, PASS]] = weights / weights.sum()
-        value = sign * (2.0 * min(1.0, max(0.0, guess.winrate)) - 1.0)
+        value = sign * (2.0 * min(1.0, max(0.0, winrate)) - 1.0)
         out.win_black[row], out.loss_black[row] = (1.0 + value) / 2.0, (1.0 - value) / 2.0
-        out.score_black[row] = out.lead_black[row] = sign * guess.lead
+        out.score_black[row] = out.lead_black[row] = sign * lead
         out.score_stdev[row] = 0.0
         out.ownership_black[row] = 0.0
         if guess.ownership is not None:
-            out.ownership_black[row, points] = sign * np.asarray(guess.ownership).reshape(-1)
+            out.ownership_black[row, points] = sign * self._numbers("ownership", guess.ownership, len(points))
         for field in (out.time_left, out.winloss_error, out.score_error):
             field[row] = -1.0
+
+    def _numbers(self, name: str, value: object, count: int = 1, *, nan: float = np.nan) -> NDArray[np.float64]:
+        """Return so many finite numbers of a guess, `nan` for those that are none; raises ArgumentError."""
+        try:
+            numbers = np.asarray(value, dtype=np.float64).reshape(count)
+            numbers = np.where(np.isnan(numbers), nan, numbers)
+            if np.isfinite(numbers).all():
+                return numbers
+        except (TypeError, ValueError):
+            pass
+        expected = "a finite number" if count == 1 else f"{count} finite numbers"
+        raise ArgumentError(problem(f"evaluator {self.info.name}: {name} {shown(value)}", expected=expected))
 
 
 class ForwardingEvaluator:
