@@ -247,12 +247,12 @@ class SimpleAnalysisEngine:
                 self._fail(error)
                 return
             self.connection.log.note(RECEIVED, line)
-            self._heard = time.monotonic()
             try:
                 response = json.loads(line)
             except ValueError:
                 continue  # a banner or a message for people, as lines before a GTP reply
             if isinstance(response, dict):
+                self._heard = time.monotonic()
                 self._take(response)
 
     def _take(self, response: dict[str, Any]) -> None:

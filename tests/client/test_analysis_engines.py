@@ -122,6 +122,13 @@ def test_an_engine_that_does_not_read_or_writes_without_end() -> None:
         assert not client.is_alive()
 
 
+def test_an_engine_that_writes_lines_that_are_no_responses_is_silent() -> None:
+    babbling = [sys.executable, "-uc", "import time\nwhile True: print('loading', flush=True); time.sleep(0.02)"]
+    engine = SimpleAnalysisEngine.popen(babbling, timeout=0.5, label="babbling")
+    with engine, pytest.raises(EngineTimeoutError, match="babbling: no response to query q1"):
+        engine.analyse(Game(5), Limit(visits=1), timeout=0.5)
+
+
 def test_an_engine_for_asyncio() -> None:
     async def use() -> None:
         game = game_of()
