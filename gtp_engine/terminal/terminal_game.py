@@ -23,7 +23,7 @@ from gtp_engine.errors import (
 from gtp_engine.files import data_folder
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import format_color, parse_color, parse_vertex
+from gtp_engine.go.coords import parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.languages import _, ngettext
@@ -207,7 +207,7 @@ class TerminalGame:
             return _("accept, resume, or a dead stone>")
         if session.phase is Phase.FINISHED:
             return _("new, undo, save FILE or quit>")
-        return _("your move ({color})>", color=format_color(session.settings.human))
+        return _("your move ({color})>", color=_title(session.settings.human).lower())
 
     def _tick(self) -> Screen | None:
         """Return the screen a second later, None if the person's time has run out."""

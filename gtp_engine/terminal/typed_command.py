@@ -118,7 +118,7 @@ def read_record(name: str, number: int | None = None) -> bytes:
     Raises SgfError, also for a name that no file can have.
     """
     typed, usual = _typed_path(name), sgf_path(name)
-    data = read_sgf_file(str(typed if os.path.isfile(typed) and not os.path.exists(usual) else usual))
+    data = read_sgf_file(str(typed if os.path.exists(typed) and not os.path.exists(usual) else usual))
     return data if number is None else game_in(data, number)
 
 

@@ -11,6 +11,7 @@ from knowing_evaluator import KnowingEvaluator
 from review.review_support import analysis_of, with_mistakes
 from superko_games import triple_ko
 
+from gtp_engine import languages
 from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
@@ -155,6 +156,16 @@ def game_result(screen: Screen) -> str:
     """Return the result that a message such as "Black by 2.5 points" means."""
     color, _, margin, *_ = screen.message.split()
     return f"{color[0]}+{margin}"
+
+
+def test_the_prompt_is_translated_with_its_colour(engine: Engine) -> None:
+    script = Script("quit", "no")
+    languages.use("ja")
+    try:
+        TerminalGame(engine, GameSettings(width=7), script).run()
+    finally:
+        languages.use("en")
+    assert "黒" in script.screens[0].prompt and "black" not in script.screens[0].prompt
 
 
 def test_playing_on_after_the_passes(engine: Engine) -> None:

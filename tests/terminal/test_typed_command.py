@@ -1,8 +1,11 @@
 """What typed lines mean."""
 
+from pathlib import Path
+
 import pytest
 
-from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed
+from gtp_engine.errors import SgfError
+from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed, read_record
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,9 @@ def test_lines(line: str, command: TypedCommand) -> None:
 def test_the_help_fits_beside_a_board_of_19_lines_on_80_columns() -> None:
     assert max(map(len, help_text().splitlines())) <= 80 - (2 * 19 + 6) - 3
     assert all(parse_typed(line[:12].split()[0]).is_known for line in help_text().splitlines() if "arrows" not in line)
+
+
+def test_a_folder_is_named_as_it_was_typed(tmp_path: Path) -> None:
+    with pytest.raises(SgfError, match="expected a regular file") as caught:
+        read_record(str(tmp_path))
+    assert f"'{tmp_path}'" in str(caught.value)
