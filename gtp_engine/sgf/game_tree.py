@@ -271,6 +271,8 @@ class GameNode(TextNode):
     def _parent(self, what: str) -> "GameNode":
         if self.parent is None:
             raise SgfError(problem(f"cannot {what} the root", expected="another node"))
+        if self not in self.parent.children:
+            raise SgfError(problem(f"cannot {what} a node that has been deleted", expected="one of the tree"))
         if len(self.parent.children) > 1:
             self.parent._enclose_variations()
         return self.parent

@@ -29,7 +29,7 @@ import re
 from codecs import BOM_UTF8
 from typing import Final
 
-from gtp_engine.errors import HandicapError
+from gtp_engine.errors import HandicapError, SgfError, problem, shown
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.sgf.text_encoding import encoding_of
@@ -40,7 +40,7 @@ _NGF: Final = re.compile(rb"[^\r\n]*\r?\n\s*\d{1,2}\s*\r?\n(?s:.){0,2000}?\nPM[A
 
 _TAG: Final = re.compile(r"\\\[([A-Z]+)=(.*?)\\\]", re.DOTALL)
 _RANK: Final = re.compile(r"(.*?)\s*\(([^()]*)\)\s*")
-_GIB_MOVE: Final = re.compile(r"\s*(?:STO\s+\d+\s+\d+\s+([12])\s+(\d+)\s+(\d+)|SKI\s+\d+\s+(\d+))")
+_GIB_MOVE: Final = re.compile(r"\s*(?:STO\s+\d+\s+\d+\s+([12])\s+(\d{1,9})\s+(\d{1,9})|SKI\s+\d+\s+(\d+))")
 _GIB_HANDICAP: Final = re.compile(r"^\s*INI\s+\d+\s+\d+\s+(\d)\b", re.MULTILINE)
 _GIB_DATE: Final = re.compile(r"\bC(\d{4}):\s?(\d{1,2}):\s?(\d{1,2})|GDATE:(\d{4})-\s?(\d{1,2})-\s?(\d{1,2})")
 _GIB_RESULTS: Final = {0: "B+{}", 1: "W+{}", 3: "B+R", 4: "W+R", 7: "B+T", 8: "W+T"}
@@ -98,10 +98,12 @@ def _read_gib(text: str) -> str:
 
 
 def _read_ngf(text: str) -> str:
-    lines = text.splitlines()
+    lines = re.split(r"\r?\n", text)  # as bytes are told to be NGF: a form feed ends no line
     head = [line.strip() for line in [*lines, *[""] * _NGF_LINES][:_NGF_LINES]]
     title, size, white, black, site, handicap, _, komi, date, _, result, _ = head
-    stones = int(handicap) if handicap.isdecimal() else 0
+    if not re.fullmatch(r"\d{1,2}", size):
+        raise SgfError(problem(f"board size {shown(size)} of a record in NGF", expected="a number of lines"))
+    stones = int(handicap) if re.fullmatch(r"\d{1,2}", handicap) else 0
     root = {"SZ": size, "EV": title, "PC": site, "RE": _ngf_result(result)}
     for color, player in (("B", black), ("W", white)):
         parts = _NGF_RANK.fullmatch(player)
@@ -121,7 +123,7 @@ def _read_ngf(text: str) -> str:
 
 def _number(main: str, name: str, rest: str, letter: str) -> int | None:
     """Return the integer after a name in the main tag, or else after a letter in the other one."""
-    found = re.search(rf"{name}(-?\d+)", main) or re.search(rf"{letter}(-?\d+)", rest)
+    found = re.search(rf"{name}(-?\d{{1,9}})", main) or re.search(rf"{letter}(-?\d{{1,9}})", rest)
     return int(found[1]) if found else None
 
 

@@ -306,3 +306,12 @@ def test_long_hostile_collections_are_split_quickly(piece: bytes) -> None:
 def test_bytes_that_would_change_are_refused(data: bytes) -> None:
     with pytest.raises(SgfError, match="cannot be kept; save it in UTF-8"):
         games_in(data)
+
+
+def test_a_node_that_has_been_deleted_is_not_deleted_again() -> None:
+    tree = GameTree("(;SZ[9];B[ee](;W[cc])(;W[gc]))")
+    node = tree.main_line()[2]
+    node.delete()
+    for again in (node.delete, node.promote, node.make_main_line):
+        with pytest.raises(SgfError, match="a node that has been deleted"):
+            again()

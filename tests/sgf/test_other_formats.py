@@ -141,8 +141,20 @@ def test_other_kinds_are_refused_by_name(data: bytes, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"\\HS\n\\[GAMEBLACKNAME", b"\\[GAMETAG=C2016:99:99\\]\nSTO 0 1 1 99 99", b"t\n99\n\n\n\n\nx\nPMAABZZZZ"]
+    "data",
+    [
+        b"\\HS\n\\[GAMEBLACKNAME",
+        b"\\[GAMETAG=C2016:99:99\\]\nSTO 0 1 1 99 99",
+        b"\\[GAMETAG=G" + b"9" * 5000 + b"\\]\nSTO 0 1 1 " + b"9" * 5000 + b" 3",
+        b"t\n99\n\n\n\n\nx\nPMAABZZZZ",
+        b"t\x0cm\n19\n\n\n\n0\nx\nPMABBQEEQ",
+    ],
+    ids=["cut off", "no date", "long numbers", "no board", "form feed"],
 )
 def test_damaged_ones_raise_nothing_else(data: bytes) -> None:
     with contextlib.suppress(SgfError):
         parse_sgf(data)
+
+
+def test_a_form_feed_in_the_title_of_ngf_ends_no_line() -> None:
+    assert parse_sgf(NGF.replace("\n", "\x0cx\n", 1).encode()).width == parse_sgf(NGF.encode()).width
