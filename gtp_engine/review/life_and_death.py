@@ -154,7 +154,10 @@ def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
     """
     points: set[int] = set()
     for part in text.split(","):
-        corners = [parse_vertex(corner, width=width, height=height) for corner in part.split(":")]
+        try:
+            corners = [parse_vertex(corner, width=width, height=height) for corner in part.split(":")]
+        except InvalidVertexError as error:
+            raise InvalidVertexError(f"region {shown(text)}: {error}; rectangles are given as in A1:F5") from None
         if len(corners) > 2 or PASS in corners:
             raise InvalidVertexError(problem(f"region {shown(text)}", expected="vertices and rectangles, as in A1:F5"))
         (x1, y1), (x2, y2) = point_to_xy(corners[0], width=width), point_to_xy(corners[-1], width=width)

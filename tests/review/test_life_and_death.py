@@ -242,3 +242,9 @@ def test_most_problems_are_solved_by_a_strong_network() -> None:
         wrong += [title] if found not in answers.split(" or ") else []
     evaluator.close()
     assert len(wrong) <= 3, wrong
+
+
+def test_a_region_in_another_form_is_answered_with_the_form() -> None:
+    for text in ("A1-C3", "", "A1:C3:E5", "pass", "Z9:A1"):
+        with pytest.raises(InvalidVertexError, match="as in A1:F5"):
+            parse_region(text, width=9, height=9)
