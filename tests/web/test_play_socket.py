@@ -690,9 +690,9 @@ def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch: pyte
     threads = set()
 
     def noting(method: Callable[..., object]) -> Callable[..., object]:
-        def call(*arguments: object) -> object:
+        def call(*arguments: object, **options: object) -> object:
             threads.add(threading.current_thread())
-            return method(*arguments)
+            return method(*arguments, **options)
 
         return call
 
