@@ -176,11 +176,13 @@ class EngineConnection:
         dialogue: DialogueLog | None = None
         try:
             arguments = split_command(command) if isinstance(command, str) else list(command)
+            if not arguments:
+                raise ValueError("no command")
             program = arguments if isinstance(arguments, str) else arguments[0]
             label = label or Path(program.split()[0] if isinstance(arguments, str) else program).name
             dialogue = DialogueLog(log)
             process = start_program(arguments, stderr=dialogue.file or subprocess.PIPE)
-        except (OSError, ValueError, IndexError) as error:
+        except (OSError, ValueError) as error:
             if dialogue is not None:
                 dialogue.close()
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
