@@ -317,10 +317,11 @@ def rank_command(
     config = build_config(config_file, flags)
     from gtp_engine.engine.network_setup import networks_of
     from gtp_engine.errors import SgfError
-    from gtp_engine.level.rank_estimate import HUMAN_NETWORK, MoveMeter, rank_players, rank_table_path, read_rank_table
+    from gtp_engine.level.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
+    from gtp_engine.level.table import HUMAN_MODEL
 
     if config.network.human_model is None:
-        config = config.with_values({"network.human_model": HUMAN_NETWORK})
+        config = config.with_values({"network.human_model": HUMAN_MODEL})
     from gtp_engine.nn.named_networks import model_path
     from gtp_engine.sgf import parse_sgf
 

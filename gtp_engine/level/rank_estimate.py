@@ -38,8 +38,6 @@ from gtp_engine.sgf.record import SgfRecord, play_record
 
 Numbers = NDArray[np.float64]
 
-HUMAN_NETWORK: Final = "tengen-human"
-"""The human-like network that ships."""
 SIDE: Final = 19
 """The only board for which ranks can be told: of others there were no games."""
 PROFILES: Final = (1, 8, 13)

@@ -31,13 +31,13 @@ from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_vertex, parse_vertex
 from gtp_engine.level.rank_estimate import (
-    HUMAN_NETWORK,
     MoveMeter,
     RankTable,
     estimate,
     rank_table_path,
     read_rank_table,
 )
+from gtp_engine.level.table import HUMAN_MODEL
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.review.game_analysis import GameAnalysis
 from gtp_engine.review.game_line import GameLine, GamePosition
@@ -211,7 +211,7 @@ def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator
     network = config.network
     if not config.wants_network:
         return None
-    name = network.human_model or HUMAN_NETWORK
+    name = network.human_model or HUMAN_MODEL
     precision = "auto" if network.precision == "int8" else network.precision
     named = replace(config, network=replace(network, model=name, human_model=None, precision=precision))
     try:
