@@ -9,8 +9,7 @@ before numpy and numba are loaded.  Everything else in the package may change be
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-__version__ = "0.17.0"
-"""The second number stays 15 or more: Lizzie takes engines for Leela Zero and warns about versions below 0.15."""
+__version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from gtp_engine import play, review

@@ -123,7 +123,7 @@ def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], t
     [
         ("gtp", "Tengen", None),
         ("gtp --model n.onnx", "Tengen", None),
-        ("gtp -model n.bin.gz", "KataGo-compatible Tengen", f"1.17.2 (Tengen {__version__})"),
+        ("gtp -model n.bin.gz", "KataGo-compatible Tengen", None),
         ("gtp -model n.bin.gz -override-version 1.9", "KataGo-compatible Tengen", "1.9"),
         ("gtp -model n.bin.gz --name Other --version 2", "Other", "2"),
     ],

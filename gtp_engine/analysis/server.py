@@ -27,6 +27,7 @@ from gtp_engine.analysis.results import no_results
 from gtp_engine.analysis.schedule import Job, Schedule
 from gtp_engine.analysis.worker import Backend, Searchers, Worker
 from gtp_engine.config import Config
+from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.errors import problem, shown, shown_json
 from gtp_engine.streams import MAX_LINE_BYTES, claim_streams, read_lines, wait_for_hangup, write_all, write_log
 
@@ -119,8 +120,8 @@ class AnalysisServer:
         handler(data)
 
     def _query_version(self, data: Mapping[str, Any]) -> None:
-        version = self._config.gtp.version or __version__
-        self._send({**data, "version": version, "git_hash": "<omitted>"})
+        version = self._config.gtp.version or KATAGO_VERSION  # Ogatak chooses the fields of its queries by it
+        self._send({**data, "version": version, "git_hash": "<omitted>", "program": f"Tengen {__version__}"})
 
     def _query_models(self, data: Mapping[str, Any]) -> None:
         self._schedule.call(lambda: self._send({**data, "models": self._backend().models()}))

@@ -9,19 +9,14 @@ or two; a config file that does not end in .toml is one of KataGo's, and there m
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 import click
 
-from gtp_engine import __version__
 from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options
 from gtp_engine.config import Config
-
-VERSION: Final = "1.17.2"
-"""The version of KataGo whose command line and protocols these are."""
 
 _PROGRAM: Final = "katago"
 _IS_KATAGO: Final = "katago"
@@ -102,21 +97,16 @@ def katago_config(
     human_model = config.network.human_model and str(_found(config.network.human_model))
     models = {"network.model": katago_model(config.network.model), "network.human_model": human_model}
     config = config.with_values(models)
-    return (_named_as_katago(config, for_gtp=for_gtp) if is_katagos() else config), lines
+    return (_named_as_katago(config) if is_katagos() else config), lines
 
 
-def _named_as_katago(config: Config, *, for_gtp: bool) -> Config:
+def _named_as_katago(config: Config) -> Config:
     """Return the configuration in which a program is told that it can speak to this engine as to KataGo.
 
-    Lizzie and LizzieYzy choose their commands by the first word of GTP's name, and by the version; Ogatak chooses the
-    fields of its queries by the version, three numbers.
+    Lizzie and LizzieYzy choose their commands by the first word of GTP's name.
     """
-    defaults, gtp = Config().gtp, config.gtp
-    if gtp.name == defaults.name:
-        gtp = replace(gtp, name=f"KataGo-compatible {defaults.name}")
-    if gtp.version is None:
-        gtp = replace(gtp, version=f"{VERSION} ({defaults.name} {__version__})" if for_gtp else VERSION)
-    return replace(config, gtp=gtp)
+    name = Config().gtp.name
+    return config.with_values({"gtp.name": f"KataGo-compatible {name}"}) if config.gtp.name == name else config
 
 
 def katago_model(model: str | None) -> str | None:

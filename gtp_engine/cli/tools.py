@@ -11,9 +11,10 @@ from typing import Any, Final
 import click
 
 from gtp_engine import __version__
-from gtp_engine.cli.katago_command import VERSION, KataGoCommand, katago_model
+from gtp_engine.cli.katago_command import KataGoCommand, katago_model
 from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
+from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import TengenError
 from gtp_engine.files import write_result
@@ -230,4 +231,4 @@ def _asked_rules() -> str:
 @click.command("version")
 def version_command() -> None:
     """Print the version of the engine, and that of KataGo's command line that it takes."""
-    click.echo(f"gtp-engine {__version__}\nTakes the command line and config files of KataGo {VERSION}.")
+    click.echo(f"gtp-engine {__version__}\nTakes the command line and config files of KataGo {KATAGO_VERSION}.")

@@ -16,9 +16,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from gtp_engine import __version__
 from gtp_engine.config.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.errors import ConfigError, problem, shown, shown_json, shown_path
+
+KATAGO_VERSION: Final = "1.17.2"
+"""The version of KataGo whose commands, queries and command line these are."""
+
+GTP_VERSION: Final = f"{KATAGO_VERSION} (Tengen {__version__})"
+"""The answer to GTP's `version`, unless the option gtp.version gives another.
+
+Programs compare its first word with versions of other engines, to know which commands there are.  Lizzie and LizzieYzy
+take engines whose name does not begin with KataGo for Leela Zero, read the number after the first dot, and want 15 or
+17; LizzieYzy shows more with a KataGo above 1.10.
+"""
 
 NO_VISITS_LIMIT: Final = 2**50
 """KataGo's maxVisits for no limit; ours is 0."""

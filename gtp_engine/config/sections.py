@@ -362,7 +362,11 @@ class GtpConfig(Section, name="gtp"):
     """How the GTP server answers its controller."""
 
     name: str = option("Tengen", "Answer to the GTP command name; some front ends choose their dialect by it.")
-    version: str | None = option(None, "Answer to the GTP command version; not set: the version of the package.")
+    version: str | None = option(
+        None,
+        "Answer to the GTP command version; not set: the version of KataGo that has the same commands, then the "
+        "engine's own.",
+    )
     kgs_chat: bool = option(
         False, "List and answer kgs-chat.  Off because kgsGtp 3.5.20 and later break engines that list it."
     )

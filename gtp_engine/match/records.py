@@ -11,6 +11,7 @@ A match folder holds
 
 import dataclasses
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -180,7 +181,11 @@ class MatchFolder:
             return self._names[side]
         with self._lock:
             engine = self._engines.get(side)
-        return " ".join(filter(None, (engine["name"], engine["version"]))) if engine else side
+        if not engine:
+            return side
+        name, version = engine["name"], engine["version"]
+        own = re.search(rf"\(({re.escape(name)} [^()]+)\)$", version)  # beside a version of another engine's
+        return own[1] if own else f"{name} {version}".strip()
 
     def _open_header(self) -> None:
         if not self._header.exists():

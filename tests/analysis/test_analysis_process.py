@@ -270,7 +270,6 @@ class TestCommandLine:
         assert (config.analysis.analysis_visits, config.analysis.analysis_time) == (700, 9.0)
         assert config.analysis.perspective == "white"
         assert options["quit_without_waiting"]
-        assert config.gtp.version == "1.17.2"
         assert "numSearchThreads (--network-threads" in result.stderr
         assert "homeDataDir (the variable TENGEN_DATA_DIR)" in result.stderr
         assert config.network.human_model == "human.bin.gz"

@@ -244,13 +244,14 @@ class TestActions:
             "own": [1],
             "version": "1.2.3",
             "git_hash": "<omitted>",
+            "program": f"Tengen {__version__}",
         }
 
-    def test_the_version_is_that_of_the_package_by_default(self) -> None:
+    def test_the_version_is_that_of_katagos_protocol_by_default(self) -> None:
         sent: list[dict[str, Any]] = []
         handle = server.AnalysisServer(Config(), Schedule(1, sent.append), FakeBackend, print).handle_bytes  # type: ignore[arg-type]
         handle(b'{"id": "v", "action": "query_version"}')
-        assert sent[0]["version"] == __version__
+        assert sent[0]["version"] == "1.17.2"
 
     def test_models_and_cache_while_searching(self) -> None:
         backend = FakeBackend(0.001)

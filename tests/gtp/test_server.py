@@ -41,7 +41,7 @@ def no_engine() -> Any:
 HANDSHAKE = [
     ("protocol_version", "= 2\n\n"),
     ("name", "= Tengen\n\n"),
-    ("version", f"= {__version__}\n\n"),
+    ("version", f"= 1.17.2 (Tengen {__version__})\n\n"),
     ("7 name", "=7 Tengen\n\n"),
     ("known_command play", "= true\n\n"),
     ("known_command known_command", "= true\n\n"),
@@ -108,9 +108,15 @@ def test_names_and_versions_can_be_chosen() -> None:
 
 
 def test_lizzie_does_not_warn_about_the_version() -> None:
-    """It takes the engine for Leela Zero, reads the second number as an integer, and wants 15 or more."""
-    version = make_server(no_engine).handle_line("version").removeprefix("= ").strip()
-    assert int(version.split(".")[1]) >= 15
+    """It takes the engine for Leela Zero: of the first word's second number Lizzie wants 15, LizzieYzy 17."""
+    reply = make_server(no_engine).handle_line("version")
+    assert int(reply.strip().split(" ")[1].split(".")[1]) >= 17
+
+
+def test_people_are_told_the_version_of_the_package() -> None:
+    server = make_server(no_engine, Config().with_values({"gtp.kgs_chat": "true"}))
+    reply = server.handle_line("kgs-chat game you hello")
+    assert reply == f"= I am Tengen {__version__}, a program. Have a good game!\n\n"
 
 
 def test_quit_ends_the_session_after_its_reply() -> None:

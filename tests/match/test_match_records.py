@@ -118,6 +118,23 @@ def test_names_of_the_match_come_first(tmp_path: Path) -> None:
     assert [folder.engine_name(side) for side in ("first", "second")] == ["new", "Tengen 0.1"]
 
 
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [
+        ("1.17.2 (Tengen 1.0.0)", "Tengen 1.0.0"),
+        ("1.17.2 (KataGo 1.0.0)", "Tengen 1.17.2 (KataGo 1.0.0)"),
+        ("2 (Tengen)", "Tengen 2 (Tengen)"),
+        ("", "Tengen"),
+    ],
+)
+def test_engines_that_also_tell_another_engines_version_are_named_by_their_own(
+    tmp_path: Path, version: str, shown: str
+) -> None:
+    folder = MatchFolder(tmp_path, SETTINGS)
+    folder.check_engine("first", {"name": "Tengen", "version": version})
+    assert folder.engine_name("first") == shown
+
+
 def test_another_engine_is_refused(tmp_path: Path) -> None:
     folder = MatchFolder(tmp_path, SETTINGS)
     folder.check_engine("first", {"name": "Tengen", "version": "0.1"})

@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine import __version__
+from gtp_engine.config.katago import GTP_VERSION
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.gtp.args import Args, parse_integer
 from gtp_engine.gtp.protocol import GtpError
@@ -30,7 +31,12 @@ def name(server: "GtpServer", args: Args) -> str:
 @command("version", "", "Version of the engine.", needs_engine=False)
 def version(server: "GtpServer", args: Args) -> str:
     """Return the version, which some front ends compare with another engine's (option gtp.version)."""
-    return server.config.gtp.version or __version__
+    return server.config.gtp.version or GTP_VERSION
+
+
+def _introduction(server: "GtpServer") -> str:
+    """Return name and version for people."""
+    return f"{server.config.gtp.name} {server.config.gtp.version or __version__}"
 
 
 @command("list_commands", "", "All commands, one per line.", needs_engine=False)
@@ -68,7 +74,7 @@ def gomill_cpu_time(server: "GtpServer", args: Args) -> str:
 def gomill_describe_engine(server: "GtpServer", args: Args) -> str:
     """Return a few lines for the head of a match report."""
     config = server.current_config
-    lines = [f"{name(server, args)} {version(server, args)}", f"search: {config.search.search}"]
+    lines = [_introduction(server), f"search: {config.search.search}"]
     if config.play.level != MAX_LEVEL:  # its own search ignores the visits
         lines.append(f"level: {config.play.level}")
     elif config.search.visits:
@@ -120,4 +126,4 @@ def kgs_chat(server: "GtpServer", args: Args) -> str:
     """Return a line with name and version, to any message."""
     if args[0] not in ("game", "private"):
         raise GtpError("syntax error: expected kgs-chat game|private NAME MESSAGE")
-    return f"I am {name(server, args)} {version(server, args)}, a program. Have a good game!"
+    return f"I am {_introduction(server)}, a program. Have a good game!"
