@@ -90,10 +90,10 @@ class Comparisons(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Expected strengths in nats and the weights of these expectations (normal distributions), float64[K] each."""
+    """A normal distribution of strengths: the expected ones in nats [K], and the inverse of its covariance [K, K]."""
 
     strengths: RatingArray
-    weights: RatingArray
+    precision: RatingArray
 
 
 class Fit(NamedTuple):
@@ -110,15 +110,15 @@ def fit_strengths(results: Comparisons, prior: Prior | None = None, *, least: fl
     """
     differences, games, points = results
     nothing = np.zeros(differences.shape[1])
-    expected, weights = prior or Prior(nothing, nothing)
+    expected, precision = prior or Prior(nothing, np.diag(nothing))
     strengths = expected.copy()
     for _ in range(_STEPS):
         odds = np.exp(differences @ strengths)
         won, lost = odds / (1.0 + odds), 1.0 / (1.0 + odds)  # both, as 1 − p would be 0 for a p near 1
-        information = (differences.T * (games * won * lost)) @ differences + np.diag(weights)
+        information = (differences.T * (games * won * lost)) @ differences + precision
         covariance = np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)
         step = covariance @ (
-            differences.T @ (points * lost - (games - points) * won) + weights * (expected - strengths)
+            differences.T @ (points * lost - (games - points) * won) + precision @ (expected - strengths)
         )
         step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), _LONGEST_STEP))
         moved = np.maximum(strengths + step, least)

@@ -11,9 +11,11 @@ its best move loses once the opponent has captured (`refuted`).
 
 from typing import Final
 
+import numpy as np
+
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import PASS, opponent
-from gtp_engine.go.coords import board_points, neighbors
+from gtp_engine.go.coords import neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
 from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
@@ -92,14 +94,14 @@ class Blunders:
         """Return a stone of each large chain that can be saved, and of each lost one by its last liberty."""
         game, savable, lost = self._game, list[int](), dict[int, int]()
         board = clone(game.board)
-        for point in board_points(game.width, game.height):
-            if board.color[point] != self._color or board.head[point] != point:
-                continue
-            liberties = game.liberties(point)
-            if len(liberties) > 1:
-                continue
+        heads = np.flatnonzero((board.color == self._color) & (board.head == np.arange(board.head.size)))
+        counts, sums, squares = (
+            values[heads].astype(np.int64) for values in (board.libs, board.lib_sum, board.lib_squares)
+        )
+        for point in heads[(counts > 0) & (counts * squares == sums * sums)].tolist():  # as `is_in_atari`
+            liberty = game.liberties(point)[0]
             if is_captured_defender_first(board, point, self._work):
-                lost[liberties[0]] = point
+                lost[liberty] = point
             elif len(game.chain(point)) >= MANY_STONES:
                 savable.append(point)
         return tuple(savable), lost

@@ -75,10 +75,11 @@ KNOTS: Final = (BOTTOM_SKILL, -4.0, 0.0, 4.0, 8.0, 12.0, 15.0, 18.0, 22.0, 25.0,
 """Skills between which the rating is taken to be linear."""
 
 _PRIOR_SLOPE: Final = 0.45
-_PRIOR_WEIGHT: Final = 8.0
+_PRIOR_WEIGHT: Final = 1.0
+_SMOOTHNESS: Final = 100.0
 _LEAST_SLOPE: Final = 0.05
-"""Expected rise of the rating with a unit of skill, in nats (0.45 is 78 points), the weight of that (that of two games
-between skills four units apart), and the smallest rise."""
+"""Expected rise of the rating with a unit of skill, in nats (0.45 is 78 points), the weight of that, one divided by the
+variance of the change of this rise from one interval between knots to the next (0.1 nats), and the smallest rise."""
 
 _PRIOR_STONE: Final = 100.0 / ELO_PER_NAT
 _PRIOR_STONE_WEIGHT: Final = 4.0
@@ -315,8 +316,8 @@ def read_games(path: Path) -> list[GameRow]:
 def pairings_of(skills: Sequence[float], games: int) -> list[SkillPairing]:
     """Return `games` games, an even number, between each skill and the next one, with both colours in turn."""
     found = []
-    for low, high in pairwise(skills):
-        for opening in range(games // 2):
+    for opening in range(games // 2):  # outside, so that an interrupted measurement knows something about all
+        for low, high in pairwise(skills):
             found += [SkillPairing(low, high, opening), SkillPairing(high, low, opening)]
     return found
 
@@ -402,14 +403,14 @@ class Curve(NamedTuple):
 def fit_curve(games: Sequence[GameRow]) -> Curve:
     """Return the most likely ratings of skills, as a curve that rises everywhere, and the worth of a stone.
 
-    A curve of few parameters needs fewer games than a rating for each skill.  There are normal priors about
-    `_PRIOR_SLOPE` and `_PRIOR_STONE`.
+    A smooth curve needs fewer games than a rating for each skill.  There are normal priors about `_PRIOR_SLOPE` and
+    `_PRIOR_STONE`, and about changes of the slope (`_SMOOTHNESS`).
     """
     slopes = len(KNOTS) - 1
-    prior = Prior(
-        np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE),
-        np.append(np.full(slopes, _PRIOR_WEIGHT), _PRIOR_STONE_WEIGHT),
-    )
+    precision = np.diag(np.append(np.full(slopes, _PRIOR_WEIGHT), _PRIOR_STONE_WEIGHT))
+    changes = np.diff(np.eye(slopes), axis=0)
+    precision[:slopes, :slopes] += _SMOOTHNESS * changes.T @ changes
+    prior = Prior(np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE), precision)
     differences = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
     results = Comparisons(differences, np.ones(len(games)), np.array([row.points for row in games]))
     fitted, covariance = fit_strengths(results, prior, least=_LEAST_SLOPE)

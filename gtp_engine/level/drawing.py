@@ -74,7 +74,7 @@ def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, r
         return best
     is_opening = len(game.moves) < VARIED_SHARE * game.width * game.height
     temperature = max(settings.temperature, 1.0) if is_opening else settings.temperature
-    points, shares = _shares(game, color, found, temperature)
+    points, shares = _shares(found, temperature)
     checks = 0
     for _ in range(_DRAWS):
         if checks == _CHECKS or not shares.any():
@@ -84,7 +84,7 @@ def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, r
         if point == best:
             break
         shares[drawn] = 0.0
-        if blunders.kind(point) is not None:
+        if not game.is_legal(point, color) or blunders.kind(point) is not None:
             continue
         lead = yield _after(game, point, color)
         checks += 1
@@ -117,13 +117,13 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     return best
 
 
-def _shares(game: Game, color: int, found: Found, temperature: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _shares(found: Found, temperature: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the moves that may be drawn, without a pass, and numbers in proportion to their chance."""
     weights = found.people.astype(np.float64)
     weights[PASS] = 0.0
     weights[weights < _LEAST_SHARE * weights.max()] = 0.0
     weights[[*found.excluded]] = 0.0  # last: without the likeliest move, the unlikeliest are still not drawn
-    points = np.array([point for point in np.flatnonzero(weights) if game.is_legal(int(point), color)], dtype=np.int64)
+    points = np.flatnonzero(weights)
     relative = weights[points] / max(weights.max(), 1e-30)
     return points, relative ** (1.0 / temperature)
 

@@ -54,7 +54,7 @@ def games_between(low: float, high: float, *, won: int, games: int) -> list[Game
 def test_a_curve_finds_the_differences_of_ratings():
     """Three of four games won are 191 points."""
     pairs = pairwise(KNOTS)
-    games = [row for low, high in pairs for row in games_between(low, high, won=300, games=400)]
+    games = [row for low, high in pairs for row in games_between(low, high, won=900, games=1200)]
     curve = fit_curve(games)
     assert np.diff(curve.elo) == pytest.approx(np.full(len(KNOTS) - 1, 191.0), abs=8.0)
 
@@ -128,6 +128,29 @@ def test_both_colours_are_played_with_each_opening():
         (1.0, 2.0, 1),
         (2.0, 1.0, 1),
     ]
+
+
+def test_an_interrupted_measurement_has_played_games_of_all_pairs():
+    pairs = [frozenset((game.black_skill, game.white_skill)) for game in pairings_of([1.0, 2.0, 3.0], 100)]
+    assert set(pairs[:4]) == {frozenset((1.0, 2.0)), frozenset((2.0, 3.0))}
+
+
+def test_neighbouring_slopes_help_where_games_are_few():
+    """Eight games, half of them won, do not make a level place of a slope between others, as 800 such games do."""
+    slopes = {}
+    for games in (8, 800):
+        rows = [
+            row
+            for low, high in pairwise(KNOTS)
+            for row in (
+                games_between(low, high, won=games // 2, games=games)
+                if low == 12.0
+                else games_between(low, high, won=60, games=80)
+            )
+        ]
+        slopes[games] = np.diff(fit_curve(rows).elo) / np.diff(KNOTS)
+    assert slopes[8][5] > 0.6 * slopes[8][3]
+    assert slopes[800][5] < 0.4 * slopes[800][3]
 
 
 def test_a_measurement_plays_only_what_is_missing(tmp_path: Path):
