@@ -64,10 +64,10 @@ def _checked_function(function: Callable[..., Any]) -> Callable[..., Any]:
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 order.append((name, known[name]))
 
-    def check(name: str, value: object) -> None:
+    def check(name: str, value: object, args: tuple[Any, ...]) -> None:
         hint = hints.get(name, Any)
         if not _fits(value, hint):
-            given = f"{function.__qualname__.removesuffix('.__init__')}: {name} {shown(value)}"
+            given = f"{_title(function, args)}: {name} {shown(value)}"
             raise ArgumentError(problem(given, expected=_described(hint)))
         known[name].add(type(value))
 
@@ -77,13 +77,22 @@ def _checked_function(function: Callable[..., Any]) -> Callable[..., Any]:
             learn()
         for (name, kinds), value in zip(order, args, strict=False):
             if type(value) not in kinds:
-                check(name, value)
+                check(name, value, args)
         for name, value in named.items():
             if type(value) not in known.get(name, (type(value),)):
-                check(name, value)
+                check(name, value, args)
         return function(*args, **named)
 
     return call
+
+
+def _title(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """Return the name of a function; that of a method with the class on which it was called, which may inherit it."""
+    owner, _, name = function.__qualname__.rpartition(".")
+    kind = args[0] if args and isinstance(args[0], type) else type(args[0]) if args else object
+    if any(each.__name__ == owner for each in kind.__mro__):
+        owner = kind.__name__
+    return ".".join(part for part in (owner, name) if part not in ("", "__init__"))
 
 
 def _fits(value: object, hint: Any) -> bool:

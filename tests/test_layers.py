@@ -98,7 +98,7 @@ THREADS = (
     "training/distillation/evaluation_server.py",
     "training/distillation/batches.py",
     "web/engine_host.py",
-    "web/gtp_socket.py",
+    "web/protocol_sockets.py",
     "web/bridge.py",
     "web/web_process.py",
 )

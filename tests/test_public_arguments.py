@@ -22,6 +22,7 @@ from gtp_engine import (
     Config,
     Engine,
     Game,
+    GtpEngine,
     InvalidColorError,
     InvalidSizeError,
     InvalidVertexError,
@@ -268,6 +269,7 @@ def test_what_text_is_taken() -> None:
             ArgumentError,
             "config 'model.onnx': expected a NetworkConfig",
         ),
+        (lambda: GtpEngine.popen(3), ArgumentError, "^GtpEngine.popen: command 3: expected a text or several values"),
         (lambda: Engine(CONFIG, log=3), ArgumentError, "Engine: log 3: expected a function or None"),
     ],
 )

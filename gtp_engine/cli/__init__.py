@@ -2,9 +2,8 @@
 
     options             flags generated from options, and what several commands share
     play_command        `gtp-engine play`
-    serve_commands      `serve`, `connect`
+    serve_commands      `serve`, `connect`, `analysis`, `mcp`
     record_commands     `review`, `score`, `rank`, `solve`
-    analysis_command    `analysis`, `mcp`
     katago_command      KataGo's command line, for `gtp`, `analysis` and `benchmark`
     setup_command       `setup`
     models_command      `models …`
@@ -55,8 +54,8 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "score": "record_commands.score_command",
         "rank": "record_commands.rank_command",
         "solve": "record_commands.solve_command",
-        "analysis": "analysis_command.analysis_command",
-        "mcp": "analysis_command.mcp_command",
+        "analysis": "serve_commands.analysis_command",
+        "mcp": "serve_commands.mcp_command",
     },
     "Other programs and machines": {
         "setup": "setup_command.setup_command",

@@ -20,7 +20,11 @@ from typing import Any, Final, Protocol, Self
 from gtp_engine.arguments import checked
 from gtp_engine.errors import LimitError, counted, problem, shown
 from gtp_engine.go.constants import Move
-from gtp_engine.go.coords import Color, to_color
+from gtp_engine.go.coords import Color, points_by_number, to_color
+from gtp_engine.go.game import Game
+
+NO_LIMIT: Final = 1_000_000_000
+"""Visits for a search that is to go on until it is stopped."""
 
 MAX_LIMIT: Final = 1e12
 """Largest limit, of seconds or visits: 30,000 years."""
@@ -260,6 +264,11 @@ class AsyncAnalysis:
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
             self.close()
+
+
+def vertices_of(game: Game) -> tuple[str, ...]:
+    """Return the vertices of a board, row by row from the top left."""
+    return tuple(point.vertex for point in points_by_number(game.width, game.height).values() if not point.is_pass)
 
 
 def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: float, turn: int) -> Analysis | None:

@@ -18,15 +18,20 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from pathlib import Path
-from typing import Any, Final, Self
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from gtp_engine.arguments import checked
-from gtp_engine.client import Analysis, AnalysisStream, AsyncAnalysis, Limit, read_response
-from gtp_engine.client.connection import RECEIVED, EngineConnection, EngineOpening, OneThread, started, whole
-from gtp_engine.client.gtp_engines import REPLY_SECONDS, REPORT_SECONDS, vertices_of
+from gtp_engine.client import NO_LIMIT, Analysis, AnalysisStream, AsyncAnalysis, Limit, read_response, vertices_of
+from gtp_engine.client.connection import (
+    RECEIVED,
+    REPLY_SECONDS,
+    REPORT_SECONDS,
+    AsyncClient,
+    EngineConnection,
+    SimpleClient,
+    whole,
+)
 from gtp_engine.errors import (
     CommandFailedError,
     EngineDiedError,
@@ -44,15 +49,12 @@ _SIGNS_OF_LIFE: Final = 4
 _WAIT_SECONDS: Final = 0.25
 """Seconds between two looks whether the engine has been silent for too long."""
 
-_NO_LIMIT: Final = 1_000_000_000
-"""Visits for a search that is to go on until it is stopped."""
-
 Receive = Callable[[Any], None]
 """Gets what arrives for a query, an Analysis or an EngineError, from the reading thread."""
 
 
 @checked
-class SimpleAnalysisEngine:
+class SimpleAnalysisEngine(SimpleClient):
     """An engine that speaks KataGo's analysis protocol, such as "katago analysis …" or "gtp-engine analysis".
 
     `timeout` is the longest silence of the engine while it has something to answer, in seconds, perhaps infinite.  All
@@ -61,8 +63,7 @@ class SimpleAnalysisEngine:
     """
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
-        self.connection: Final = connection
-        self.timeout = timeout
+        super().__init__(connection, timeout)
         self._waiting: dict[str, tuple[Callable[[dict[str, Any]], Any], Receive]] = {}
         self._lock: Final = threading.Lock()
         self._count = 0
@@ -75,36 +76,6 @@ class SimpleAnalysisEngine:
         ]
         for thread in self._threads:
             thread.start()
-
-    @classmethod
-    def popen(
-        cls,
-        command: str | Sequence[str],
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> Self:
-        """Return an engine in a new process; raises EngineStartError.  See `SimpleGtpEngine.popen`."""
-        return cls(EngineConnection.popen(command, label=label, log=log), timeout)
-
-    @classmethod
-    def connect(
-        cls,
-        host: str,
-        port: int,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> Self:
-        """Return the engine that listens on a TCP port; raises EngineStartError."""
-        return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)
-
-    @property
-    def label(self) -> str:
-        """What messages begin with."""
-        return self.connection.label
 
     # --- questions ---
 
@@ -300,10 +271,6 @@ class SimpleAnalysisEngine:
 
     # --- the end ---
 
-    def is_alive(self) -> bool:
-        """Return whether the engine runs."""
-        return self.connection.is_alive()
-
     def close(self) -> None:
         """End all searches and the engine; kill it if it does not exit within five seconds.  Raises nothing."""
         if self._failure is None and self.is_alive():
@@ -319,14 +286,8 @@ class SimpleAnalysisEngine:
 
     def kill(self) -> None:
         """Kill the process and its children."""
-        self.connection.kill()
+        super().kill()
         self._outbox.put(None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class Answers:
@@ -367,7 +328,7 @@ def query_of(game: Game, limit: Limit | None, *, every: float, ownership: bool) 
     settings: dict[str, Any] = {"reportAnalysisWinratesAs": "BLACK"}
     settings |= {} if limit is None or limit.time is None else {"maxTime": limit.time}
     settings |= {} if limit is None or limit.playouts is None else {"maxPlayouts": limit.playouts}
-    visits = _NO_LIMIT if limit is None or (limit.visits is None and limit != Limit()) else limit.visits
+    visits = NO_LIMIT if limit is None or (limit.visits is None and limit != Limit()) else limit.visits
 
     def pairs(placed: Iterable[Move]) -> list[list[str]]:
         return [["B" if each.color == BLACK else "W", game.vertex(each.point)] for each in placed]
@@ -389,54 +350,13 @@ def query_of(game: Game, limit: Limit | None, *, every: float, ownership: bool) 
 
 
 @checked
-class AnalysisEngine:
+class AnalysisEngine(AsyncClient[SimpleAnalysisEngine]):
     """An engine that speaks KataGo's analysis protocol, for asyncio; see `SimpleAnalysisEngine`.
 
     Any number of searches may be awaited at a time, as by `asyncio.gather`; the engine chooses their order.
     """
 
-    def __init__(self, plain: SimpleAnalysisEngine) -> None:
-        self.plain: Final = plain
-        """The plain client."""
-
-    @classmethod
-    def popen(
-        cls,
-        command: str | Sequence[str],
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> "EngineOpening[Self]":
-        """Start an engine as a new process; see `SimpleGtpEngine.popen`."""
-        return cls._opening(partial(SimpleAnalysisEngine.popen, command, timeout=timeout, label=label, log=log))
-
-    @classmethod
-    def connect(
-        cls,
-        host: str,
-        port: int,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> "EngineOpening[Self]":
-        """Connect to an engine that listens on a TCP port; see `SimpleGtpEngine.connect`."""
-        make = partial(SimpleAnalysisEngine.connect, host, port, timeout=timeout, label=label, log=log)
-        return cls._opening(make)
-
-    @classmethod
-    def _opening(cls, make: Callable[[], SimpleAnalysisEngine]) -> "EngineOpening[Self]":
-        async def start() -> Self:
-            with contextlib.closing(OneThread()) as thread:
-                return cls(await started(make, thread.executor))
-
-        return EngineOpening(start)
-
-    @property
-    def label(self) -> str:
-        """What messages begin with."""
-        return self.plain.label
+    _plain_class = SimpleAnalysisEngine
 
     def analyse(
         self,
@@ -480,25 +400,6 @@ class AnalysisEngine:
         finals = await _finals(_QueryReports(self.plain, game.copy(), query, seconds), len(set(wanted)))
         found = {report.turn: report for report in finals}
         return [found[turn] for turn in wanted]
-
-    def is_alive(self) -> bool:
-        """Return whether the engine runs."""
-        return self.plain.is_alive()
-
-    def kill(self) -> None:
-        """Kill the process and its children."""
-        self.plain.kill()
-
-    async def close(self) -> None:
-        """End all searches and the engine; kill it if it does not exit."""
-        with contextlib.closing(OneThread()) as thread:
-            await asyncio.shield(asyncio.wrap_future(thread.executor.submit(self.plain.close)))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
 
 class _QueryReports:

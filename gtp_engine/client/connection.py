@@ -1,6 +1,6 @@
-"""Lines to and from an engine: a child process, or the other end of a TCP connection; starting one for asyncio.
+"""Lines to and from an engine: a child process, or the other end of a TCP connection; how clients start and end one.
 
-Not here: what the lines mean (`engines`), nor anything about Go.
+Not here: what the lines mean, nor anything about Go.
 
 With a log file, the engine's stderr and the dialogue (`>>` sent, `<<` received) are written to it, so that a lost game
 can be examined afterwards; without one, the end of stderr is kept for messages.  A reader thread reads stdout, because
@@ -17,12 +17,13 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Final, Generic, Protocol, TypeVar
+from typing import IO, Any, ClassVar, Final, Generic, ParamSpec, Protocol, Self, TypeVar
 
+from gtp_engine.arguments import checked
 from gtp_engine.errors import (
     SHOWN_PATH_LENGTH,
     EngineDiedError,
@@ -32,6 +33,12 @@ from gtp_engine.errors import (
     shown,
 )
 from gtp_engine.worker_process import join_command, kill_program, split_command, start_program
+
+REPLY_SECONDS: Final = 60.0
+"""Longest wait for a reply, unless another is given; a network that has to be tuned for a card needs more."""
+
+REPORT_SECONDS: Final = 0.1
+"""Time between two reports of an analysis, unless another is given."""
 
 QUIT_SECONDS: Final = 5.0
 """Seconds until an engine that has not exited after `quit` is killed, as in gtp2ogs."""
@@ -356,69 +363,200 @@ def whole(text: str) -> str:
     return shown(text, length=SHOWN_PATH_LENGTH)
 
 
-# --- engines for asyncio ---
+# --- what clients have in common ---
 
 
-class _Closable(Protocol):
-    """An engine of either kind, for asyncio."""
+@checked
+class SimpleClient:
+    """A client of an engine without asyncio: how it starts and ends."""
 
-    async def close(self) -> None: ...
+    def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
+        self.connection: Final = connection
+        self.timeout = timeout
+
+    @classmethod
+    def popen(
+        cls,
+        command: str | Sequence[str],
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return an engine in a new process, such as "gnugo --mode gtp"; raises EngineError.
+
+        The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
+        file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
+        """
+        return cls(EngineConnection.popen(command, label=label, log=log), timeout)._started()
+
+    @classmethod
+    def connect(
+        cls,
+        host: str,
+        port: int,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return the engine that listens on a TCP port; raises EngineError.  See `popen`."""
+        return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)._started()
+
+    def _started(self) -> Self:
+        """Return this client, once the engine has said what has to be known."""
+        return self
+
+    @property
+    def label(self) -> str:
+        """What messages begin with."""
+        return self.connection.label
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.connection.is_alive()
+
+    def kill(self) -> None:
+        """Kill the process and its children.  Safe from any thread, and after the process has ended."""
+        self.connection.kill()
+
+    def close(self) -> None:
+        """End the engine, and kill it if it does not exit within five seconds.  Raises nothing."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-class _Killable(Protocol):
-    """A plain engine of either kind."""
-
-    def kill(self) -> None: ...
-    def close(self) -> None: ...
+Plain = TypeVar("Plain", bound=SimpleClient)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-E = TypeVar("E", bound=_Closable)
-Plain = TypeVar("Plain", bound=_Killable)
+@checked
+class AsyncClient(Generic[Plain]):
+    """A client of an engine for asyncio: a plain one, whose calls wait in a thread of their own."""
+
+    _plain_class: ClassVar[type[SimpleClient]]
+
+    def __init__(self, plain: Plain, executor: Executor) -> None:
+        self.plain: Final = plain
+        """The plain client, for a moment in which no call is running."""
+        self._executor: Final = executor
+        self._running = 0
+
+    @classmethod
+    def popen(
+        cls,
+        command: str | Sequence[str],
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> "EngineOpening[Self]":
+        """Start an engine as a new process, such as "gnugo --mode gtp"; to be awaited, or for `async with`.
+
+        The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
+        file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
+        """
+        return EngineOpening(cls, partial(cls._plain_class.popen, command, timeout=timeout, label=label, log=log))
+
+    @classmethod
+    def connect(
+        cls,
+        host: str,
+        port: int,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> "EngineOpening[Self]":
+        """Connect to an engine that listens on a TCP port; see `popen`."""
+        make = partial(cls._plain_class.connect, host, port, timeout=timeout, label=label, log=log)
+        return EngineOpening(cls, make)
+
+    async def _call(self, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
+        """Return what a function of the plain client returns, in the engine's thread."""
+        try:
+            future = self._executor.submit(partial(function, *args, **named))
+        except RuntimeError:  # it has been shut down
+            raise EngineDiedError(f"{self.label}: the engine has been closed") from None
+        self._running += 1
+        future.add_done_callback(self._is_done)
+        return await asyncio.wrap_future(future)
+
+    def _is_done(self, future: "Future[Any]") -> None:
+        self._running -= 1
+
+    @property
+    def label(self) -> str:
+        """What messages begin with."""
+        return self.plain.label
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.plain.is_alive()
+
+    def kill(self) -> None:
+        """Kill the process and its children."""
+        self.plain.kill()
+
+    async def close(self) -> None:
+        """End the engine, and kill it if it does not exit; at once if a call is still waiting.  Again is harmless."""
+        if self._running:
+            self.plain.kill()
+        with contextlib.suppress(EngineDiedError):
+            try:
+                await asyncio.shield(self._call(self.plain.close))
+            finally:
+                self._executor.shutdown(wait=False)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+E = TypeVar("E", bound=AsyncClient[Any])
 
 
 class EngineOpening(Generic[E]):
     """An engine that is being started: await it, or let `async with` start it and close it in the end."""
 
-    def __init__(self, start: Callable[[], Awaitable[E]]) -> None:
-        self._start: Final = start
+    def __init__(self, kind: type[E], make: Callable[[], SimpleClient]) -> None:
+        self._kind: Final = kind
+        self._make: Final = make
         self._engine: E | None = None
 
     def __await__(self) -> Generator[Any, None, E]:
-        return self._start().__await__()
+        return self._started().__await__()
+
+    async def _started(self) -> E:
+        """Return the client; if the caller is cancelled, the engine is ended once it has begun."""
+        executor = ThreadPoolExecutor(1, thread_name_prefix="engine")
+        future = executor.submit(self._make)
+        try:
+            return self._kind(await asyncio.wrap_future(future), executor)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError):
+                future.add_done_callback(_end)
+            executor.shutdown(wait=False)
+            raise
 
     async def __aenter__(self) -> E:
         self._engine = await self
         return self._engine
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._engine is not None:
             await self._engine.close()
 
 
-async def started(make: Callable[[], Plain], executor: Executor) -> Plain:
-    """Return what `make` returns in the executor; if the caller is cancelled, the engine is ended once it has begun."""
-    future = executor.submit(make)
-    try:
-        return await asyncio.wrap_future(future)
-    except asyncio.CancelledError:
-        future.add_done_callback(_end)
-        raise
-
-
-def _end(future: "Future[Plain]") -> None:
+def _end(future: "Future[SimpleClient]") -> None:
     if not future.cancelled() and future.exception() is None:
         future.result().kill()
         future.result().close()
-
-
-class OneThread:
-    """An executor for one call, which `close` does not wait for."""
-
-    def __init__(self) -> None:
-        self.executor: Final = ThreadPoolExecutor(1, thread_name_prefix="engine")
-
-    def close(self) -> None:
-        """Let the thread end after its call."""
-        self.executor.shutdown(wait=False)

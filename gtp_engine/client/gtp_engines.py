@@ -18,23 +18,36 @@ on in its thread until the engine has replied, and the next call waits for that;
 meanwhile kills the engine.
 """
 
-import asyncio
 import contextlib
 import json
 import math
 import re
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Final, NamedTuple, Self
 
 from gtp_engine.arguments import checked
-from gtp_engine.client import Analysis, AnalysisStream, AsyncAnalysis, Limit, PlayResult, read_report
-from gtp_engine.client.connection import RECEIVED, EngineConnection, EngineOpening, started, whole
+from gtp_engine.client import (
+    NO_LIMIT,
+    Analysis,
+    AnalysisStream,
+    AsyncAnalysis,
+    Limit,
+    PlayResult,
+    read_report,
+    vertices_of,
+)
+from gtp_engine.client.connection import (
+    RECEIVED,
+    REPLY_SECONDS,
+    REPORT_SECONDS,
+    AsyncClient,
+    EngineConnection,
+    SimpleClient,
+    whole,
+)
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
 from gtp_engine.errors import (
     CommandFailedError,
@@ -47,21 +60,12 @@ from gtp_engine.errors import (
     shown,
 )
 from gtp_engine.go.constants import BLACK, WHITE, Move
-from gtp_engine.go.coords import COLORS, points_by_number, to_color
+from gtp_engine.go.coords import COLORS, to_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
 
-REPLY_SECONDS: Final = 60.0
-"""Longest wait for a reply, unless another is given; a network that has to be tuned for a card needs more."""
-
-REPORT_SECONDS: Final = 0.1
-"""Time between two reports of an analysis, unless another is given."""
-
 MOST_LINES: Final = 100_000
 """Lines of a reply; an engine that sends more is ended."""
-
-_NO_LIMIT: Final = 1_000_000_000
-"""Visits for a search that is to go on until it is stopped."""
 
 _KEEP_POSITION: Final = frozenset(
     {"name", "version", "protocol_version", "list_commands", "known_command", "showboard", "get_komi", "final_score"}
@@ -73,10 +77,6 @@ _KEEP_POSITION: Final = frozenset(
 _REPLY_HEAD = re.compile(r"^([=?])\d*\s?(.*)$", re.DOTALL)
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
 class TimedReply(NamedTuple):
     """The text of a successful reply and the seconds from the command's last byte to the reply's first line."""
 
@@ -85,7 +85,7 @@ class TimedReply(NamedTuple):
 
 
 @checked
-class SimpleGtpEngine:
+class SimpleGtpEngine(SimpleClient):
     """An engine that speaks GTP 2, such as GNU Go, KataGo, Leela Zero, Pachi, or this one.
 
     `timeout` is the longest wait for a reply, in seconds, perhaps infinite.  `popen` and `connect` make one, and ask
@@ -95,8 +95,7 @@ class SimpleGtpEngine:
     """
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
-        self.connection: Final = connection
-        self.timeout = timeout
+        super().__init__(connection, timeout)
         self.name = ""
         """The engine's reply to `name`."""
         self.version = ""
@@ -110,35 +109,6 @@ class SimpleGtpEngine:
         self._is_analysing = self._is_stopping = False
         self._kinds: tuple[str, ...] | None = None
 
-    @classmethod
-    def popen(
-        cls,
-        command: str | Sequence[str],
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> Self:
-        """Return an engine in a new process, such as "gnugo --mode gtp"; raises EngineError.
-
-        The command is split like a shell command line, but run without a shell.  `log` is a file to which the dialogue
-        and stderr are appended; `label`, by default the program's name, begins messages.
-        """
-        return cls(EngineConnection.popen(command, label=label, log=log), timeout)._started()
-
-    @classmethod
-    def connect(
-        cls,
-        host: str,
-        port: int,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> Self:
-        """Return the engine that listens on a TCP port; raises EngineError."""
-        return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)._started()
-
     def _started(self) -> Self:
         try:
             self.hello()
@@ -146,11 +116,6 @@ class SimpleGtpEngine:
             self.close()
             raise
         return self
-
-    @property
-    def label(self) -> str:
-        """What messages begin with."""
-        return self.connection.label
 
     def hello(self) -> None:
         """Ask for name, version and commands; raises EngineStartError for another protocol than GTP 2."""
@@ -471,31 +436,15 @@ class SimpleGtpEngine:
         option = name if self.lists("lz-setoption") else f"max{name.capitalize()}"
         if option not in self._limits_before and self.lists("kata-get-param"):
             self._limits_before[option] = self.send(f"kata-get-param {option}")
-        self.set_option(option, self._limits_before.get(option, str(_NO_LIMIT)) if count is None else count)
+        self.set_option(option, self._limits_before.get(option, str(NO_LIMIT)) if count is None else count)
 
     # --- the end ---
-
-    def is_alive(self) -> bool:
-        """Return whether the engine runs."""
-        return self.connection.is_alive()
 
     def close(self) -> None:
         """Send `quit`, and kill the engine if it does not exit within five seconds.  Raises nothing."""
         with contextlib.suppress(EngineError):
             self._ask_to_stop()
         self.connection.close()
-
-    def kill(self) -> None:
-        """Kill the process and its children.  Safe from any thread, and after the process has ended."""
-        self.connection.kill()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _Sent(NamedTuple):
@@ -592,11 +541,6 @@ class _GtpReports:
         return report is not None
 
 
-def vertices_of(game: Game) -> tuple[str, ...]:
-    """Return the vertices of a board, row by row from the top left."""
-    return tuple(point.vertex for point in points_by_number(game.width, game.height).values() if not point.is_pass)
-
-
 def _kgs_name(rules: Rules) -> str | None:
     """Return the argument of `kgs-rules` closest to the rules, or None.
 
@@ -613,69 +557,13 @@ def _letter(color: int) -> str:
 
 
 @checked
-class GtpEngine:
+class GtpEngine(AsyncClient[SimpleGtpEngine]):
     """An engine that speaks GTP 2, for asyncio; see `SimpleGtpEngine`, whose methods it has.
 
     `popen` and `connect` start one.  Calls are made one after the other.
     """
 
-    def __init__(self, plain: SimpleGtpEngine, executor: Executor) -> None:
-        self.plain: Final = plain
-        """The plain client, for a moment in which no call is running."""
-        self._executor: Final = executor
-        self._running = 0
-
-    @classmethod
-    def popen(
-        cls,
-        command: str | Sequence[str],
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> "EngineOpening[Self]":
-        """Start an engine as a new process; see `SimpleGtpEngine.popen`."""
-        return cls._opening(partial(SimpleGtpEngine.popen, command, timeout=timeout, label=label, log=log))
-
-    @classmethod
-    def connect(
-        cls,
-        host: str,
-        port: int,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> "EngineOpening[Self]":
-        """Connect to an engine that listens on a TCP port; see `SimpleGtpEngine.connect`."""
-        return cls._opening(partial(SimpleGtpEngine.connect, host, port, timeout=timeout, label=label, log=log))
-
-    @classmethod
-    def _opening(cls, make: Callable[[], SimpleGtpEngine]) -> "EngineOpening[Self]":
-        async def start() -> Self:
-            executor = ThreadPoolExecutor(1, thread_name_prefix="gtp engine")
-            try:
-                return cls(await started(make, executor), executor)
-            except BaseException:
-                executor.shutdown(wait=False)
-                raise
-
-        return EngineOpening(start)
-
-    async def _call(self, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
-        """Return what a function of the plain client returns, in the engine's thread."""
-        future = self._executor.submit(partial(function, *args, **named))
-        self._running += 1
-        future.add_done_callback(self._is_done)
-        return await asyncio.wrap_future(future)
-
-    def _is_done(self, future: "Future[Any]") -> None:
-        self._running -= 1
-
-    @property
-    def label(self) -> str:
-        """What messages begin with."""
-        return self.plain.label
+    _plain_class = SimpleGtpEngine
 
     @property
     def name(self) -> str:
@@ -747,29 +635,6 @@ class GtpEngine:
     async def set_option(self, name: str, value: str | float) -> None:
         """Change a setting of the engine; see `SimpleGtpEngine.set_option`."""
         await self._call(self.plain.set_option, name, value)
-
-    def is_alive(self) -> bool:
-        """Return whether the engine runs."""
-        return self.plain.is_alive()
-
-    def kill(self) -> None:
-        """Kill the process and its children."""
-        self.plain.kill()
-
-    async def close(self) -> None:
-        """Send `quit`, and kill the engine if it does not exit; at once if a call is still waiting for a reply."""
-        if self._running:
-            self.plain.kill()
-        try:
-            await asyncio.shield(asyncio.wrap_future(self._executor.submit(self.plain.close)))
-        finally:
-            self._executor.shutdown(wait=False)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
 
 class _ThreadReports:

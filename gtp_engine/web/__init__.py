@@ -5,8 +5,7 @@
     access            checks of every request: names, origins, the token
     engine_host       the networks, shared by all clients, the thread for analyses, and who searches first
     client_socket     a WebSocket, accepted within limits, and what is on its way to the client
-    analysis_socket   KataGo's analysis protocol for KaTrain and others
-    gtp_socket        GTP, with an engine for each client
+    protocol_sockets  GTP, with an engine for each client, and KataGo's analysis protocol for KaTrain and others
     play_socket       what a page says and hears
     open_games        the games that pages show, each with an engine
     saved_games       games on disk

@@ -31,14 +31,13 @@ from gtp_engine.files import data_folder, owning
 from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.finished_reviews import PAGE_PARTS
 from gtp_engine.web.access import HEALTH, Access, network_of
-from gtp_engine.web.analysis_socket import serve_analysis
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost, EngineSource
 from gtp_engine.web.game_reviews import GameReviews, SavedReviews
-from gtp_engine.web.gtp_socket import GtpSessions
 from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.operations import DRAIN_WAIT, Health, Operations, ServerLog
 from gtp_engine.web.play_socket import serve_page
+from gtp_engine.web.protocol_sockets import GtpSessions, serve_analysis
 from gtp_engine.web.saved_games import SavedGames
 from gtp_engine.web.server_settings import HIDDEN, NO_TOKEN, PER_ADDRESS, ServerSettings, greeting, new_token
 

@@ -369,6 +369,9 @@ def test_an_engine_for_asyncio() -> None:
         assert not client.is_alive()
         waited = await GtpEngine.popen(engine())
         await waited.close()
+        await waited.close()
+        with pytest.raises(EngineDiedError, match="has been closed"):
+            await waited.play(game)
         with pytest.raises(EngineStartError):
             async with GtpEngine.popen("no-such-engine"):
                 pass

@@ -56,7 +56,7 @@ BREAKS = {"hang": 0.05, "die": 20.0, "flood": 20.0, "words": 0.05, "line": 20.0,
 def left_over() -> tuple[int, int, int]:
     """Return how many threads of clients, open files and child processes there are, on systems that tell."""
     gc.collect()
-    threads = [each for each in threading.enumerate() if each.name.startswith(("lines of", "stderr of", "gtp engine"))]
+    threads = [each for each in threading.enumerate() if each.name.startswith(("lines of", "stderr of", "engine_"))]
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     return len(threads), files, len(children.read_text().split()) if children.exists() else 0

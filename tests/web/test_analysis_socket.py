@@ -12,7 +12,7 @@ from analysis.client import query
 from busy_machine import bound, require_once
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
-from gtp_engine.web import analysis_socket, client_socket, web_process
+from gtp_engine.web import client_socket, protocol_sockets, web_process
 from gtp_engine.web.access import Role, Tokens
 from gtp_engine.web.client_socket import MAX_SOCKETS
 from gtp_engine.web.server_settings import PER_ADDRESS
@@ -113,7 +113,7 @@ def test_malformed_queries_are_answered_and_the_next_ones_too(text: str) -> None
 
 
 def test_too_many_positions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis_socket, "MAX_POSITIONS", 3)
+    monkeypatch.setattr(protocol_sockets, "MAX_POSITIONS", 3)
 
     async def test() -> None:
         async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
