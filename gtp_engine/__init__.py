@@ -125,6 +125,7 @@ __all__ = [
     "ModelError",
     "RulesError",
     "SgfError",
+    "TaskError",
     "TimeSettingsError",
     "WorkerError",
 ]

@@ -20,6 +20,7 @@
     │   ├── EngineTimeoutError              it did not reply in time, and was ended
     │   └── CommandFailedError              it refused a command; carries `reply`
     ├── WorkerError                         a process or another machine that failed or could not be reached
+    ├── TaskError                           what was handed to one and cannot be done, while all else can
     ├── GameStateError                      what the state of a game against the engine does not allow
     ├── BoardNotEmptyError                  an operation that needs an empty board, on another one
     └── CannotUndoError                     more moves to take back than were played
@@ -138,6 +139,10 @@ class CommandFailedError(EngineError):
 
 class WorkerError(TengenError):
     """A process or another machine that failed or ended unexpectedly, or could not be reached."""
+
+
+class TaskError(TengenError):
+    """A task that ended the processes that did it, or raised what ought not to be raised; others are not concerned."""
 
 
 class TimeSettingsError(TengenError, ValueError):

@@ -98,6 +98,31 @@ def wanted_directory() -> Path | None:
         return None
 
 
+_APART: Final = "cluster"
+"""The folder in `cache_root` for what is kept for programs that were sent to this machine."""
+
+
+def keep_apart() -> Path:
+    """Have this process, which runs what another machine has sent, use a folder of its own; return that folder.
+
+    The caches of installations stay as they are: where one has the kernels of the same sources, they are used.
+    """
+    wanted = wanted_directory()
+    try:
+        root = cache_root()
+    except RuntimeError:
+        root = fallback_root()
+    if not os.environ.get("TENGEN_CACHE_DIR") and not can_be_written(root):
+        root = fallback_root()
+    if root == fallback_root():
+        _private_root(root)
+    apart = root if root.name == _APART else root / _APART
+    if wanted is not None and wanted.exists():
+        os.environ["NUMBA_CACHE_DIR"] = str(wanted.parent)
+    os.environ["TENGEN_CACHE_DIR"] = str(apart)
+    return apart
+
+
 def can_be_written(folder: Path) -> bool:
     """Return whether files can be created in a folder, which may have to be created first; changes nothing."""
     with contextlib.suppress(OSError):

@@ -1,10 +1,7 @@
-"""Processes that work for this one: workers at the other end of a pipe, programs that the user names, a Ray cluster.
+"""Processes that work for this one: workers at the other end of a pipe, programs that the user names.
 
 Workers are spawned, because a fork would inherit the threads of numba and of the network's runtime.  A pipe that ends
-shows that its worker has ended.
-
-Other machines are those of a Ray cluster.  Every one of them needs the same version of Ray (the extra `ray`) and the
-dependencies of this package.  The package itself is sent along.  https://docs.ray.io
+shows that its worker has ended.  What they do, and what becomes of it when they die, is a matter of `workers`.
 """
 
 import contextlib
@@ -15,13 +12,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from multiprocessing.context import SpawnProcess
 from typing import IO, Any, Final, NamedTuple
-
-import gtp_engine
-from gtp_engine.errors import WorkerError, problem
 
 if sys.platform == "win32":
     from multiprocessing.connection import PipeConnection
@@ -30,7 +23,7 @@ if sys.platform == "win32":
 else:
     from multiprocessing.connection import Connection as Connection  # for other modules too
 
-_END_SECONDS: Final = 10.0
+END_SECONDS: Final = 10.0
 """Seconds that a worker has to end."""
 
 
@@ -103,7 +96,7 @@ def end_workers(workers: Sequence[WorkerProcess]) -> None:
     for worker in workers:
         worker.process.terminate()
     for worker in workers:
-        worker.process.join(_END_SECONDS)
+        worker.process.join(END_SECONDS)
         worker.pipe.close()
 
 
@@ -119,34 +112,3 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
-
-
-LOCAL: Final = "local"
-"""In place of an address: start a cluster on this machine, for this run."""
-
-
-@contextmanager
-def connected(address: str) -> Iterator[Any]:
-    """Yield the package `ray`, connected to the cluster at `address`; what was started there ends with the context.
-
-    Raises WorkerError where Ray is missing or cannot be reached.
-    """
-    try:
-        import ray
-    except ImportError:
-        raise WorkerError(problem("Ray is not installed", advice="pip install 'gtp-engine[ray]'")) from None
-    try:
-        ray.init(
-            address=None if address == LOCAL else address,
-            runtime_env={"py_modules": [gtp_engine]},
-            log_to_driver=False,
-        )
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        text = str(error).partition("\n")[0]
-        raise WorkerError(
-            problem(f"no Ray cluster at {address} ({text})", advice="`ray start --head` starts one")
-        ) from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()

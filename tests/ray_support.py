@@ -1,10 +1,12 @@
-"""A Ray cluster of two nodes on this machine, of one core each, for tests; skipped without Ray."""
+"""A Ray cluster of small nodes on this machine, for tests; skipped without Ray."""
 
 import importlib.util
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -13,16 +15,21 @@ needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed: pip in
 
 
 @contextmanager
-def two_nodes() -> Iterator[str]:
-    """Yield the address of the cluster, whose workers can import the modules of the tests."""
+def small_cluster(nodes: int) -> Iterator[Any]:
+    """Yield a `ray.cluster_utils.Cluster` of so many nodes of one core, and a head that has none.
+
+    Their workers can import the modules of the tests.
+    """
     from ray.cluster_utils import Cluster
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-        cluster.add_node(num_cpus=1)
-        cluster.wait_for_nodes()
+        patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "1")
+        head = {"num_cpus": 0, "include_dashboard": False, "temp_dir": folder}
+        cluster = Cluster(initialize_head=True, head_node_args=head)
         try:
-            yield cluster.address
+            for _ in range(nodes):
+                cluster.add_node(num_cpus=1)
+            yield cluster
         finally:
             cluster.shutdown()

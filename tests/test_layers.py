@@ -29,7 +29,7 @@ LAYERS = (
     ("selfplay",),
     ("search", "nn", "sgf", "time_manager", "client"),
     ("evaluation", "clock"),
-    ("go",),
+    ("go", "workers"),
     ("config", "_jit", "files", "elo", "languages", "machine", "progress", "worker_process", "streams"),
     ("_jit_linking", "arguments"),
     ("errors", "kernel_cache"),
@@ -54,7 +54,7 @@ ONLY_IN = {
     "matplotlib": ("match/statistics.py", "training/core/reporting.py"),
     "click": ("cli/", "cli.py"),
     "rich": ("progress.py", "review/finished_reviews.py", "terminal/"),
-    "ray": ("worker_process.py",),
+    "ray": ("workers/ray_cluster.py",),
     "aiohttp": ("web/",),
     "prometheus_client": ("web/operations.py",),
     "segno": ("web/server_settings.py",),
@@ -91,8 +91,8 @@ THREADS = (
     "tournament/tournament_runner.py",
     "benchmark.py",
     "review/review_files.py",
-    "review/worker_pool.py",
     "worker_process.py",
+    "workers/worker_pool.py",
     "training/core/loop.py",
     "training/core/devices.py",
     "training/distillation/evaluation_server.py",
@@ -104,7 +104,7 @@ THREADS = (
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
 the watchdog of a process that is being timed, the readers of a training's data, the server of its generation, the
-analyses and engines of the web server, the waiting for workers of reviews, the note about a long compilation."""
+analyses and engines of the web server, the pool of workers, the note about a long compilation."""
 
 GO_MAY_IMPORT = ("numpy", "numba", *sys.stdlib_module_names)
 GO_MUST_NOT_IMPORT = ("logging", "subprocess", "socket", "threading", "tempfile", "shutil", "pathlib", "os", "io")

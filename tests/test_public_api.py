@@ -70,6 +70,7 @@ EXPECTED = [
     "ModelError",
     "RulesError",
     "SgfError",
+    "TaskError",
     "TimeSettingsError",
     "WorkerError",
 ]

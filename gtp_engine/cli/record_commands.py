@@ -28,6 +28,7 @@ from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.files import check_result, write_result
 
 if TYPE_CHECKING:
+    from gtp_engine.review.game_analysis import PooledSearcher
     from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome, Terms
 
 MOST_WORKERS: Final = 1024
@@ -143,10 +144,9 @@ def review_command(
     from gtp_engine.engine.network_setup import evaluator_of
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
-    from gtp_engine.review.game_analysis import Effort, GameAnalysis
+    from gtp_engine.review.game_analysis import Effort, GameAnalysis, open_searcher
     from gtp_engine.review.lessons import open_people
     from gtp_engine.review.review_files import FileReviewer, Terms
-    from gtp_engine.review.worker_pool import open_pool
     from gtp_engine.streams import write_log
 
     seconds, total = (None if text is None else float(text) for text in (settings.seconds, settings.total))
@@ -161,9 +161,11 @@ def review_command(
     people = open_people(config, evaluator)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
     terms = Terms(rules, komi, place.game, settings.territory, settings.variations, settings.player)
-    with open_pool(config, games=len(sources), workers=settings.workers, address=settings.ray) as pool:
-        reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=pool), terms, people)
-        outcomes = _review(reviewer, sources, at_once=1 if pool is None else pool.workers + 1)
+    with open_searcher(
+        config, games=len(sources), workers=settings.workers, address=settings.ray, note=write_log
+    ) as searcher:
+        reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=searcher), terms, people)
+        outcomes = _review(reviewer, sources, searcher)
     reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]
     if settings.terminal:
         _print_reports(reviews)
@@ -217,7 +219,9 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
     return sources
 
 
-def _review(reviewer: "FileReviewer", sources: "Sequence[RecordSource]", *, at_once: int) -> "list[ReviewOutcome]":
+def _review(
+    reviewer: "FileReviewer", sources: "Sequence[RecordSource]", searcher: "PooledSearcher | None"
+) -> "list[ReviewOutcome]":
     """Review the records and return the outcomes in their order; an interruption ends the program."""
     from gtp_engine.progress import ProgressBar
     from gtp_engine.review.review_files import SharesDone, review_all
@@ -226,7 +230,9 @@ def _review(reviewer: "FileReviewer", sources: "Sequence[RecordSource]", *, at_o
     try:
         with ProgressBar(total=len(sources)) as bar:
             shares = SharesDone(sources, bar.update)
-            for outcome in review_all(reviewer, sources, shares, at_once=at_once):
+            if searcher is not None:
+                searcher.pool.note = bar.log
+            for outcome in review_all(reviewer, sources, shares, at_once=1 if searcher is None else searcher.at_once):
                 outcomes[outcome.source.name] = outcome
                 if outcome.result is not None:
                     bar.log(f"{outcome.source.target}.review.html")

@@ -6,7 +6,6 @@
 
 game_line         the positions of a record's main line, and those of its variations
 game_analysis     searches them in two passes, in groups side by side; how much, and what is kept
-worker_pool       the same in other processes, or on a Ray cluster
 game_review       what was found in each position, what each move lost, accuracy, mistakes; the JSON
 lessons           positions to solve, what people of the players' ranks play, and what was learned over games
 annotations       the annotated SGF

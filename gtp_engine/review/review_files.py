@@ -143,14 +143,16 @@ class FileReviewer:
         self._terms: Final = terms
 
     def review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
-        """Review a record, write its files and return the outcome; raises WorkerError."""
+        """Review a record, write its files and return the outcome; raises WorkerError.
+
+        Whatever else goes wrong is the record's own matter.
+        """
         try:
             return self._review(source, progress)
-        except WorkerError:
+        except (WorkerError, CancelledError):
             raise
-        except (TengenError, OSError) as error:
-            reason = str(error) if isinstance(error, TengenError) else error.strerror or str(error)
-            return ReviewOutcome(source, failure=reason)
+        except Exception as error:
+            return ReviewOutcome(source, failure=_reason(error))
 
     def _review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
         whole = source.read()
@@ -186,6 +188,13 @@ class FileReviewer:
         """Return for whom reviews are made, and with whom players are compared."""
         people = None if self._people is None else self._people.name
         return [name for name in (self._terms.player, people) if name is not None]
+
+
+def _reason(error: Exception) -> str:
+    """Return why a record could not be reviewed."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error) if isinstance(error, TengenError) else f"{type(error).__name__}: {error}"
 
 
 def review_all(

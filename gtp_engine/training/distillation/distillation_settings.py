@@ -38,7 +38,9 @@ class GenerateSettings(Section, name="generate"):
     positions: int | None = option(None, "Stop when the folder holds this many positions. [default: no limit]", low=1)
     minutes: float | None = option(None, "Stop after this many minutes. [default: no limit]", low=_LEAST_GENERATING)
     sizes: str = option("mixed", "Boards and their shares of the positions: 9=4,13=2,19x13=.5, or mixed, or small.")
-    workers: int = option(1, "Processes.", low=1, high=MOST_WORKERS)
+    workers: int | None = option(
+        None, "Processes. [default: 1, on a Ray cluster as many as it has cores for]", low=1, high=MOST_WORKERS
+    )
     threads: int = option(0, "Threads of each process; 0: its share of the cores.", low=0)
     batch: int = option(16, "Games played side by side in each process.", low=1)
     ray: str | None = option(

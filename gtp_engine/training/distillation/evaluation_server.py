@@ -232,5 +232,7 @@ class RemoteTeacher:
     looks: int = 1
 
     def __call__(self) -> Evaluator:
-        """Return the evaluator, for one thread."""
+        """Return the evaluator, for one thread.  An answer that the port's last worker has not read is dropped."""
+        while self.port.pipe.poll():
+            self.port.pipe.recv()
         return uncached_evaluator(RemoteModel(self.port), looks=self.looks)

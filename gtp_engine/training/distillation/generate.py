@@ -56,11 +56,11 @@ from gtp_engine.training.distillation.workers import (
     Makers,
     OnnxTeacher,
     PlayingNetwork,
-    SentTeacher,
     Teacher,
     TeacherMaker,
-    blocks_of_cluster,
     blocks_of_workers,
+    job_of,
+    pooled_blocks,
 )
 
 SHARD_POSITIONS: Final = 8192
@@ -263,7 +263,7 @@ def generate(
     Returns a table of what was done.  Raises TengenError for files and settings that cannot be used, and for workers
     that fail.
     """
-    cores = available_cores() // (1 if records else settings.workers)
+    cores = 1 if settings.ray else available_cores() // (1 if records else settings.workers or 1)
     settings = replace(settings, threads=settings.threads or max(1, cores))
     teacher = _teacher(net, settings, looks=settings.looks)
     data = DataFolder(
@@ -360,12 +360,14 @@ def _blocks(
         parse_sizes(settings.sizes), seed, settings.batch, temperatures, planner, settings.player_share
     )
     player = None if settings.player is None else _teacher(Path(settings.player), settings, looks=1)
+    makers = _makers(teacher, player, settings)
     if settings.ray is not None:
-        makers = _makers(SentTeacher(teacher), None if player is None else SentTeacher(player), settings)
-        with blocks_of_cluster(makers, games, settings.workers, settings.ray, threads=settings.threads) as blocks:
+        files = [each.path for each in (teacher, player) if each is not None]
+        job = job_of([makers], games, files=files, threads=settings.threads)
+        with pooled_blocks(job, settings.workers, settings.ray, log) as blocks:
             yield blocks
     else:
-        with blocks_of_workers(_makers(teacher, player, settings), games, settings.workers) as blocks:
+        with blocks_of_workers(makers, games, settings.workers or 1, log) as blocks:
             yield blocks
 
 

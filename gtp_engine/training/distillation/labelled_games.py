@@ -65,6 +65,9 @@ not been played lately, and the work between should outweigh that tenfold."""
 _GAMES_OF_A_WORKER: Final = 1 << 32
 """The number of a game, an int64, combines seed, worker and the game's number there, whose highest bit is
 `shards.PLAYER_GAME`."""
+MOST_LIVES: Final = 1 << 7
+_GAMES_OF_A_LIFE: Final = 1 << 24
+"""How many workers in turn may have a number, and how many games each of them may play: together the lower 31 bits."""
 _RECORD_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
 """The bits that the number of a recorded game may have."""
 
@@ -191,20 +194,20 @@ class SelfPlaySettings:
     """Share of the games that the player plays, if there is one."""
 
 
-def first_game(seed: int, worker: int) -> int:
-    """Return the number of the first game of a worker; no two workers or seeds share numbers."""
-    return (seed * MOST_WORKERS + worker) * _GAMES_OF_A_WORKER
+def first_game(seed: int, worker: int, life: int = 0) -> int:
+    """Return the number of the first game of a worker; no two workers, lives or seeds share numbers."""
+    return (seed * MOST_WORKERS + worker) * _GAMES_OF_A_WORKER + life * _GAMES_OF_A_LIFE
 
 
 def play_blocks(
-    teacher: Evaluator, settings: SelfPlaySettings, worker: int = 0, player: MovePolicy | None = None
+    teacher: Evaluator, settings: SelfPlaySettings, worker: int = 0, player: MovePolicy | None = None, *, life: int = 0
 ) -> Iterator[LabelledBlock]:
-    """Yield blocks without end; they depend on seed and worker only.
+    """Yield blocks without end; they depend on seed, worker and life only, which counts those before it of its number.
 
     In the long run the shares of positions are those of `settings.sizes`.
     """
-    rng = np.random.default_rng([settings.seed, worker])
-    numbers = count(first_game(settings.seed, worker))
+    rng = np.random.default_rng([settings.seed, worker, *([life] if life else [])])
+    numbers = count(first_game(settings.seed, worker, life))
     tables: dict[BoardSides, tuple[PolicyGames, Labeller]] = {}
     labelled = dict.fromkeys(settings.sizes, 0)
     while True:

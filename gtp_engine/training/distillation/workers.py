@@ -1,23 +1,22 @@
 """Workers that play and label side by side, each with games of its own: their networks, and where they run.
 
     Teacher, PlayingNetwork   the networks of a worker: the teacher labels the games, the player plays some of them
-    blocks_of_workers        processes on this machine
-    blocks_of_cluster        actors on a Ray cluster, on the machines that Ray chooses
+    blocks_of_workers        the blocks of this process, or of several on this machine
+    pooled_blocks            those of any workers: processes of this machine, or actors on a Ray cluster
 
-A process sends its blocks through a pipe.  It waits until they are read, and ends when the pipe is closed; a pipe that
-ends, even in the middle of a block, shows that its worker has ended.  To a cluster the network's file is sent along,
-beside what `worker_process` sends.
+A block is what a worker returns for a task (`workers`), and tasks are all alike.  A block is counted once: when its
+worker is lost before it has arrived, its games are, too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing.connection import wait
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
 
-from gtp_engine.errors import TengenError, WorkerError, problem
+from gtp_engine.errors import WorkerError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import sha256_of
 from gtp_engine.machine import describe_machine
@@ -26,8 +25,9 @@ from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
 from gtp_engine.nn.providers import choose_runtimes
 from gtp_engine.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
-from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
-from gtp_engine.worker_process import Connection, WorkerProcess, connected, end_workers, start_worker
+from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS
+from gtp_engine.training.distillation.labelled_games import MOST_LIVES, LabelledBlock, SelfPlaySettings, play_blocks
+from gtp_engine.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, WorkerPool, ignore_note, open_workers
 
 TeacherMaker = Callable[[], Evaluator]
 PlayerMaker = Callable[[], MovePolicy]
@@ -36,7 +36,7 @@ PlayerMaker = Callable[[], MovePolicy]
 CHECK_INTERVAL: Final = 1.0
 """Seconds of waiting for a block between two checks for an interruption."""
 _BLOCKS_AHEAD: Final = 2
-"""Blocks requested from each actor in advance, so that it does not wait while one is transferred."""
+"""Blocks requested from each worker in advance, so that it does not wait while one is transferred."""
 
 
 class Teacher(Protocol):
@@ -114,155 +114,86 @@ class Makers(NamedTuple):
     teacher: TeacherMaker
     player: PlayerMaker | None = None
 
-    def blocks(self, settings: SelfPlaySettings, number: int = 0) -> Iterator[LabelledBlock]:
-        """Return the blocks of worker `number`, in this process."""
-        return play_blocks(self.teacher(), settings, number, None if self.player is None else self.player())
+    def blocks(self, settings: SelfPlaySettings, place: WorkerPlace = FIRST_PLACE) -> Iterator[LabelledBlock]:
+        """Return the blocks of a worker, in this process."""
+        teacher, player = _at(self.teacher, place)(), self.player
+        if isinstance(player, PlayingNetwork):
+            player = replace(player, network=_at(player.network, place))
+        moves = None if player is None else player()
+        return play_blocks(teacher, settings, place.number, moves, life=place.life)
 
 
-# Processes
+def _at(maker: TeacherMaker, place: WorkerPlace) -> TeacherMaker:
+    """Return what makes the evaluator at a place, where its file may have another path."""
+    if hasattr(maker, "path"):
+        teacher = cast("Teacher", maker)
+        return replace(teacher, path=place.path(teacher.path))
+    return maker
+
+
+@dataclass(frozen=True)
+class BlockWorkerMaker:
+    """Makes a worker that returns one block after the other; all its tasks are None."""
+
+    makers: Makers
+    settings: SelfPlaySettings
+
+    def __call__(self, place: WorkerPlace) -> Callable[[None], LabelledBlock]:
+        """Return the worker.  One that replaces another begins other games, since those under way are lost."""
+        if place.number >= MOST_WORKERS or place.life >= MOST_LIVES:
+            limits = f"at most {MOST_WORKERS:,} workers, each replaced {MOST_LIVES - 1} times"
+            raise WorkerError(problem(f"worker {place.number + 1:,}, the {place.life + 1}th of it", expected=limits))
+        blocks = self.makers.blocks(self.settings, place)
+        return lambda _: next(blocks)
 
 
 @contextmanager
 def blocks_of_workers(
-    makers: Makers, settings: SelfPlaySettings, workers: int
+    makers: Makers, settings: SelfPlaySettings, workers: int, note: Callable[[str], None] = ignore_note
 ) -> Iterator[Iterator[LabelledBlock | None]]:
-    """Yield the blocks of `workers` workers with the same networks; see `blocks_of_processes`.
+    """Yield the blocks of `workers` workers with the same networks; see `pooled_blocks`.
 
     A single worker is this process itself.
     """
     if workers == 1:
         yield makers.blocks(settings)
         return
-    with blocks_of_processes([makers] * workers, settings) as blocks:
+    with pooled_blocks(job_of([makers], settings), workers, note=note) as blocks:
         yield blocks
 
 
-@contextmanager
-def blocks_of_processes(
-    workers: Sequence[Makers], settings: SelfPlaySettings
-) -> Iterator[Iterator[LabelledBlock | None]]:
-    """Yield the blocks of a process for each of `workers` as they arrive, and None from time to time.
-
-    The first one compiles the kernels; the others start when its first block has arrived.  All end with the context.
-    When one fails, the iterator raises WorkerError with the text of its error.
-    """
-    started: list[WorkerProcess] = []
-
-    def start(number: int) -> None:
-        started.append(start_worker(_work, workers[number], settings, number, duplex=False))
-
-    def receive() -> Iterator[LabelledBlock | None]:
-        blocks = _from_pipes(started)
-        for block in blocks:
-            yield block
-            if block is not None:
-                break
-        for number in range(1, len(workers)):
-            start(number)
-        yield from blocks
-
-    try:
-        start(0)
-        yield receive()
-    finally:
-        end_workers(started)
-
-
-def _from_pipes(workers: Sequence[WorkerProcess]) -> Iterator[LabelledBlock | None]:
-    """Yield blocks, and None after an interval without any, until a worker fails; more may be added meanwhile."""
-    while True:
-        ready = wait([worker.pipe for worker in workers], CHECK_INTERVAL)
-        if not ready:
-            yield None
-        for pipe in ready:
-            try:
-                found: LabelledBlock | str = cast("Connection", pipe).recv()
-            except (EOFError, OSError):
-                advice = "try fewer --workers, or fewer games side by side"
-                raise WorkerError(problem("a worker ended unexpectedly", advice=advice)) from None
-            if isinstance(found, str):
-                raise WorkerError(found)
-            yield found
-
-
-def _work(makers: Makers, settings: SelfPlaySettings, number: int, pipe: Connection) -> None:
-    """Send blocks until the pipe is closed, or the text of an error: the body of a process."""
-    with suppress(BrokenPipeError):
-        try:
-            for block in makers.blocks(settings, number):
-                pipe.send(block)
-        except TengenError as error:
-            pipe.send(str(error))
-
-
-# A cluster
-
-
-class SentTeacher:
-    """A teacher that carries its network file; where it is called, the file exists as long as this object."""
-
-    def __init__(self, teacher: Teacher) -> None:
-        self._teacher: Final = teacher
-        self._data: Final = teacher.path.read_bytes()
-        self._folder: TemporaryDirectory[str] | None = None
-
-    def __call__(self) -> Evaluator:
-        """Return the evaluator; raises ModelError."""
-        self._folder = TemporaryDirectory(prefix="tengen-")
-        path = Path(self._folder.name) / self._teacher.path.name
-        path.write_bytes(self._data)
-        return replace(self._teacher, path=path)()
-
-
-class _Actor:
-    """The actor: returns one block after the other."""
-
-    def __init__(self, makers: Makers, settings: SelfPlaySettings, number: int) -> None:
-        self._makers = makers
-        self._settings = settings
-        self._number = number
-        self._blocks: Iterator[LabelledBlock] | None = None
-
-    def next_block(self) -> LabelledBlock | str:
-        """Return a block, or the text of an error."""
-        try:
-            if self._blocks is None:
-                self._blocks = self._makers.blocks(self._settings, self._number)
-            return next(self._blocks)
-        except TengenError as error:
-            return str(error)
+def job_of(
+    makers: Sequence[Makers], settings: SelfPlaySettings, *, files: Sequence[Path] = (), threads: int = 1
+) -> WorkerJob:
+    """Return the job of workers, of which number i has networks i of `makers`, which begin again after the last."""
+    made = [BlockWorkerMaker(each, settings) for each in makers]
+    return WorkerJob("generate", made, files, threads, ahead=_BLOCKS_AHEAD, alike=True)
 
 
 @contextmanager
-def blocks_of_cluster(
-    makers: Makers, settings: SelfPlaySettings, workers: int, address: str, *, threads: int
+def pooled_blocks(
+    job: WorkerJob, workers: int | None, address: str | None = None, note: Callable[[str], None] = ignore_note
 ) -> Iterator[Iterator[LabelledBlock | None]]:
-    """Yield the blocks of `workers` actors on the cluster at `address` as they arrive, and None from time to time.
+    """Yield the blocks of a pool's workers as they arrive, and None from time to time; see `open_workers`.
 
-    `threads` is how many cores each of them takes; Ray waits until they are free.  The actors end with the context.
-    Raises WorkerError where Ray is missing, cannot be reached, or an actor fails.
+    The iterator raises what a worker has raised.
     """
-    with connected(address) as ray:
-        make = ray.put(makers)
-        actor = ray.remote(num_cpus=threads)(_Actor)
-        yield _from_actors(ray, [actor.remote(make, settings, number) for number in range(workers)])
+    with open_workers(job, workers, address, note=note) as pool:
+        yield _from_pool(pool, job.ahead)
 
 
-def _from_actors(ray: Any, actors: list[Any]) -> Iterator[LabelledBlock | None]:
+def _from_pool(pool: WorkerPool[None, LabelledBlock], ahead: int) -> Iterator[LabelledBlock | None]:
     """Yield blocks as they come, and None after an interval without any."""
-    pending = {actor.next_block.remote(): actor for _ in range(_BLOCKS_AHEAD) for actor in actors}
+    done: SimpleQueue[Future[LabelledBlock]] = SimpleQueue()
+    asked = 0
     while True:
-        done, _ = ray.wait(list(pending), num_returns=1, timeout=CHECK_INTERVAL)
-        if not done:
+        while asked < ahead * pool.workers:  # of which there may be more
+            pool.submit(None).add_done_callback(done.put)
+            asked += 1
+        try:
+            block = done.get(timeout=CHECK_INTERVAL)
+        except Empty:
             yield None
-        for reference in done:
-            actor = pending.pop(reference)
-            pending[actor.next_block.remote()] = actor
-            try:
-                found: LabelledBlock | str = ray.get(reference)
-            except ray.exceptions.RayError as error:
-                reason = str(error).strip().splitlines()[-1]
-                raise WorkerError(f"a worker of the cluster failed: {reason}") from error
-            if isinstance(found, str):
-                raise WorkerError(found)
-            yield found
+            continue
+        asked -= 1
+        yield block.result()

@@ -45,7 +45,7 @@ from gtp_engine.training.distillation.plan.plan_state import PlanPart, PlanState
 from gtp_engine.training.distillation.plan.speeds import SpeedTrials
 from gtp_engine.training.distillation.run import config_of, export_run, new_loop, panels, validate_file
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, BoardSides, bytes_of, first_shards, shard_paths
-from gtp_engine.training.distillation.workers import Makers, PlayingNetwork, blocks_of_processes
+from gtp_engine.training.distillation.workers import Makers, PlayingNetwork, job_of, pooled_blocks
 from gtp_engine.training.nets.network_module import NetworkModule
 
 _DATA: Final = "data"
@@ -414,7 +414,7 @@ def generate(
     def progress(data: DataFolder, tally: Tally) -> None:
         part.bar.update(0.0, f"{data.positions:,} positions, {tally.rate:,.0f}/s")
 
-    with server, blocks_of_processes(workers, games) as blocks:
+    with server, pooled_blocks(job_of(workers, games), count, note=part.bar.log) as blocks:
         meanwhile()
         tally = fill(data, blocks, Goal(), progress=progress, is_stopped=lambda: is_enough(data.kept))
     part.bar.log(format_tally(data, tally))

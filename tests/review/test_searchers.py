@@ -1,0 +1,184 @@
+"""Searchers in other processes: in order, with the same result as in this one; what is wrong with one game.
+
+The Ray cluster has two nodes on this machine; its test takes half a minute and is skipped without Ray.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from puct_support import AreaEvaluator
+from review.review_support import RECORD, silent
+
+from gtp_engine import Config, Rules
+from gtp_engine.errors import TaskError
+from gtp_engine.review import Effort, Finding, GameAnalysis, SavedWork, read_game
+from gtp_engine.review.game_analysis import (
+    GroupSearcher,
+    GroupWorkerMaker,
+    PooledSearcher,
+    PositionGroup,
+    open_searcher,
+    seeded,
+)
+from gtp_engine.review.review_files import FileReviewer, ReviewOutcome, SharesDone, Terms, review_all, sources_of
+from gtp_engine.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, open_workers
+
+GROUP = 3
+CONFIG = seeded(Config())
+
+
+def found(number: int) -> list[Finding]:
+    return [Finding(number, "B", 1, 0.5, 0.0, "", (), ())]
+
+
+def group(number: int) -> PositionGroup:
+    return PositionGroup((), (), visits=number)
+
+
+def analysis_with(searcher: GroupSearcher | None) -> GameAnalysis:
+    return GameAnalysis(Config(), AreaEvaluator(), Effort(visits=8), group=GROUP, searcher=searcher)
+
+
+def findings_with(searcher: GroupSearcher | None) -> list[Finding]:
+    return analysis_with(searcher).run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), silent)
+
+
+def area_evaluator(place: WorkerPlace) -> AreaEvaluator:
+    return AreaEvaluator()
+
+
+MAKER = GroupWorkerMaker(area_evaluator, CONFIG, GROUP)
+
+
+class ThreadPool:
+    """In place of a pool: two threads of this process."""
+
+    def __init__(self, ask: Callable[[PositionGroup], list[Finding]]) -> None:
+        self.ask, self.threads = ask, ThreadPoolExecutor(2)
+
+    def submit(self, task: PositionGroup) -> "Future[list[Finding]]":
+        return self.threads.submit(self.ask, task)
+
+
+def searcher_of(ask: Callable[[PositionGroup], list[Finding]]) -> PooledSearcher:
+    return PooledSearcher(ThreadPool(ask), at_once=3)  # type: ignore[arg-type]
+
+
+def test_groups_are_searched_at_once_and_answered_in_order() -> None:
+    second_is_done = threading.Event()
+
+    def ask(asked: PositionGroup) -> list[Finding]:
+        if asked.visits == 0:
+            assert second_is_done.wait(60)
+        else:
+            second_is_done.set()
+        return found(asked.visits or 0)
+
+    assert [each[0].number for each in searcher_of(ask).search(map(group, range(3)))] == [0, 1, 2]
+
+
+def test_processes_find_what_this_one_finds() -> None:
+    with open_workers(WorkerJob("review", [MAKER]), 2) as pool:
+        assert findings_with(PooledSearcher(pool, at_once=3)) == findings_with(None)
+
+
+def test_one_process_for_one_game() -> None:
+    with open_searcher(Config(), games=1, workers=None) as searcher:
+        assert searcher is None
+
+
+@pytest.fixture
+def threads() -> PooledSearcher:
+    """Return a searcher whose workers are in threads of this process."""
+    local = threading.local()
+
+    def ask(asked: PositionGroup) -> list[Finding]:
+        if not hasattr(local, "search"):
+            local.search = MAKER(FIRST_PLACE)
+        findings: list[Finding] = local.search(asked)
+        return findings
+
+    return searcher_of(ask)
+
+
+def reviewed(
+    folder: Path, searcher: PooledSearcher | None, show: Callable[[float, str], None] = silent
+) -> list[ReviewOutcome]:
+    reviewer = FileReviewer(analysis_with(searcher), Terms(Rules()))
+    sources = sources_of([folder], folder / ("one" if searcher is None else "many"))
+    return list(review_all(reviewer, sources, SharesDone(sources, show), at_once=1 if searcher is None else 3))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(5):
+        (tmp_path / f"{number}.sgf").write_bytes(RECORD.replace(b"Ann", b"Ann %d" % number))
+    return tmp_path
+
+
+def test_a_folder_in_parallel_has_the_same_results(folder: Path, threads: PooledSearcher) -> None:
+    shares = []
+    for pool in (None, threads):
+        assert len(reviewed(folder, pool, lambda share, text: shares.append(share))) == 5
+    for number in range(5):
+        one, many = ((folder / name / f"{number}.review.json").read_bytes() for name in ("one", "many"))
+        assert one == many
+    assert max(shares) == shares[-1] == pytest.approx(5.0), "the shares of all games are added up"
+    shares.clear()
+    reviewed(folder, threads, lambda share, text: shares.append(share))
+    assert shares[-1] == pytest.approx(5.0), "what was finished earlier counts too"
+
+
+def test_an_interruption_ends_the_games_under_way_and_the_next_run_goes_on(
+    folder: Path, threads: PooledSearcher
+) -> None:
+    reviewer, sources = FileReviewer(analysis_with(threads), Terms(Rules())), sources_of([folder], None)
+    is_done, is_closed = threading.Event(), threading.Event()
+
+    def show(share: float, text: str) -> None:
+        """Let the other games wait, once one is done, until the interruption."""
+        if is_done.is_set():
+            assert is_closed.wait(60)
+        elif text.endswith(": done"):
+            is_done.set()
+
+    outcomes = review_all(reviewer, sources, SharesDone(sources, show), at_once=2)
+    next(outcomes)
+    outcomes.close()
+    is_closed.set()
+    done = len(list(folder.glob("*.review.json")))
+    assert 1 <= done < 5
+    assert len(list(review_all(reviewer, sources, SharesDone(sources, silent), at_once=2))) == 5
+    assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.parametrize("in_threads", [False, True])
+def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_threads: bool) -> None:
+    """A worker's error ended the whole run."""
+    bad = RECORD.replace(b"Ann", b"Bob")
+    (folder / "2.sgf").write_bytes(bad)
+    search = MAKER(FIRST_PLACE)
+    lock = threading.Lock()
+
+    class Searcher:
+        def search(self, groups: Iterator[PositionGroup]) -> Iterator[list[Finding]]:
+            for asked in groups:
+                with lock:
+                    yield search(asked)
+
+    class Reviewer(FileReviewer):
+        def _review(self, source, progress):  # type: ignore[no-untyped-def]
+            if source.read() == bad:
+                raise ZeroDivisionError("a bug")
+            if source.name.endswith("3.sgf"):
+                raise TaskError("5 workers ended")
+            return super()._review(source, progress)
+
+    reviewer, sources = Reviewer(analysis_with(Searcher()), Terms(Rules())), sources_of([folder], None)  # type: ignore[arg-type]
+    outcomes = list(review_all(reviewer, sources, SharesDone(sources, silent), at_once=3 if in_threads else 1))
+    failures = {Path(each.source.name).name: each.failure for each in outcomes if each.failure}
+    assert failures == {"2.sgf": "ZeroDivisionError: a bug", "3.sgf": "5 workers ended"}
+    assert len([each for each in outcomes if each.result]) == 3

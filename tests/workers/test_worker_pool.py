@@ -1,0 +1,221 @@
+"""A pool of workers: nothing is lost when they die, nothing is done double, and a bad task concerns no other."""
+
+import multiprocessing
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from busy_machine import bound, wait_until
+from workers.worker_tasks import Doer, fail_always, fail_at_first, job, number_and_wait, refuse
+
+from gtp_engine.errors import ConfigError, ModelError, TaskError, WorkerError
+from gtp_engine.workers import worker_pool
+from gtp_engine.workers.worker_pool import (
+    HERE,
+    MOST_LOSSES,
+    Tell,
+    WorkerPool,
+    WorkerStation,
+    _Answered,
+    _Ready,
+    ignore_note,
+    lost,
+    open_workers,
+)
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "_FIRST_PAUSE", 0.01)
+
+
+def test_a_dead_worker_is_replaced_and_its_task_is_done_by_another(tmp_path: Path) -> None:
+    """It went back into the queue of idle workers, and every later task that it got failed."""
+    notes: list[str] = []
+    with open_workers(job(Doer(tmp_path)), 2, note=notes.append) as pool:
+        words = [pool.submit((f"word{number}", number == 3)) for number in range(20)]
+        assert [each.result(bound(60)) for each in words] == [f"word{number} done" for number in range(20)]
+        assert pool.workers == 2
+        assert sum(tally.lost for tally in pool.nodes.values()) == 1
+    done = sorted(path.name.split("-")[0] for path in tmp_path.iterdir())
+    assert done == sorted([*(f"word{number}" for number in range(20)), "word3"]), "nothing twice"
+    assert notes == ["a worker ended unexpectedly (signal 9); its tasks go to others, and another one replaces it"]
+    assert not multiprocessing.active_children()
+
+
+def test_a_bad_task_and_a_bug_concern_no_other(tmp_path: Path) -> None:
+    with open_workers(job(Doer(tmp_path)), 1) as pool:
+        bad, bug, good = (pool.submit((word, 0)) for word in ("bad", "bug", "good"))
+        with pytest.raises(ConfigError, match=r"^a bad task$"):
+            bad.result(bound(60))
+        with pytest.raises(TaskError, match=r"^KeyError: 'a bug'$"):
+            bug.result(bound(60))
+        assert good.result(bound(60)) == "good done"
+
+
+def test_a_task_that_ends_its_workers_is_given_up_and_the_others_are_done(tmp_path: Path) -> None:
+    with open_workers(job(Doer(tmp_path)), 1) as pool:
+        deadly, good = pool.submit(("deadly", 99)), pool.submit(("good", MOST_LOSSES - 1))
+        with pytest.raises(TaskError, match=r"^5 workers ended while doing it; the last: ended unexpectedly \(signal"):
+            deadly.result(bound(120))
+        assert good.result(bound(120)) == "good done"
+    assert len(list(tmp_path.glob("deadly-*"))) == MOST_LOSSES
+
+
+def test_what_no_worker_can_do_fails_at_once() -> None:
+    with open_workers(job(refuse), 2) as pool:
+        with pytest.raises(ModelError, match=r"^no such network$"):
+            pool.submit(None).result(bound(60))
+        with pytest.raises(ModelError, match=r"^no such network$"):
+            pool.submit(None).result(bound(60))
+
+
+def test_a_worker_that_dies_at_its_start_is_started_again(tmp_path: Path) -> None:
+    with open_workers(job(partial(fail_at_first, tmp_path)), 2) as pool:
+        assert [pool.submit(each).result(bound(60)) for each in range(5)] == [0, 1, 4, 9, 16]
+
+
+def test_a_pool_whose_workers_always_die_gives_up() -> None:
+    with (
+        open_workers(job(fail_always), 1) as pool,
+        pytest.raises(WorkerError, match=r"^all workers failed 5 times in a row; the last one: ended unexpectedly"),
+    ):
+        pool.submit(None).result(bound(120))
+
+
+def test_closing_ends_tasks_under_way() -> None:
+    with open_workers(job(number_and_wait), 1) as pool:
+        waiting = [pool.submit(600.0) for _ in range(2)]
+        wait_until(waiting[0].running)
+    for each in [*waiting, pool.submit(0.0)]:
+        with pytest.raises(WorkerError, match="ended"):
+            each.result(bound(10))
+    assert not multiprocessing.active_children()
+
+
+class ScriptedHost:
+    """Stands for a cluster: its workers are told what to say by the test."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.tells: list[Tell] = []
+        self.sent: list[tuple[int, int, object]] = []
+        self.lives: list[tuple[int, int]] = []
+
+    def start(self, number: int, life: int, tell: Tell) -> "ScriptedStation":
+        self.tells.append(tell)
+        self.lives.append((number, life))
+        return ScriptedStation(self, len(self.tells) - 1)
+
+    def capacity(self) -> int:
+        return self.room
+
+    def close(self, stations: Iterable[WorkerStation]) -> None:
+        pass
+
+
+class ScriptedStation:
+    def __init__(self, host: ScriptedHost, start: int) -> None:
+        self.host, self.number = host, start
+
+    def send(self, number: int, task: object) -> None:
+        self.host.sent.append((self.number, number, task))
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.fixture
+def scripted(request: pytest.FixtureRequest) -> tuple[ScriptedHost, WorkerPool[str, str], list[str]]:
+    host, notes = ScriptedHost(2), []
+    pool: WorkerPool[str, str] = WorkerPool(host, job(refuse), None, notes.append)
+    request.addfinalizer(pool.close)
+    return host, pool, notes
+
+
+Scripted = tuple[ScriptedHost, WorkerPool[str, str], list[str]]
+
+
+def settled(host: ScriptedHost, count: int) -> None:
+    wait_until(lambda: len(host.sent) >= count)
+    time.sleep(0.05)
+    assert len(host.sent) == count
+
+
+def test_on_a_new_machine_one_worker_compiles_before_the_others_begin(scripted: Scripted) -> None:
+    host, pool, _ = scripted
+    for tell in host.tells:
+        tell(_Ready("a", is_warm=False))
+    answers = [pool.submit(word) for word in ("x", "y", "z")]
+    settled(host, 1)
+    host.tells[0](lost("died"))  # before it has compiled all: the other one does it
+    settled(host, 2)
+    assert [(start, task) for start, _, task in host.sent] == [(0, "x"), (1, "x")]
+    host.tells[1](_Answered(host.sent[1][1], "X"))
+    host.tells[2](_Ready("a", is_warm=False))
+    settled(host, 4)
+    for start, number, task in host.sent[2:]:
+        host.tells[start](_Answered(number, str(task).upper()))
+    assert [each.result(bound(60)) for each in answers] == ["X", "Y", "Z"]
+    assert host.lives == [(0, 0), (1, 0), (0, 1)], "a worker that replaces one which had begun knows of it"
+
+
+def test_an_answer_that_arrives_after_the_loss_of_its_worker_is_not_taken_twice(scripted: Scripted) -> None:
+    host, pool, _ = scripted
+    answer = pool.submit("x")
+    host.tells[0](_Ready("a", is_warm=True))
+    settled(host, 1)
+    host.tells[0](lost("died"))
+    host.tells[0](_Answered(host.sent[0][1], "late"))
+    host.tells[1](_Ready("b", is_warm=True))
+    settled(host, 2)
+    host.tells[1](_Answered(host.sent[1][1], "X"))
+    assert answer.result(bound(60)) == "X"
+    assert {node: (tally.answers, tally.lost) for node, tally in pool.nodes.items()} == {"a": (0, 1), "b": (1, 0)}
+    assert pool.report() == ["a: 0 answers, 1 worker lost", "b: 1 answer, 0 workers lost"]
+
+
+def test_machines_that_join_late_get_workers(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, pool, notes = scripted
+    assert pool.workers == 2
+    monkeypatch.setattr(worker_pool, "_GROWTH_INTERVAL", 0.0)
+    pool._look_again = 0.0
+    host.room = 3
+    pool.submit("x")
+    wait_until(lambda: pool.workers == 3)
+    host.tells[2](_Ready("late", is_warm=True))
+    settled(host, 1)
+    assert notes == ["node late has joined"]
+    assert pool.status == "1 worker on 1 node"
+
+
+def test_a_task_that_is_cancelled_is_not_done(scripted: Scripted) -> None:
+    host, pool, _ = scripted
+    first, second = pool.submit("x"), pool.submit("y")
+    assert first.cancel()
+    host.tells[0](_Ready(HERE, is_warm=True))
+    settled(host, 1)
+    assert host.sent[0][2] == "y"
+    host.tells[0](_Answered(host.sent[0][1], "Y"))
+    assert second.result(bound(60)) == "Y"
+
+
+def test_tasks_may_be_submitted_by_many_threads(tmp_path: Path) -> None:
+    found: list[str] = []
+
+    def ask(pool: WorkerPool[tuple[str, int], str], word: str) -> None:
+        found.append(pool.submit((word, 0)).result(bound(60)))
+
+    with open_workers(job(Doer(tmp_path)), 2, note=ignore_note) as pool:
+        threads = [threading.Thread(target=ask, args=(pool, f"w{number}")) for number in range(30)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(bound(60))
+    assert sorted(found) == sorted(f"w{number} done" for number in range(30))
