@@ -34,7 +34,7 @@ from gtp_engine.files import locked, replacing
 from gtp_engine.kernel_cache import PACKAGE, keep_apart
 from gtp_engine.workers.worker_pool import (
     TaskRunner,
-    Tell,
+    TellMessage,
     WorkerJob,
     WorkerMaker,
     WorkerMessage,
@@ -165,7 +165,7 @@ class RayHost:
         self._sent: Final = _sent_folders(contents, ray.put)
         self._bytes: Final = _WORKER_BYTES + _BYTES_OF_A_NETWORK * sum(map(len, contents.values()))
 
-    def start(self, number: int, life: int, tell: Tell) -> "_ActorStation":
+    def start(self, number: int, life: int, tell: TellMessage) -> "_ActorStation":
         """Ask Ray for an actor, which it starts when there is room for it."""
         name = f"{self._job.title} {number}" + (f", life {life + 1}" if life else "")
         actor = self._ray.remote(
@@ -196,7 +196,7 @@ def _unique(name: str) -> str:
 class _ActorStation:
     """An actor seen from here."""
 
-    def __init__(self, ray: Any, actor: Any, begun: Any, tell: Tell) -> None:
+    def __init__(self, ray: Any, actor: Any, begun: Any, tell: TellMessage) -> None:
         self._ray: Final = ray
         self._actor: Final = actor
         self._tell: Final = tell

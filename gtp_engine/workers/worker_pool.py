@@ -178,7 +178,7 @@ def _unexpected(error: Exception) -> TaskError:
 
 # The pool
 
-Tell = Callable[[WorkerMessage], None]
+TellMessage = Callable[[WorkerMessage], None]
 
 
 class WorkerStation(Protocol):
@@ -196,7 +196,7 @@ class WorkerStation(Protocol):
 class WorkerHost(Protocol):
     """Starts workers: here, or on other machines."""
 
-    def start(self, number: int, life: int, tell: Tell) -> WorkerStation:
+    def start(self, number: int, life: int, tell: TellMessage) -> WorkerStation:
         """Start one, which tells what becomes of it, from any thread."""
         ...
 
@@ -223,7 +223,7 @@ class _Entry(Generic[Task, Answer]):
 
 
 @dataclass
-class _Seat:
+class _NumberedWorker:
     """A number, and the worker that has it."""
 
     number: int
@@ -236,7 +236,7 @@ class _Seat:
 
 
 class _Told(NamedTuple):
-    seat: _Seat
+    seat: _NumberedWorker
     start: int
     message: WorkerMessage
 
@@ -249,9 +249,9 @@ class NodeTally:
     lost: int = 0
     answers: int = 0
     is_warm: bool = False
-    first: tuple[_Seat, int] | None = None
+    first: tuple[_NumberedWorker, int] | None = None
     """The worker that does the first task on a machine that has no compiled kernels yet."""
-    waiting: list[tuple[_Seat, int]] = field(default_factory=list)
+    waiting: list[tuple[_NumberedWorker, int]] = field(default_factory=list)
     """Those that get none until it is done."""
 
 
@@ -267,8 +267,8 @@ class WorkerPool(Generic[Task, Answer]):
         self._host: Final = host
         self._job: Final = job
         self._is_growing: Final = count is None
-        self._seats: Final[list[_Seat]] = []
-        self._idle: Final[deque[tuple[_Seat, int]]] = deque()
+        self._seats: Final[list[_NumberedWorker]] = []
+        self._idle: Final[deque[tuple[_NumberedWorker, int]]] = deque()
         """Workers with room for a task, once for each; with the start for which that holds."""
         self._waiting: Final[deque[_Entry[Task, Answer]]] = deque()
         self._paused: Final[list[tuple[float, int]]] = []
@@ -375,7 +375,7 @@ class WorkerPool(Generic[Task, Answer]):
 
     def _grow_to(self, count: int) -> None:
         while len(self._seats) < count:
-            self._seats.append(_Seat(len(self._seats)))
+            self._seats.append(_NumberedWorker(len(self._seats)))
             self._start(self._seats[-1])
 
     def _look_for_room(self) -> None:
@@ -383,7 +383,7 @@ class WorkerPool(Generic[Task, Answer]):
             self._grow_to(self._host.capacity())
             self._look_again = time.monotonic() + _GROWTH_INTERVAL
 
-    def _start(self, seat: _Seat) -> None:
+    def _start(self, seat: _NumberedWorker) -> None:
         seat.starts += 1
         start = seat.starts
 
@@ -401,7 +401,7 @@ class WorkerPool(Generic[Task, Answer]):
             if self._error is None:
                 self._start(self._seats[number])
 
-    def _seat_is_ready(self, seat: _Seat, message: _Ready) -> None:
+    def _seat_is_ready(self, seat: _NumberedWorker, message: _Ready) -> None:
         if message.node not in self.nodes:
             self.nodes[message.node] = NodeTally(is_warm=message.is_warm)
             if message.node != HERE:
@@ -422,7 +422,7 @@ class WorkerPool(Generic[Task, Answer]):
             tally.first = tally.waiting.pop(0)
             self._idle.append(tally.first)
 
-    def _seat_failed(self, seat: _Seat, reason: str, node: str | None) -> None:
+    def _seat_failed(self, seat: _NumberedWorker, reason: str, node: str | None) -> None:
         """Give a lost worker's tasks to others, and start another one of its number, at once or later."""
         if seat.node is not None:
             tally = self.nodes[seat.node]
@@ -442,7 +442,7 @@ class WorkerPool(Generic[Task, Answer]):
         if all(each.failures >= MOST_LOSSES for each in self._seats):
             self._fail(WorkerError(f"all workers failed {MOST_LOSSES} times in a row; the last one: {reason}"))
 
-    def _gives_up_task(self, seat: _Seat, reason: str) -> bool:
+    def _gives_up_task(self, seat: _NumberedWorker, reason: str) -> bool:
         """Put the tasks of a lost worker before all others; return whether its first one has ended too many workers."""
         entries = list(seat.entries.values())
         seat.entries.clear()
@@ -480,7 +480,7 @@ class WorkerPool(Generic[Task, Answer]):
             assert seat.station is not None, "it holds"
             seat.station.send(self._tasks, entry.task)
 
-    def _answer(self, seat: _Seat, start: int, message: _Answered | _Failed) -> None:
+    def _answer(self, seat: _NumberedWorker, start: int, message: _Answered | _Failed) -> None:
         entry = seat.entries.pop(message.task, None)
         if entry is None or start != seat.starts or seat.node is None:
             return  # its worker counts as lost, and the task has been given to another
@@ -504,7 +504,7 @@ class WorkerPool(Generic[Task, Answer]):
         self._waiting.clear()
 
 
-def _holds(seat: _Seat, start: int) -> bool:
+def _holds(seat: _NumberedWorker, start: int) -> bool:
     """Return whether the worker of this start is still there."""
     return start == seat.starts and seat.node is not None
 
@@ -519,12 +519,12 @@ def _ended() -> WorkerError:
 class _ProcessStation:
     """A process at the other end of a pipe."""
 
-    def __init__(self, worker: WorkerProcess, tell: Tell) -> None:
+    def __init__(self, worker: WorkerProcess, tell: TellMessage) -> None:
         self._worker: Final = worker
         self._listener: Final = threading.Thread(target=self._listen, args=(tell,), name="worker", daemon=True)
         self._listener.start()
 
-    def _listen(self, tell: Tell) -> None:
+    def _listen(self, tell: TellMessage) -> None:
         """Pass on what the worker tells, to its end."""
         reason = "ended unexpectedly"
         try:
@@ -553,7 +553,7 @@ class _ProcessHost:
     def __init__(self, job: WorkerJob) -> None:
         self._job: Final = job
 
-    def start(self, number: int, life: int, tell: Tell) -> _ProcessStation:
+    def start(self, number: int, life: int, tell: TellMessage) -> _ProcessStation:
         make, title = self._job.makers[number % len(self._job.makers)], self._job.title
         kernels = title if self._job.calls_kernels else None
         return _ProcessStation(start_worker(_serve, make, WorkerPlace(number, life), kernels, duplex=True), tell)

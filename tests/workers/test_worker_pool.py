@@ -17,7 +17,7 @@ from gtp_engine.workers import worker_pool
 from gtp_engine.workers.worker_pool import (
     HERE,
     MOST_LOSSES,
-    Tell,
+    TellMessage,
     WorkerPool,
     WorkerStation,
     _Answered,
@@ -104,11 +104,11 @@ class ScriptedHost:
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.tells: list[Tell] = []
+        self.tells: list[TellMessage] = []
         self.sent: list[tuple[int, int, object]] = []
         self.lives: list[tuple[int, int]] = []
 
-    def start(self, number: int, life: int, tell: Tell) -> "ScriptedStation":
+    def start(self, number: int, life: int, tell: TellMessage) -> "ScriptedStation":
         self.tells.append(tell)
         self.lives.append((number, life))
         return ScriptedStation(self, len(self.tells) - 1)
