@@ -330,12 +330,16 @@ def rank_command(
         config = config.with_values({"network.human_model": HUMAN_MODEL})
     from gtp_engine.nn.named_networks import model_path
     from gtp_engine.sgf import parse_sgf
+    from gtp_engine.sgf.tree_text import each_game
 
     records = []
     unreadable: dict[str, str] = {}
     for source in _sources(files, None):
         try:
-            records.append((source.name, parse_sgf(source.read())))
+            games = each_game(source.read())
+            for number, game in enumerate(games, start=1):
+                name = source.name if len(games) == 1 else f"{source.name}, game {number}"
+                records.append((name, parse_sgf(game)))
         except SgfError as error:
             unreadable[source.name] = str(error)
     strong, human, _ = networks_of(config)

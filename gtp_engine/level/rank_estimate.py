@@ -15,6 +15,7 @@ K moves, D columns.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
 from gtp_engine.evaluation.positions import new_positions, put_row
 from gtp_engine.files import json_of, replacing
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.nn.quantized_copy import original_path
 from gtp_engine.search.report import for_color
@@ -55,6 +56,9 @@ SERVER: Final = "the Fox server"
 """Where the games were played to which others are compared."""
 LEAST_MOVES: Final = 20
 """Moves from which a rank is estimated at all."""
+UNLIKE: Final = 36.0
+"""Distance to the nearest rank (`RankTable.distances`) from which moves are unlike people's: the largest of 500 games
+between people was 34, their median 8."""
 
 _PHASES: Final = (50, 150)
 """Numbers of the moves with which middle game and endgame begin."""
@@ -78,12 +82,15 @@ class RankEstimate(NamedTuple):
     high: int
     moves: int
     games: int
+    is_unlike: bool = False
+    """Whether the moves are unlike those of people of any rank that can be told."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it for programs; `or_weaker` and `or_stronger` say whether the interval has no end there."""
         ranks = {"rank": rank_name(self.rank), "low": rank_name(self.low), "high": rank_name(self.high)}
         ends = {"or_weaker": self.low == WORST, "or_stronger": self.high == BEST}
-        return ranks | ends | {"moves": self.moves, "games": self.games}
+        unlike = {"unlike_people": True} if self.is_unlike else {}
+        return ranks | ends | {"moves": self.moves, "games": self.games} | unlike
 
     def __str__(self) -> str:
         low = f"{rank_name(self.low)} or weaker" if self.low == WORST else rank_name(self.low)
@@ -94,6 +101,38 @@ class RankEstimate(NamedTuple):
 
 
 # Moves
+
+_USUAL_KOMI: Final = (0.0, 10.0)
+"""Komi of even games; Black without komi has a rank's advantage, with more or less it is another game."""
+_HANDICAP_PASSES: Final = 10
+"""First moves, a pass among which gives Black stones."""
+
+
+def check_comparable(record: SgfRecord, game: Game) -> None:
+    """Raise TengenError for a record, and the game that was played from it, that tells nothing about ranks.
+
+    The games that were compared were even ones on 19×19.
+    """
+    if (game.width, game.height) != (SIDE, SIDE):
+        given = f"a game on {game.width}x{game.height}"
+        raise TengenError(problem(given, expected=f"one on {SIDE}x{SIDE}, where ranks have been compared"))
+    colors, komi = [move.color for move in game.moves], record.komi
+    turn = next((i for i in range(1, len(colors)) if colors[i] == colors[i - 1]), None)
+    given = ""
+    if record.handicap:
+        given = "a game with handicap"
+    elif game.setup_stones:
+        given = "a game with handicap or stones set up"
+    elif colors[:1] == [WHITE]:
+        given = "a game that White begins, as after handicap stones"
+    elif any(move.point == PASS for move in game.moves[:_HANDICAP_PASSES]):
+        given = f"a game with a pass among the first {_HANDICAP_PASSES} moves, as for handicap stones"
+    elif komi is not None and not _USUAL_KOMI[0] <= komi <= _USUAL_KOMI[1]:
+        given = f"a game with komi {komi:g}"
+    elif turn is not None:
+        given = f"a game whose moves {turn} and {turn + 1} are of one color"
+    if given:
+        raise TengenError(problem(given, expected="an even game from the start"))
 
 
 class MoveMeter:
@@ -106,13 +145,8 @@ class MoveMeter:
     def measure(self, game: Game, color: int, *, most: int) -> Numbers:
         """Return what the moves of one side tell, [K, D], up to `most` of them, evenly chosen; NaN in other phases.
 
-        Passes are left out.  Raises TengenError for games that tell nothing: on other boards, and with handicap.
+        Passes are left out.  The game is one that `check_comparable` accepts.
         """
-        if (game.width, game.height) != (SIDE, SIDE):
-            given = f"a game on {game.width}x{game.height}"
-            raise TengenError(problem(given, expected=f"one on {SIDE}x{SIDE}, where ranks have been compared"))
-        if game.setup_stones:
-            raise TengenError(problem("a game with handicap or stones set up", expected="an even game from the start"))
         plies = [ply for ply, move in enumerate(game.moves) if move.color == color and move.point != PASS]
         if len(plies) > most:
             plies = [plies[i] for i in np.linspace(0, len(plies) - 1, most).round().astype(int)]
@@ -191,6 +225,13 @@ class RankTable:
 
         They are one player's, or those of several players of one rank.
         """
+        distances = self.distances(games, players=players)
+        weights = np.exp(-(distances - distances.min()) / 2)
+        probabilities: Numbers = weights / weights.sum()
+        return probabilities
+
+    def distances(self, games: Sequence[Numbers], *, players: int = 1) -> Numbers:
+        """Return how far moves are from those of people of each rank: squares, in standard deviations."""
         moves = np.concatenate(games)
         counts = np.isfinite(moves).sum(axis=0)
         known = counts > 1
@@ -200,10 +241,8 @@ class RankTable:
         covariance = self.factor * (parts[0] / players + parts[1] / len(games) + parts[2] / sizes)
         covariance += _LEAST_VARIANCE * np.eye(len(found))
         differences = found - _powers(np.arange(BEST, WORST + 1)) @ self.means[known].T
-        distances = np.einsum("ri,ij,rj->r", differences, np.linalg.inv(covariance), differences)
-        weights = np.exp(-(distances - distances.min()) / 2)
-        probabilities: Numbers = weights / weights.sum()
-        return probabilities
+        squares: Numbers = np.einsum("ri,ij,rj->r", differences, np.linalg.inv(covariance), differences)
+        return squares
 
 
 def estimate(table: RankTable, games: Sequence[Numbers]) -> RankEstimate:
@@ -215,7 +254,8 @@ def estimate(table: RankTable, games: Sequence[Numbers]) -> RankEstimate:
             problem(f"{counted(count, 'move')} of a player", expected=f"at least {LEAST_MOVES} to tell a rank")
         )
     posterior = table.posterior(games)
-    return RankEstimate(_middle(posterior), *_interval(posterior), count, len(games))
+    is_unlike = bool(table.distances(games).min() > UNLIKE)
+    return RankEstimate(_middle(posterior), *_interval(posterior), count, len(games), is_unlike)
 
 
 def _middle(posterior: Numbers) -> int:
@@ -291,12 +331,15 @@ class RankReport:
     """Why a player has no rank."""
     left_out: dict[str, str]
     """Why records were left out, by their names."""
+    notes: list[str]
+    """Sentences about records that end early, and about players who may not be people."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it for programs: of a single player one object, else one for each in a list."""
         found = [{"player": name} | each.to_json() for name, each in self.ranks.items()]
         found += [{"player": name, "error": reason} for name, reason in self.untold.items()]
-        rest = {"server": SERVER} | ({"left_out": self.left_out} if self.left_out else {})
+        more = {"left_out": self.left_out, "notes": self.notes}
+        rest = {"server": SERVER} | {name: value for name, value in more.items() if value}
         return found[0] | rest if len(found) == 1 else {"players": found} | rest
 
     def to_text(self) -> str:
@@ -307,6 +350,7 @@ class RankReport:
         ]
         lines += [f"{name}: {reason}." for name, reason in self.untold.items()]
         lines += [f"{name} was left out: {reason}." for name, reason in self.left_out.items()]
+        lines += self.notes
         if self.ranks:
             lines.append(
                 f"Nine of ten such intervals hold the rank. These are ranks of {SERVER}; other servers differ."
@@ -314,31 +358,77 @@ class RankReport:
         return "\n".join(lines)
 
 
+_PROGRAM: Final = re.compile(
+    r"\b(?:bot|ai|a\.i\.|gnu\s?go|kata(?:go)?|leela(?:zero)?|alphago\w*|pachi|fuego|tengen|crazy\s?stone|zen19\w*|elf|"
+    r"fine\s?art|golaxy|sai|ray|mogo|many\s?faces)(?:\b|[\d_-])|\w+bot\b|[绝絶]艺|电脑|電腦|人工智能",
+    re.IGNORECASE,
+)
+"""Names of players, or what stands in the place of their ranks, by which programs are known."""
+
+
 def rank_players(
     meter: MoveMeter, table: RankTable, records: Iterable[tuple[str, SgfRecord]], *, player: str | None, most: int
 ) -> RankReport:
-    """Return the ranks of the players in the records, or of `player` only, from up to `most` moves of a game."""
-    report = RankReport({}, {}, {})
+    """Return the ranks of the players in the records, or of `player` only, from up to `most` moves of a game.
+
+    What a player of one name played counts together, but the nameless of several records are several people.
+    """
+    records = [*records]
+    report = RankReport({}, {}, {}, [])
     moves: dict[str, list[Numbers]] = {}
+    seen: dict[tuple[Move, ...], str] = {}
+    met: dict[str, bool] = {}
     for name, record in records:
-        names = record.black_name or "Black", record.white_name or "White"
-        sides = [(each, color) for each, color in zip(names, (BLACK, WHITE), strict=True) if player in (None, each)]
+        players = _players(record, name if len(records) > 1 else "")
         try:
-            if record.handicap:
-                raise TengenError(problem("a game with handicap", expected="an even game"))
-            game, _ = play_record(record)
-            for each, color in sides:
-                moves.setdefault(each, []).append(meter.measure(game, color, most=most))
+            game, played = play_record(record)
+            check_comparable(record, game)
+            if players[BLACK] == players[WHITE]:
+                raise TengenError(problem(f"both players are called {players[BLACK]}", expected="two names"))
+            if game.moves and (other := seen.setdefault(tuple(game.moves), name)) != name:
+                raise TengenError(problem(f"the same moves as in {other}", expected="each game once"))
+            ranks = {BLACK: record.black_rank, WHITE: record.white_rank}
+            for color, each in players.items():
+                met[each] = met.get(each, False) or any(_PROGRAM.search(text or "") for text in (each, ranks[color]))
+                if player is None or _is_named(each, player):
+                    moves.setdefault(each, []).append(meter.measure(game, color, most=most))
+            report.notes += [f"{name}: {note}." for note in played.notes[len(record.notes) :]]
         except TengenError as error:
             report.left_out[name] = str(error)
-    if player is not None and player not in moves:
-        report.untold[player] = "no usable game of this player"
     for each, games in moves.items():
         try:
             report.ranks[each] = estimate(table, games)
         except TengenError as error:
             report.untold[each] = str(error)
+    report.notes += [_ABOUT_PROGRAMS.format(each) for each in moves if met[each]]
+    report.notes += [_ABOUT_UNLIKE.format(each) for each, found in report.ranks.items() if found.is_unlike]
+    if player is not None and not moves:
+        names = sorted({each for _, record in records for each in (record.black_name, record.white_name) if each})
+        those = f"; the records name {', '.join(names[:_NAMES])}{' …' if len(names) > _NAMES else ''}" if names else ""
+        report.untold[player] = f"no usable game of this player{those}"
     return report
+
+
+_ABOUT_PROGRAMS: Final = (
+    "{} looks like a program: people of this rank play like this, which says little about its strength."
+)
+_ABOUT_UNLIKE: Final = (
+    "{}'s moves are unlike those of people from 9d to 5k: weaker or stronger, of a program, or not in earnest."
+)
+_NAMES: Final = 10
+"""Names at most that are listed."""
+
+
+def _players(record: SgfRecord, file: str) -> dict[int, str]:
+    """Return the names of the players by color; a nameless one is told by its side, and by the file, if it is given."""
+    of_file = f" of {file}" if file else ""
+    names = {BLACK: (record.black_name, "Black"), WHITE: (record.white_name, "White")}
+    return {color: (name or "").strip() or f"{side}{of_file}" for color, (name, side) in names.items()}
+
+
+def _is_named(name: str, wanted: str) -> bool:
+    """Return whether these are the same name; case and spaces around do not matter."""
+    return name.strip().casefold() == wanted.strip().casefold()
 
 
 # The fit

@@ -33,6 +33,7 @@ from gtp_engine.go.coords import format_vertex, parse_vertex
 from gtp_engine.level.rank_estimate import (
     MoveMeter,
     RankTable,
+    check_comparable,
     estimate,
     rank_table_path,
     read_rank_table,
@@ -103,10 +104,10 @@ class People:
         if self._meter is None or self._table is None:
             return PlayedLike(note=f"the network {self.name} has no table of ranks", rank=given)
         try:
-            if record.handicap:
-                raise TengenError("a game with handicap tells no rank")
+            game = line.positions[-1].game
+            check_comparable(record, game)
             with self._lock:
-                moves = self._meter.measure(line.positions[-1].game, color, most=_MOVES_OF_ESTIMATE)
+                moves = self._meter.measure(game, color, most=_MOVES_OF_ESTIMATE)
             found = estimate(self._table, [moves])
         except TengenError as error:
             return PlayedLike(note=str(error), rank=given)

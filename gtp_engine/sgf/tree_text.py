@@ -343,16 +343,20 @@ def games_in(data: bytes) -> list[bytes]:
     return [game for section in sections_of(sgf_of(data)) for game in _games_in_section(section)]
 
 
+def each_game(data: bytes) -> list[bytes]:
+    """Return what `games_in` does; a file that it refuses, or in which it finds none, counts as one game."""
+    try:
+        return games_in(data) or [data]
+    except SgfError:
+        return [data]
+
+
 def game_in(data: bytes, number: int | None) -> bytes:
     """Return a game of a collection by its number, from 1; None is for a file of one game, which stays as it is.
 
-    A file that `games_in` refuses counts as one game.  Raises SgfError for None and several games, and for a number
-    that is too large.
+    Raises SgfError for None and several games, and for a number that is too large.
     """
-    try:
-        games = games_in(data)
-    except SgfError:
-        games = [data]
+    games = each_game(data)
     if number is None and len(games) > 1:
         advice = "name one with --game N, or split the file"
         raise SgfError(problem(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice))

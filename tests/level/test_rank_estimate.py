@@ -211,6 +211,9 @@ def moves_text(count: int) -> str:
     return "".join(f";{'BW'[i % 2]}[{letters[i % 19]}{letters[2 * (i // 19)]}]" for i in range(count))
 
 
+_UNLIKE = "unlike those of people from 9d to 5k: weaker or stronger, of a program, or not in earnest."
+
+
 def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     records = [
         ("long", record(moves_text(60))),
@@ -231,7 +234,8 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     assert [each["player"] for each in report.to_json()["players"]] == ["Ann", "Bo", "Cy"]
 
     alone = rank_players(meter, table, parsed, player="Ann", most=60).to_json()
-    assert set(alone) == {
+    assert alone["notes"] == ["Ann's moves are " + _UNLIKE] and alone["unlike_people"] is True
+    assert set(alone) - {"notes", "unlike_people"} == {
         "player",
         "rank",
         "low",
@@ -244,7 +248,93 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
         "left_out",
     }
     unknown = rank_players(meter, table, parsed, player="Di", most=60).to_json()
-    assert unknown["error"] == "no usable game of this player"
+    assert unknown["error"] == "no usable game of this player; the records name Ann, Bo, Cy"
+
+
+def ranked(*texts: str, player: str | None = None) -> tuple[set[str], dict[str, str], list[str]]:
+    """Return who has a rank or too few moves, why records were left out, and notes."""
+    table = read_rank_table(rank_table_path(model_path("tengen-human"), "tengen-human"))
+    parsed = [(f"{number}.sgf", parse_sgf(f"(;SZ[19]{text})".encode())) for number, text in enumerate(texts, start=1)]
+    report = rank_players(MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, player=player, most=60)
+    return {*report.ranks, *report.untold}, report.left_out, report.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("PB[Ann]PW[Bo]HA[9]KM[0.5];W[dd];B[pp]", "handicap"),
+        ("PB[Ann]PW[Bo]AB[dd][pp]KM[0.5];W[dp];B[pd]", "stones set up"),
+        ("PB[Ann]PW[Bo]AB[dd]AW[pp];B[dp];W[pd]", "stones set up"),
+        ("PB[Ann]PW[Bo];W[dp];B[pd]", "White begins"),
+        ("PB[Ann]PW[Bo];B[dp];W[];B[pd];W[]", "a pass among the first 10 moves"),
+        ("PB[Ann]PW[Bo];B[dp];W[pp];B[pd];B[dd]", "moves 3 and 4 are of one color"),
+        ("PB[Ann]PW[Bo]KM[50];B[dp];W[pp]", "komi 50"),
+        ("PB[Ann]PW[Bo]KM[-5.5];B[dp];W[pp]", "komi -5.5"),
+        ("PB[Ann]PW[Ann];B[dp];W[pp]", "both players are called Ann"),
+    ],
+)
+def test_records_that_tell_nothing_are_left_out(text: str, reason: str) -> None:
+    players, left_out, _ = ranked(text)
+    assert not players and reason in left_out["1.sgf"]
+
+
+def test_even_games_without_komi_with_a_late_pass_or_of_unknown_rules_count() -> None:
+    even = moves_text(30)
+    for text in ("PB[Ann]PW[Bo]KM[0]HA[1]", "PB[Ann]PW[Bo]RU[Grandpa]KM[six]BR[?]WR[初段]", "PB[ Ann]PW[Bo ]"):
+        assert ranked(text + even + ";B[];W[ab]") == ({"Ann", "Bo"}, {}, [])
+
+
+def test_the_same_game_counts_once() -> None:
+    text = "PB[Ann]PW[Bo]" + moves_text(44)
+    players, left_out, _ = ranked(text, text)
+    assert players == {"Ann", "Bo"} and "the same moves as in 1.sgf" in left_out["2.sgf"]
+
+
+def test_the_nameless_of_several_records_are_several_people() -> None:
+    assert ranked(moves_text(40))[0] == {"Black", "White"}
+    several = ranked(moves_text(40), "PW[Bo]" + moves_text(42))[0]
+    assert several == {"Black of 1.sgf", "White of 1.sgf", "Black of 2.sgf", "Bo"}
+
+
+def test_a_record_that_breaks_off_says_where() -> None:
+    _, _, notes = ranked("PB[Ann]PW[Bo]" + moves_text(38) + ";B[aa]")
+    (note,) = notes
+    assert note.startswith("1.sgf: move 39 (black): illegal move: A19 is occupied")
+
+
+@pytest.mark.parametrize(
+    ("players", "programs"),
+    [
+        ("PB[GNU Go 3.8]PW[Bo]", {"GNU Go 3.8"}),
+        ("PB[katago-b18]PW[LeelaZero]", {"katago-b18", "LeelaZero"}),
+        ("PB[Ann]BR[bot]PW[tengenbot]", {"Ann", "tengenbot"}),
+        ("PB[绝艺]PW[AlphaGo Master]", {"绝艺", "AlphaGo Master"}),
+        ("PB[Ainoko]PW[Raymond]", set()),
+        ("PB[Abbott]PW[Mai]WR[3d]", set()),
+    ],
+)
+def test_programs_are_named(players: str, programs: set[str]) -> None:
+    _, _, notes = ranked(players + moves_text(20))
+    assert {note.split(" looks like a program")[0] for note in notes} == programs
+
+
+def test_players_are_found_whatever_the_case_of_their_names() -> None:
+    assert ranked("PB[Ann]PW[Bo]" + moves_text(44), player="ANN ")[0] == {"Ann"}
+
+
+def test_moves_unlike_those_of_people_say_so(table: RankTable) -> None:
+    rng = np.random.default_rng(7)
+    like, unlike = invented(7, rng), invented(7, rng) + 5.0 * np.arange(len(COLUMNS)) % 3
+    assert "unlike_people" not in estimate(table, [like]).to_json()
+    assert estimate(table, [unlike]).to_json()["unlike_people"] is True
+
+
+def test_all_games_of_a_collection_count(tmp_path: Path) -> None:
+    path = tmp_path / "two.sgf"
+    games = [format_sgf(played(44, seed=seed), black_name="Ann", white_name="Bo") for seed in (1, 2)]
+    path.write_text("".join(games), encoding="utf-8")
+    result = CliRunner().invoke(cli, ["rank", str(path), "--moves", "10", "--player", "Ann", "--json"])
+    assert json.loads(result.stdout)["games"] == 2
 
 
 # What ships
