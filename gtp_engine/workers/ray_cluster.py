@@ -386,7 +386,7 @@ class RayWorker:
         """Become worker `number`."""
         import ray
 
-        address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+        address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call, unused-ignore]
         node = f"{address}/{ray.get_runtime_context().get_node_id()[:6]}"
         return self._runner.begin(partial(offer.accept, ray, node, number, life), node)
 
