@@ -60,6 +60,11 @@ def _(text: str, **values: object) -> str:
     return translated.format(**values) if values else translated
 
 
+def later(text: str) -> str:
+    """Return `text`, which is kept in English and translated where people see it, by `_(text)`."""
+    return text
+
+
 def ngettext(one: str, many: str, count: float, **values: object) -> str:
     """Return the text for this `count`, which stands for `{count}`, in the language of this process."""
     return _current().ngettext(one, many, 1 if count == 1 else 2).format(count=count, **values)

@@ -21,6 +21,7 @@ from gtp_engine.cli.options import (
     settings_of,
     settings_options,
 )
+from gtp_engine.config import Config
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.web.server_settings import TOKEN_VARIABLE, ServerSettings, check_aiohttp
 
@@ -50,7 +51,7 @@ def serve_command(config_file: str | None, **flags: Any) -> None:
 
     log = ServerLog(is_json=settings.log_format == "json")
 
-    def load() -> Any:
+    def load(config: Config) -> Any:
         from gtp_engine.engine.shared_engines import SharedEngines
 
         return SharedEngines(config, log).load_for_analyses()

@@ -34,6 +34,7 @@ from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, pass_alive_owners, remove_dead, territory_owners
+from gtp_engine.languages import later
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport, completed
@@ -50,9 +51,9 @@ CLOSE: Final = 2.0
 """Points by which the lead that searches expect may differ from a count: they are off by as much in settled positions,
 and where a last neutral point is left."""
 
-_NOT_OVER: Final = "the game is not over"
-_OPEN: Final = "both sides have passed, but the game is not settled"
-_LATE: Final = "reading out groups took too long"
+_NOT_OVER: Final = later("the game is not over")
+_OPEN: Final = later("both sides have passed, but the game is not settled")
+_LATE: Final = later("reading out groups took too long")
 
 
 @dataclass(frozen=True)

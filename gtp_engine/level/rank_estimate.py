@@ -33,6 +33,7 @@ from gtp_engine.evaluation.positions import new_positions, put_row
 from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
+from gtp_engine.languages import _, ngettext
 from gtp_engine.nn.quantized_copy import original_path
 from gtp_engine.search.report import for_color
 from gtp_engine.sgf.record import SgfRecord, play_record
@@ -92,12 +93,25 @@ class RankEstimate(NamedTuple):
         unlike = {"unlike_people": True} if self.is_unlike else {}
         return ranks | ends | {"moves": self.moves, "games": self.games} | unlike
 
-    def __str__(self) -> str:
-        low = f"{rank_name(self.low)} or weaker" if self.low == WORST else rank_name(self.low)
-        high = f"{rank_name(self.high)} or stronger" if self.high == BEST else rank_name(self.high)
-        if self.low == self.high:
-            return f"like {low if self.low == WORST else high}"
-        return f"like {rank_name(self.rank)}, between {low} and {high}"
+    def described(self, name: str) -> str:
+        """Return for people how a player of this name played."""
+        return played_like_text(name, self.to_json())
+
+
+def played_like_text(name: str, estimate: dict[str, Any]) -> str:
+    """Return for people which rank a player played like, from the JSON of an estimate."""
+    low, high = estimate["low"], estimate["high"]
+    low = _("{rank} or weaker", rank=low) if estimate["or_weaker"] else low
+    high = _("{rank} or stronger", rank=high) if estimate["or_stronger"] else high
+    if estimate["low"] == estimate["high"]:
+        return _("{name} played like {rank}.", name=name, rank=low if estimate["or_weaker"] else high)
+    rank = estimate["rank"]
+    return _("{name} played like {rank}, between {low} and {high}.", name=name, rank=rank, low=low, high=high)
+
+
+def no_rank_text(name: str) -> str:
+    """Return for people that there is no rank of a player; reasons in the JSON and of errors are English."""
+    return _("{name}: no rank. It takes {moves} moves of an even game on 19x19.", name=name, moves=LEAST_MOVES)
 
 
 # Moves
@@ -344,16 +358,19 @@ class RankReport:
 
     def to_text(self) -> str:
         """Return it for people."""
-        lines = [
-            f"{name} played {each} ({counted(each.moves, 'move')} of {counted(each.games, 'game')})."
-            for name, each in self.ranks.items()
-        ]
-        lines += [f"{name}: {reason}." for name, reason in self.untold.items()]
-        lines += [f"{name} was left out: {reason}." for name, reason in self.left_out.items()]
+        lines = []
+        for name, each in self.ranks.items():
+            moves = ngettext("{count} move", "{count} moves", each.moves)
+            games = ngettext("{count} game", "{count} games", each.games)
+            lines.append(f"{each.described(name)} ({moves}, {games})")
+        for name, reason in self.untold.items():
+            lines.append(_("{name}: no rank. {reason}.", name=name, reason=reason))
+        for name, reason in self.left_out.items():
+            lines.append(_("{name} was left out: {reason}.", name=name, reason=reason))
         lines += self.notes
         if self.ranks:
             lines.append(
-                f"Nine of ten such intervals hold the rank. These are ranks of {SERVER}; other servers differ."
+                _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.")
             )
         return "\n".join(lines)
 
@@ -457,7 +474,7 @@ def fit_table(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankT
         return float(np.mean(hits))
 
     low, high = 0.2, 5.0
-    for _ in range(12):
+    for _step in range(12):
         middle = np.sqrt(low * high)
         low, high = (middle, high) if covered(middle) < _COVERED else (low, middle)
     return _with_factor(_fitted(games, networks), float(np.sqrt(low * high)))
@@ -510,7 +527,7 @@ def accuracies(games: Sequence[MeasuredGame], table: RankTable) -> list[Accuracy
             if number > min(map(len, members.values())):
                 break
             for of_group in members.values():
-                for _ in range(_DRAWS):
+                for _draw in range(_DRAWS):
                     drawn = [of_group[i] for i in rng.choice(len(of_group), number, replace=False)]
                     rows.setdefault(number, []).append(_told(_with_factor(part, table.factor), drawn))
     return [Accuracy(number, *np.mean(found, axis=0).tolist()) for number, found in rows.items()]

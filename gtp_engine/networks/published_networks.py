@@ -24,15 +24,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.files import ZIP_DAMAGE, expanded, replacing, sha256_of
-from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, Conversion, convert_bytes, not_written, onnx_name
 from gtp_engine.networks.wheel_download import download_wheel, no_space
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_files import is_katago_file
+
+if TYPE_CHECKING:
+    from gtp_engine.networks.onnx_export.convert import Conversion
 
 _UNFINISHED: Final = "unfinished-"
 """Beginning of the names of folders for downloads.  A folder is left behind if the process is killed."""
@@ -187,6 +189,8 @@ def _installed_with(network: PublishedNetwork) -> Path | None:
 def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], None]) -> list[Path]:
     """Convert the networks of a package, or only one of them, into the user's folder and return their files."""
     written = []
+    from gtp_engine.networks.onnx_export.convert import onnx_name
+
     with open_package(package) as opened:
         for data, name in read_networks(opened):
             known = network_in_file(hashlib.sha256(data).hexdigest())
@@ -303,11 +307,13 @@ def read_networks(package: Package) -> Iterator[tuple[bytes, str]]:
         yield _content(file, package.name), file.name
 
 
-def convert_packed(data: bytes, name: str, package: Package, target: Path) -> Conversion:
+def convert_packed(data: bytes, name: str, package: Package, target: Path) -> "Conversion":
     """Convert a network file of a package to `target`, with its origin and licence; raises ModelError.
 
     The package's licence, if any, is also written beside it (`license_line` says where).
     """
+    from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE, convert_bytes, not_written  # here: imports onnx
+
     origin = name if package.name == name else f"{name} in {package.name}"
     terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
     conversion = convert_bytes(data, name, target, origin=origin, terms=terms)
@@ -322,6 +328,8 @@ def convert_packed(data: bytes, name: str, package: Package, target: Path) -> Co
 
 def license_line(package: Package, target: Path) -> str:
     """Return a line about the licence of a network that `convert_packed` has written to `target`."""
+    from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
+
     line = f"Licence of {KATAGO_LICENSE}"
     return f"{line}; of {package.name}: {_license_path(target)}" if package.license else line
 

@@ -72,7 +72,7 @@ class GameSession:
         extras: SessionExtras = _NOTHING,
         node: GameNode | None = None,
     ) -> None:
-        self.engine: Final = engine
+        self.engine = engine
         self.settings = settings
         self.node = node or _root_of(engine, settings)
         """The node of the tree with the position on the board."""
@@ -217,6 +217,16 @@ class GameSession:
     def set_level(self, level: str) -> None:
         """Set the engine's level from its next move on; raises ConfigError."""
         self.engine.configure({"play.level": level})
+
+    def go_on_with(self, engine: Engine) -> None:
+        """Let another engine play; the caller closes both.
+
+        Raises ModelError if its network does not play on this board; then the one before goes on.
+        """
+        engine.prepare_board(self.game.width, self.game.height)
+        engine.set_game(self.game)
+        engine.set_time_settings(self.settings.time)
+        self.engine, self._found = engine, None
 
     @property
     def result(self) -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.arguments import checked
 from gtp_engine.languages import LANGUAGES, _, in_language, page_texts
+from gtp_engine.level.rank_estimate import no_rank_text, played_like_text
 from gtp_engine.review.game_review import BLUNDERS, PHASES
 
 if TYPE_CHECKING:
@@ -104,10 +105,10 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
         file=text, stderr=False, width=width, force_terminal=color, legacy_windows=False, markup=False, emoji=False
     )
     for note in result["notes"]:
-        console.print(f"Note: {note}", highlight=False, soft_wrap=True)
+        console.print(_("Note: {note}", note=note), highlight=False, soft_wrap=True)
     console.print(_graph([each["lead"] for each in result["positions"]], width), highlight=False)
-    players = Table("", "accuracy", "95 %", "points lost per move", "best moves", "lost 2, 5, 10 or more")
-    for name, side in (("Black", result["players"]["B"]), ("White", result["players"]["W"])):
+    players = Table("", _("accuracy"), "95 %", _("points lost per move"), _("best moves"), _("lost 2, 5, 10 or more"))
+    for name, side in ((_("Black"), result["players"]["B"]), (_("White"), result["players"]["W"])):
         if side["accuracy"] is not None:
             low, high = side["accuracy_interval"] or ("", "")
             blunders = ", ".join(str(count) for count in side["blunders"].values())
@@ -132,18 +133,9 @@ def _name_of(result: dict[str, Any], color: str) -> str:
 def _rank_text(result: dict[str, Any], color: str) -> str:
     """Return which rank a player played like, or why that is not known."""
     found, name = result["players"][color]["played_like"], _name_of(result, color)
-    estimate = found["estimate"]
-    if estimate is None:
-        return "" if found["note"] is None else _("{name}: no rank. {reason}.", name=name, reason=found["note"])
-    low, high = estimate["low"], estimate["high"]
-    low = _("{rank} or weaker", rank=low) if estimate["or_weaker"] else low
-    high = _("{rank} or stronger", rank=high) if estimate["or_stronger"] else high
-    if estimate["low"] == estimate["high"]:
-        return _("{name} played like {rank}.", name=name, rank=low if estimate["or_weaker"] else high)
-    text = _(
-        "{name} played like {rank}, between {low} and {high}.", name=name, rank=estimate["rank"], low=low, high=high
-    )
-    return text
+    if found["estimate"] is not None:
+        return played_like_text(name, found["estimate"])
+    return "" if found["note"] is None else no_rank_text(name)
 
 
 def _mistakes_table(result: dict[str, Any], color: str, numbers: list[int]) -> "Table":
@@ -151,7 +143,8 @@ def _mistakes_table(result: dict[str, Any], color: str, numbers: list[int]) -> "
     from rich.table import Table
 
     title = _("Mistakes of {name}", name=_name_of(result, color))
-    table = Table("move", "played", "lost", "winrate", "better", "people", title=title, title_justify="left")
+    columns = (_("move"), _("played"), _("lost"), _("winrate"), _("better"), _("people"))
+    table = Table(*columns, title=title, title_justify="left")
     for number in numbers:
         move, before = result["moves"][number - 1], result["positions"][number - 1]
         better = " ".join(before["candidates"][0]["line"]) if before["candidates"] else ""
@@ -178,7 +171,7 @@ def _graph(leads: list[float], width: int) -> str:
         threshold = (abs(level) - 0.5) / half * most
         sign = 1.0 if level > 0 else -1.0
         lines.append(label + "".join("█" if sign * mean >= threshold else " " for mean in means))
-    return "\n".join(["Lead in points, above the line Black's, below White's", *lines])
+    return "\n".join([_("Lead in points, above the line Black's, below White's"), *lines])
 
 
 def csv_of(results: Iterable[tuple[str, dict[str, Any]]]) -> str:

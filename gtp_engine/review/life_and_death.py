@@ -32,6 +32,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move,
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import pass_alive_owners
+from gtp_engine.languages import _, later
 from gtp_engine.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
@@ -120,7 +121,8 @@ class Solution:
 
     def to_text(self) -> str:
         """Return the answer and the refutations, one line each."""
-        return "\n".join(f"{self._described(move)}: {self._verdict(move)}" for move in self.moves)
+        ko = _("ko")
+        return "\n".join(f"{self._described(move, ko)}: {_(self._verdict(move))}" for move in self.moves)
 
     def to_sgf(self) -> str:
         """Return the position as a record: the best line first, then the other first moves with their refutations."""
@@ -130,18 +132,18 @@ class Solution:
             verdict = self._verdict(move)
             node = end.add_variation(move.line, self.color)
             node.set("BM" if verdict == "worse" else "TE", "1")
-            node.comment = f"{self._described(move)}: {verdict}"
+            node.comment = f"{self._described(move, 'ko')}: {verdict}"
         return tree.to_sgf()
 
     def _verdict(self, move: SolutionMove) -> str:
         """Return how a move compares with the others."""
         if move is self.moves[0]:
-            return "best"
-        return "as good" if move.winrate >= _least_good(self.moves) else "worse"
+            return later("best")
+        return later("as good") if move.winrate >= _least_good(self.moves) else later("worse")
 
-    def _described(self, move: SolutionMove) -> str:
+    def _described(self, move: SolutionMove, ko: str) -> str:
         line = " ".join(self._vertex(point) for point in move.line)
-        return f"{line} ({move.winrate:.0%}{', ko' if move.has_ko else ''})"
+        return f"{line} ({move.winrate:.0%}{f', {ko}' if move.has_ko else ''})"
 
     def _vertex(self, point: int) -> str:
         return format_vertex(point, width=self.game.width, height=self.game.height)
@@ -362,7 +364,7 @@ def _outer_share(colors: NDArray[np.int64], zone: Grid, color: int) -> float:
 def _outermost(colors: NDArray[np.int64], zone: Grid) -> NDArray[np.int64]:
     """Return the stones of a zone that come first in a row or column from the open board, by row and column."""
     stones, outer = np.where(zone, colors, EMPTY), np.full_like(colors, EMPTY)
-    for _ in range(4):
+    for _side in range(4):
         stones, zone, outer = np.rot90(stones), np.rot90(zone), np.rot90(outer)
         for y in np.flatnonzero(stones.any(axis=1)) if not zone[:, 0].any() else ():  # it is open on the left
             x = np.flatnonzero(stones[y])[0]

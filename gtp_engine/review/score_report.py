@@ -11,6 +11,7 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
+from gtp_engine.languages import _
 from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.values import format_point, format_rules
 
@@ -59,15 +60,17 @@ class ScoreReport:
 
     def to_text(self) -> str:
         """Return the result in the first line, then both sides' points with komi and rules, and the dead stones."""
-        how = f"estimated, {self.doubt}" if self.doubt else "counted"
-        lines = [
-            f"{self.result} ({how})",
-            f"Black {self.score.black:g}, White {self.score.white:g} with komi {self.game.komi:g}, "
-            f"rules {format_rules(self.game.rules)}",
-        ]
-        dead = self._vertices(DEAD)
-        lines.append(f"Dead: {' '.join(dead)}" if dead else "No dead stones")
-        return "\n".join(lines)
+        points = {"black": f"{self.score.black:g}", "white": f"{self.score.white:g}"}
+        sums = _(
+            "Black {black}, White {white} with komi {komi}, rules {rules}",
+            **points,
+            komi=f"{self.game.komi:g}",
+            rules=format_rules(self.game.rules),
+        )
+        how = _("estimated, {doubt}", doubt=_(self.doubt)) if self.doubt else _("counted")
+        dead = " ".join(self._vertices(DEAD))
+        stones = _("Dead: {stones}", stones=dead) if dead else _("No dead stones")
+        return "\n".join([f"{self.result} ({how})", sums, stones])
 
     def marked(self, data: bytes) -> bytes:
         """Return the record with marks in the position that was scored: territory (TB, TW), dead stones crossed (MA).

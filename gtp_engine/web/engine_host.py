@@ -10,15 +10,21 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, Final, Protocol
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
 
 from gtp_engine.analysis.schedule import Schedule, Send, SharedSchedule
 from gtp_engine.analysis.worker import Backend, Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.errors import TengenError
+from gtp_engine.errors import ModelError, TengenError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.evaluation.shared import EvaluatorWork
+from gtp_engine.networks.published_networks import BEST, PUBLISHED, PublishedNetwork, get_network
+from gtp_engine.networks.quantization.faster_copy import begin_faster_copy
+from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
+from gtp_engine.nn.network_files import onnx_files
 from gtp_engine.search.cancellation import CancelToken
 
 END_WAIT: Final = 2.0
@@ -45,17 +51,23 @@ class EngineSource(Backend, Protocol):
         ...
 
 
+LoadSource = Callable[[Config], EngineSource]
+"""Loads the networks of a configuration."""
+
+
 class EngineHost:
     """Loads the networks by `load`, which may take long, and analyses positions with them; `log` is for the user."""
 
-    def __init__(self, config: Config, load: Callable[[], EngineSource], log: Callable[[str], None]) -> None:
-        self.config: Final = config
+    def __init__(self, config: Config, load: LoadSource, log: Callable[[str], None]) -> None:
+        self.config = config
+        """The configuration of engines and analyses; it names the network."""
         self.log: Final = log
         self.precedence: Final = Precedence()
         """Held by games of pages while their engines search."""
         self._load: Final = load
         self._schedule: Final = SharedSchedule()
         self._source: Final[Future[EngineSource]] = Future()
+        self._chosen: EngineSource | None = None
         self._thread: Final = threading.Thread(target=self._run, name="analyses", daemon=True)
 
     def start(self) -> None:
@@ -74,7 +86,26 @@ class EngineHost:
 
     def source(self) -> EngineSource:
         """Return what the networks are loaded into, waiting for it; raises the error that made loading fail."""
-        return self._source.result()
+        return self._chosen or self._source.result()
+
+    def use_network(self, name: str) -> None:
+        """Load another network, one of `NetworkMenu.names` or BEST, for games and analyses that begin later.
+
+        Those that are under way keep the one before, which is freed after the last of them.  For one thread at a time.
+        Raises ModelError, and ConfigError if the configuration does not go with the network.
+        """
+        self.source()
+        known = NetworkMenu.of(self.config)
+        if name == BEST:
+            (file,) = get_network(BEST, log=self.log)
+            if text := begin_faster_copy(file):
+                self.log(text)
+            name = file.stem
+        elif name not in known.names:
+            raise ModelError(problem(f"network {shown(name)}", expected=" or ".join([*known.names, BEST])))
+        if name != known.current:
+            config = self.config.with_values({"network.model": name})
+            self._chosen, self.config = self._load(config), config
 
     def open_schedule(self, send: Send) -> Schedule:
         """Return the schedule of a new client, who receives responses by `send` and closes it at the end."""
@@ -120,7 +151,7 @@ class EngineHost:
     def _run(self) -> None:
         """Load the networks, then do the analyses of all clients."""
         try:
-            source = self._load()
+            source = self._load(self.config)
         except BaseException as error:
             with suppress(InvalidStateError):  # the server ends
                 self._source.set_exception(error)
@@ -130,8 +161,36 @@ class EngineHost:
         except InvalidStateError:  # the server ends
             source.close()
             return
-        Worker(self._schedule, Searchers(source.open_searcher), self.log).run()
-        source.close()
+        Worker(self._schedule, Searchers(lambda config: self.source().open_searcher(config)), self.log).run()
+        self.source().close()
+
+
+class NetworkMenu(NamedTuple):
+    """The networks that games can be played with: what people call each, by the name that chooses it."""
+
+    names: dict[str, str]
+    current: str
+    best: PublishedNetwork | None
+    """The best one that is published, unless it is among them."""
+
+    @staticmethod
+    def of(config: Config) -> "NetworkMenu":
+        """Return those that ship or are installed, and that of `config`; without those that need a profile."""
+        current = config.network.model or default_name()
+        names = {}
+        for name, path in named_networks().items():
+            if not _needs_profile(onnx_files(path)[0] if path.is_dir() else path):
+                names[BUILTIN if path.parent == shipped_folder() and path.is_file() else name] = name
+        names.setdefault(current, Path(current).stem)
+        return NetworkMenu(names, current, None if PUBLISHED[0].name in names else PUBLISHED[0])
+
+
+def _needs_profile(file: Path) -> bool:
+    """Return whether a network needs a profile of a player; one that cannot be read is no choice either."""
+    try:
+        return read_info(file).needs_profile
+    except ModelError:
+        return True
 
 
 class Precedence:

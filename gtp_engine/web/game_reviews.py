@@ -55,6 +55,8 @@ pages hear of progress every few seconds."""
 
 OnMessage = Callable[[Message], None]
 
+_USUAL: Final = Effort()
+
 MOST_REVIEWS: Final = 50
 """Reviews that are kept on disk, about a megabyte each; the oldest makes room for a new one."""
 
@@ -81,20 +83,20 @@ class FinishedReview(NamedTuple):
 class ReviewWork:
     """Reviews the game `name` with the record `data`; `send` receives a message whenever some of it is done."""
 
-    def __init__(self, name: str, data: bytes, config: Config, send: OnMessage, people: People | None = None) -> None:
+    def __init__(self, name: str, data: bytes, config: Config, send: OnMessage, effort: Effort = _USUAL) -> None:
         self._name: Final = name
         self._data: Final = data
-        self._people: Final = people
+        self._effort: Final = effort
         self._config: Final = config
         self._send: Final = send
 
-    def run(self, evaluator: Evaluator | None) -> FinishedReview:
-        """Return the finished review.
+    def run(self, evaluator: Evaluator | None, people: People | None = None) -> FinishedReview:
+        """Return the finished review, with what `people` play.
 
         Raises ConfigError without an evaluator, SgfError for a record that cannot be reviewed, and what the evaluator
         raises.
         """
-        analysis = GameAnalysis(self._config, evaluator, Effort(), group=GROUP)
+        analysis = GameAnalysis(self._config, evaluator, self._effort, group=GROUP)
         game = self._config.game
         line = read_game(self._data, rules=Rules.parse(game.rules), komi=game.komi)
         saved = SavedWork(None, "")
@@ -105,7 +107,7 @@ class ReviewWork:
 
         self._send(self._message(None, line, 0.0))
         review = new_review(line, analysis.run(line, saved, progress), analysis.network)
-        review = completed(review, analysis, self._people)
+        review = completed(review, analysis, people)
         result = {**review.to_json(), "key": analysis.key(self._data, line)}
         return self._finished(review, files_of(self._data, review, result, title="Game"))
 
@@ -275,15 +277,16 @@ class GameReviews:
         with suppress(TengenError):  # a record without moves
             if (stored := await asyncio.to_thread(work.stored)) is not None:
                 self._remember(game.name, stored)
+                await asyncio.to_thread(self._saved.save, game.name, stored)  # the list of games reads it there
 
     async def accuracies(self) -> dict[str, Message]:
         """Return the accuracies of the reviews that are kept (see `SavedReviews`)."""
         return await asyncio.to_thread(self._saved.accuracies)
 
-    async def start(self, game: OpenGame) -> None:
-        """Begin to review a game, in the background; raises ReviewError while a page shows another that is reviewed.
+    async def start(self, game: OpenGame, effort: Effort = _USUAL) -> None:
+        """Begin to review a game, in the background, with this effort.
 
-        A review that no page shows gives way.
+        A review that no page shows gives way; raises ReviewError while a page shows another one that is under way.
         """
         async with self._lock:
             running = self._running
@@ -295,7 +298,7 @@ class GameReviews:
                 await self._end(running)
             cancel = CancelToken()
             self._latest = {}
-            task = asyncio.create_task(self._review(game, cancel))
+            task = asyncio.create_task(self._review(game, effort, cancel))
             self._running = _Running(game.name, cancel, task)
 
     async def cancel(self, name: str) -> None:
@@ -331,7 +334,7 @@ class GameReviews:
         running.cancel.cancel()
         await asyncio.wait((running.task,))
 
-    async def _review(self, game: OpenGame, cancel: CancelToken) -> None:
+    async def _review(self, game: OpenGame, effort: Effort, cancel: CancelToken) -> None:
         """Review a game, and tell its pages."""
         loop, name = asyncio.get_running_loop(), game.name
 
@@ -339,7 +342,9 @@ class GameReviews:
             loop.call_soon_threadsafe(self._tell, message)
 
         try:
-            finished = await asyncio.to_thread(self._run, game, send, cancel)
+            record = await asyncio.to_thread(game.reviewable_record)
+            work = ReviewWork(name, record, self._host.config, send, effort)
+            finished = await asyncio.to_thread(self._run, work, cancel)
             self._remember(name, finished)
             await asyncio.to_thread(self._saved.save, name, finished)
         except GuestCancelled:
@@ -369,11 +374,11 @@ class GameReviews:
         for oldest in list(self._finished)[:-MOST_IN_MEMORY]:
             del self._finished[oldest]
 
-    def _run(self, game: OpenGame, send: Callable[[Message], None], cancel: CancelToken) -> FinishedReview:
+    def _run(self, work: ReviewWork, cancel: CancelToken) -> FinishedReview:
         """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""
-        evaluator, record = self._host.lend_evaluator(), game.reviewable_record()
+        evaluator = self._host.lend_evaluator()
         if evaluator is None:
-            return ReviewWork(game.name, record, self._host.config, send).run(None)
+            return work.run(None)
         if self._human is None:
             self._human = human_network(self._host.config, self._host.log)
         guest = GuestEvaluator(evaluator, self._host.precedence, cancel)
@@ -381,7 +386,7 @@ class GameReviews:
         if self._human is not None:
             human, table = self._human
             people = People(guest, GuestEvaluator(human, self._host.precedence, cancel), table)
-        return ReviewWork(game.name, record, self._host.config, send, people).run(guest)
+        return work.run(guest, people)
 
     def _tell(self, message: Message) -> None:
         """Show what has been found to the game's pages."""

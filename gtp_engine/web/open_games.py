@@ -25,9 +25,9 @@ from gtp_engine.play.game_state import node_values
 from gtp_engine.review.annotations import can_be_annotated
 from gtp_engine.review.game_review import color_letter
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.sgf import GameNode, GameTree, parse_sgf, play_record
+from gtp_engine.sgf import GameNode, GameTree, SgfRecord, parse_sgf, play_record
 from gtp_engine.web.client_socket import AddressPaces
-from gtp_engine.web.engine_host import EngineHost
+from gtp_engine.web.engine_host import EngineHost, NetworkMenu
 from gtp_engine.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id, words_of
 
 HINTS: Final = 5
@@ -36,8 +36,8 @@ HINTS: Final = 5
 Message = dict[str, Any]
 """A message for pages, as JSON has it."""
 
-MOST_LISTED: Final = 30
-"""Games in the list of those on the disk."""
+LISTED: Final = 30
+"""Games of the list that come at once, those that were played last."""
 
 MOST_OPEN: Final = 64
 """Games with an engine at once: each has search trees of its own."""
@@ -199,6 +199,26 @@ class OpenGame:
         finally:
             self._let_engine_move()
         return {"type": "hint", "id": self.name, "moves": moves}
+
+    async def change_engine(self, open_engine: Callable[[str | None], Engine]) -> None:
+        """Go on with the engine that `open_engine` returns for the game's level; pages hear why that is impossible."""
+
+        def change() -> None:
+            new, old = open_engine(self._entry.level), self._session.engine
+            try:
+                self._session.go_on_with(new)
+            except TengenError:
+                new.close()
+                raise
+            old.close()
+
+        self._cancel.cancel()
+        try:
+            async with self._lock:
+                await asyncio.to_thread(change)
+        except TengenError as error:
+            self.publish({"type": "error", "message": str(error)})
+        self._let_engine_move()
 
     async def rename(self, title: str) -> None:
         """Give the game another name, also while the engine thinks; raises JsonFileError."""
@@ -367,12 +387,16 @@ def _state_of(session: GameSession) -> Message:
     }
 
 
-def _summary(saved: SavedGame, review: Message) -> Message:
+def _described(saved: SavedGame, record: SgfRecord) -> str:
+    """Return what a search in the list of games looks through."""
+    return "\n".join(filter(None, (saved.title, record.black_name, record.white_name, record.date)))
+
+
+def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
     """Return what a list of games shows of one: who played, the last position, the result; raises TengenError.
 
     The accuracy is that of `review` (see `SavedReviews.accuracies`) unless the game is another one by now.
     """
-    record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
     game, _ = play_record(record)
     points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
     line = [[color_letter(move.color), game.vertex(move.point)] for move in game.moves]
@@ -402,11 +426,32 @@ class OpenGames:
         self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
         self._paces: Final = AddressPaces(*NEW_GAMES)
         self._lock: Final = asyncio.Lock()
+        self._choosing: Final = asyncio.Lock()
 
     @property
     def has_levels(self) -> bool:
         """Whether the engine has levels."""
         return any(option.key == LEVEL for option in Config.options())
+
+    async def networks(self) -> Message:
+        """Return the networks to choose from as a message."""
+        names, current, best = await asyncio.to_thread(NetworkMenu.of, self._host.config)
+        found = None if best is None else {"name": best.name, "megabytes": round(best.wheel_bytes / 1e6)}
+        return {"type": "networks", "names": names, "current": current, "best": found}
+
+    async def use_network(self, name: str) -> None:
+        """Let all games go on with another network, and remember it; raises TengenError."""
+        if self._choosing.locked():
+            raise GameStateError(problem("another network is being loaded", advice="wait until it is there"))
+        async with self._choosing:
+            await asyncio.to_thread(self._host.use_network, name)
+            await asyncio.to_thread(self._saved.remember_network, (await self.networks())["current"])
+            async with self._lock:
+                games = list(self._games.values())
+            for game in games:
+                await game.change_engine(self._engine)
+            for game in games:
+                game.publish(await self.networks())
 
     def require_pace(self, address: str) -> None:
         """Raise TooManyGamesError if too many new games have come from an address."""
@@ -441,15 +486,24 @@ class OpenGames:
                 self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
                 raise JsonFileError(f"the game {name} is damaged and was put aside") from error
 
-    async def newest(self, reviews: dict[str, Message]) -> Message:
-        """Return the games on the disk that were played last, as a message, with the accuracies in `reviews`."""
-        return {"type": "games", "games": await asyncio.to_thread(self._newest, reviews)}
+    async def newest(self, reviews: dict[str, Message], text: str = "", count: int = LISTED) -> Message:
+        """Return the `count` games on the disk that were played last as a message, with the accuracies in `reviews`.
 
-    def _newest(self, reviews: dict[str, Message]) -> list[Message]:
+        They are those with `text` in their names, players or dates.
+        """
+        games = await asyncio.to_thread(self._newest, reviews, text.casefold(), count + 1)
+        return {"type": "games", "games": games[:count], "text": text, "has_more": len(games) > count}
+
+    def _newest(self, reviews: dict[str, Message], text: str, count: int) -> list[Message]:
         found = []
-        for name, written, saved in self._saved.newest(MOST_LISTED):
+        for name, written, saved in self._saved.newest():
             with contextlib.suppress(TengenError):
-                found.append({"id": name, "time": written, **_summary(saved, reviews.get(name, {}))})
+                record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
+                if text not in _described(saved, record).casefold():
+                    continue
+                found.append({"id": name, "time": written, **_summary(saved, record, reviews.get(name, {}))})
+                if len(found) == count:
+                    break
         return found
 
     async def remove(self, name: str) -> None:
@@ -525,15 +579,19 @@ class OpenGames:
 
     def _session(self, level: str | None, set_up: Callable[[Engine], GameSession]) -> GameSession:
         """Return a session with a new engine."""
-        config = self._host.config
-        if level is not None and self.has_levels:
-            config = config.with_values({LEVEL: level})
-        engine = self._host.open_engine(config, self._host.log)
+        engine = self._engine(level)
         try:
             return set_up(engine)
         except BaseException:
             engine.close()
             raise
+
+    def _engine(self, level: str | None) -> Engine:
+        """Return a new engine of this level."""
+        config = self._host.config
+        if level is not None and self.has_levels:
+            config = config.with_values({LEVEL: level})
+        return self._host.open_engine(config, self._host.log)
 
     async def _make_room(self) -> None:
         """Close games that have been idle longest if there are too many; raises TooManyGamesError."""

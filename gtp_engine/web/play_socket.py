@@ -10,7 +10,9 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     nodes     those that are new or have changed since; new ones are the last children of their parents
     at        the node to show after an edit: one that it has made, or the one before what it has taken out
     record    the game as a file, in base 64
-    games     the games on the disk that were played last, with accuracies where their moves have been reviewed
+    games     games on the disk, those played last first, with accuracies where their moves have been reviewed
+    networks  the networks to choose from, by the name that chooses one: what to call it; the `current` one; the `best`
+              one that is published, null if it is here
     hint      the best moves
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
@@ -36,11 +38,13 @@ from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import format_color
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
+from gtp_engine.review import Effort
 from gtp_engine.sgf import GameNode
 from gtp_engine.web.access import ADDRESS, ROLE, Role
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
 from gtp_engine.web.game_reviews import GameReviews
-from gtp_engine.web.open_games import Message, OpenGame, OpenGames, encoded
+from gtp_engine.web.open_games import LISTED, Message, OpenGame, OpenGames, encoded
+from gtp_engine.web.saved_games import MOST_GAMES
 
 MAX_KOMI: Final = 400
 """Points for either side; KataGo's bound, since networks are not trained beyond it."""
@@ -52,6 +56,11 @@ MAX_TITLE: Final = 80
 
 MAX_FILE: Final = 780_000
 """Longest game record, bytes, that fits into a message, where three bytes take four; a game has about 10 kB."""
+
+MOST_VISITS: Final = 1_000_000
+LEAST_SECONDS: Final = 0.1
+MOST_SECONDS: Final = 3600.0
+"""Bounds of what a review may spend on a position."""
 
 MAX_NODES: Final = 1_000_000
 """Nodes of a tree; the longest file has fewer."""
@@ -93,6 +102,8 @@ class _Page:
             "load": self._load,
             "open": self._open,
             "games": self._list,
+            "networks": self._networks,
+            "network": self._use_network,
             "delete_game": self._delete,
             "rename_game": self._rename,
             "check_time": self._check_time,
@@ -147,7 +158,16 @@ class _Page:
         await command(Fields(data))
 
     async def _list(self, fields: Fields) -> None:
-        self._send(await self._games.newest(await self._reviews.accuracies()))
+        text = _text(fields, "text") if "text" in fields else ""
+        count = fields.integer("count", 1, MOST_GAMES) if "count" in fields else LISTED
+        self._send(await self._games.newest(await self._reviews.accuracies(), text, count))
+
+    async def _networks(self, fields: Fields) -> None:
+        self._send(await self._games.networks())
+
+    async def _use_network(self, fields: Fields) -> None:
+        await self._games.use_network(_text(fields, "name"))
+        self._send(await self._games.networks())
 
     async def _delete(self, fields: Fields) -> None:
         await self._games.remove(_text(fields, "id"))
@@ -219,7 +239,9 @@ class _Page:
         await self._game().change(lambda session: session.toggle_dead(vertex))
 
     async def _review(self, fields: Fields) -> None:
-        await self._reviews.start(self._game())
+        visits = fields.integer("visits", 1, MOST_VISITS) if "visits" in fields else None
+        seconds = fields.number("seconds", LEAST_SECONDS, MOST_SECONDS) if "seconds" in fields else None
+        await self._reviews.start(self._game(), Effort(visits=visits, seconds=seconds))
 
     async def _stop_review(self, fields: Fields) -> None:
         await self._reviews.cancel(self._game().name)
@@ -361,6 +383,8 @@ _NEEDED: Final[dict[str, Role]] = {
     "save": Role.WATCH,
     "review_file": Role.WATCH,
     "games": Role.COMPUTE,
+    "networks": Role.COMPUTE,
+    "network": Role.COMPUTE,
     "delete_game": Role.COMPUTE,
     "rename_game": Role.COMPUTE,
     "review": Role.COMPUTE,

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from math import isinf
 from pathlib import Path
@@ -27,6 +27,8 @@ from gtp_engine.sgf import GameTree
 _COLORS: Final = ("black", "white")
 
 _ID: Final = re.compile(r"[0-9a-f]{16}")
+
+_NETWORK: Final = "network.txt"
 
 DAMAGED: Final = ".damaged"
 """Suffix of a file that was put aside."""
@@ -81,8 +83,11 @@ class JsonFiles:
             raise DamagedFileError(str(self.unreadable(name, "it is not a JSON object")))
         return values
 
-    def newest(self, most: int) -> list[tuple[str, float]]:
-        """Return the names of the files that were written last, and when, in seconds since 1970; the newest first."""
+    def newest(self, most: int | None = None) -> list[tuple[str, float]]:
+        """Return the names of the files that were written last, and when, in seconds since 1970; the newest first.
+
+        `most` of them, None for all.
+        """
         files = sorted(((_age(path), path.stem) for path in self._folder.glob("*.json")), reverse=True)
         return [(name, written) for written, name in files if _ID.fullmatch(name)][:most]
 
@@ -262,7 +267,22 @@ class SavedGames:
     """The games in a folder, which is created with the first one; methods wait for the disk."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder: Final = folder
         self._files: Final = JsonFiles(folder, "game")
+
+    def remember_network(self, name: str) -> None:
+        """Keep the name of the network that was chosen; where that is impossible it lasts until the server ends."""
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with replacing(self._folder / _NETWORK) as unfinished:
+                unfinished.write_text(name, encoding="utf-8")
+
+    def remembered_network(self) -> str:
+        """Return that name, "" if there is none."""
+        try:
+            return (self._folder / _NETWORK).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
 
     def make_room(self) -> None:
         """Remove the oldest game if there are too many for another one; raises JsonFileError."""
@@ -272,13 +292,11 @@ class SavedGames:
         """Keep a damaged game under another name; raises JsonFileError."""
         self._files.put_aside(name)
 
-    def newest(self, most: int) -> list[tuple[str, float, SavedGame]]:
-        """Return the games that were played last, with their names and when, the newest first; without damaged ones."""
-        found = []
-        for name, written in self._files.newest(most):
+    def newest(self) -> Iterator[tuple[str, float, SavedGame]]:
+        """Yield the games with their names and when they were played, the newest first; without damaged ones."""
+        for name, written in self._files.newest():
             with contextlib.suppress(JsonFileError):
-                found.append((name, written, self.load(name)))
-        return found
+                yield name, written, self.load(name)
 
     def remove(self, name: str) -> None:
         """Remove a game; raises JsonFileError."""

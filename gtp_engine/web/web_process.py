@@ -32,7 +32,7 @@ from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.finished_reviews import PAGE_PARTS
 from gtp_engine.web.access import HEALTH, Access, network_of
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
-from gtp_engine.web.engine_host import EngineHost, EngineSource
+from gtp_engine.web.engine_host import EngineHost, LoadSource, NetworkMenu
 from gtp_engine.web.game_reviews import GameReviews, SavedReviews
 from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.operations import DRAIN_WAIT, Health, Operations, ServerLog
@@ -97,14 +97,15 @@ _REFUSAL: Final = (
 )
 
 
-async def serve(config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: ServerLog) -> bool:
+async def serve(config: Config, settings: ServerSettings, load: LoadSource, log: ServerLog) -> bool:
     """Serve until SIGTERM or Ctrl-C; return whether all threads have ended too.
 
-    `load` returns the networks and may take long.  Raises ConfigError if the server cannot listen, and the error that
+    `load` returns the networks of a configuration and may take long.  One that names no network gets that which was
+    chosen on a page last.  Raises ConfigError if the server cannot listen, and the error that
     made loading fail.
     """
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MOST_THREADS, "web"))
-    host = EngineHost(config, load, log)
+    host = EngineHost(with_chosen_network(config, SavedGames(data_folder() / "games")), load, log)
     encryption = encryption_of(settings.certificate, settings.key)
     token = None if settings.token == NO_TOKEN else settings.token or new_token()
     access = Access(
@@ -137,6 +138,12 @@ async def serve(config: Config, settings: ServerSettings, load: Callable[[], Eng
     return has_ended
 
 
+def with_chosen_network(config: Config, games: SavedGames) -> Config:
+    """Return the configuration, which may name no network, with the one that was chosen on a page and is still here."""
+    chosen = games.remembered_network() if config.network.model is None and config.wants_network else ""
+    return config.with_values({"network.model": chosen}) if chosen in NetworkMenu.of(config).names else config
+
+
 def new_runner(application: web.Application) -> web.AppRunner:
     """Return what serves an application; it closes connections on which no request comes."""
     log = logging.getLogger(__name__)
@@ -146,7 +153,7 @@ def new_runner(application: web.Application) -> web.AppRunner:
     )
 
 
-def run(config: Config, settings: ServerSettings, load: Callable[[], EngineSource], log: ServerLog) -> int:
+def run(config: Config, settings: ServerSettings, load: LoadSource, log: ServerLog) -> int:
     """Run the whole process; return its exit status.  Raises ConfigError while another one has the games."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     with owning_games():

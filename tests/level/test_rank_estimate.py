@@ -112,10 +112,10 @@ def test_half_a_game_has_an_estimate_from_what_there_is(table: RankTable) -> Non
 
 
 def test_an_interval_without_an_end_says_so() -> None:
-    assert str(RankEstimate(14, 14, 14, 30, 1)) == "like 5k or weaker"
-    assert str(RankEstimate(1, 1, 1, 30, 1)) == "like 9d or stronger"
-    assert str(RankEstimate(7, 7, 7, 30, 1)) == "like 3d"
-    assert str(RankEstimate(12, 14, 10, 30, 1)) == "like 3k, between 5k or weaker and 1k"
+    assert RankEstimate(14, 14, 14, 30, 1).described("Ann") == "Ann played like 5k or weaker."
+    assert RankEstimate(1, 1, 1, 30, 1).described("Ann") == "Ann played like 9d or stronger."
+    assert RankEstimate(7, 7, 7, 30, 1).described("Ann") == "Ann played like 3d."
+    assert RankEstimate(12, 14, 10, 30, 1).described("Ann") == "Ann played like 3k, between 5k or weaker and 1k."
     found = RankEstimate(12, 14, 10, 30, 1).to_json()
     assert found == {
         "rank": "3k", "low": "5k", "high": "1k", "or_weaker": True, "or_stronger": False, "moves": 30, "games": 1
@@ -230,7 +230,8 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     assert set(report.left_out) == {"small", "handicap", "handicap played"}
     assert "expected one on 19x19" in report.left_out["small"] and "even game" in report.left_out["handicap"]
     text = report.to_text()
-    assert "Ann played like " in text and "Cy: 1 move of" in text and "the Fox server" in text
+    assert "Ann played like " in text and "the Fox server" in text
+    assert "Cy: no rank. 1 move of a player: expected at least 20 to tell a rank." in text
     assert [each["player"] for each in report.to_json()["players"]] == ["Ann", "Bo", "Cy"]
 
     alone = rank_players(meter, table, parsed, player="Ann", most=60).to_json()

@@ -9,10 +9,15 @@ import pytest
 from click.testing import CliRunner, Result
 from puct_support import AreaEvaluator
 from review.review_support import RECORD
+from rich.cells import cell_len
 
+from gtp_engine import languages
 from gtp_engine.cli import cli
+from gtp_engine.go.game import Game
+from gtp_engine.go.scoring import Score
 from gtp_engine.review import page_of
 from gtp_engine.review.finished_reviews import terminal_report
+from gtp_engine.review.score_report import ScoreReport
 from gtp_engine.sgf import parse_sgf
 
 
@@ -165,6 +170,21 @@ def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:
     result["positions"] = result["positions"] * 100
     text = terminal_report(result, width=60, color=False)
     assert max(len(line) for line in text.splitlines()) <= 60
+
+
+def test_reports_in_the_terminal_speak_the_readers_language(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of `review`, `score`, `rank` and `solve` were English only; wide characters count twice."""
+    review(game)
+    result = json.loads((game.parent / "game.review.json").read_text())
+    result["players"]["W"]["played_like"] = {"estimate": None, "note": "too few", "rank": None}
+    monkeypatch.setattr(languages, "_catalogue", None)
+    languages.use("ko")
+    text = terminal_report(result, width=80, color=False)
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert "정확도" in text and "형세(집)" in text and "최소" not in text
+    assert not re.search(r"accuracy|Lead|Black|White|lost|better|rank", text), text
+    report = ScoreReport(Game(5, 5), Score(15.0, 10.5), {}, "the game is not over", 0)
+    assert report.to_text().startswith("B+4.5 (추정: 대국이 끝나지 않았습니다)\n흑 15, 백 10.5 (덤 ")
 
 
 @pytest.mark.parametrize("words", [["--total", "5 parsecs"], ["--seconds", "0"], ["--total", "1", "--seconds", "1"]])

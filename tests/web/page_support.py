@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,10 @@ async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncI
     config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
     log: list[str] = []
 
-    def load() -> Any:
-        return SharedEngines(config, evaluator=AreaEvaluator()).load_for_analyses()
+    def load(config: Config) -> Any:
+        evaluator = AreaEvaluator()
+        evaluator.info = replace(evaluator.info, name=config.network.model or "builtin")
+        return SharedEngines(config, evaluator=evaluator).load_for_analyses()
 
     host = EngineHost(config, load, log.append)
     host.start()

@@ -38,7 +38,7 @@ class FakeSource(FakeBackend):
         super().__init__(seconds_per_visit)
         self.engines: list[FakeEngine] = []
 
-    def load(self) -> "FakeSource":
+    def load(self, config: Config) -> "FakeSource":
         assert self.is_loaded.wait(60)
         return self
 
@@ -55,8 +55,8 @@ class RolloutSource(FakeSource):
 
     config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
 
-    def load(self) -> Any:
-        return SharedEngines(self.config).load_for_analyses()
+    def load(self, config: Config) -> Any:
+        return SharedEngines(config).load_for_analyses()
 
 
 @contextlib.asynccontextmanager

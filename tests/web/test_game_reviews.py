@@ -48,8 +48,8 @@ class ReviewSource(RolloutSource):
         super().__init__()
         self.evaluator = GatedEvaluator()
 
-    def load(self) -> Any:
-        return SharedEngines(self.config, evaluator=self.evaluator).load_for_analyses()
+    def load(self, config: Config) -> Any:
+        return SharedEngines(config, evaluator=self.evaluator).load_for_analyses()
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,15 @@ import os
 import re
 from pathlib import Path
 
-from web.browser import Chromium, Windows, needs_browser, until
+import pytest
+from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
+
+from gtp_engine.config import Config
+from gtp_engine.web import engine_host
+from gtp_engine.web.access import Role, Tokens
+from gtp_engine.web.saved_games import SavedGames
+from gtp_engine.web.web_process import with_chosen_network
 
 pytestmark = needs_browser
 
@@ -185,5 +192,99 @@ def test_the_page_can_be_installed(chromium: Chromium, tmp_path: Path) -> None:
                 image = f"Object.assign(new Image(), {{ src: '{icon['src']}' }})"
                 width = f"((image) => image.decode().then(() => image.naturalWidth))({image})"
                 assert icon["sizes"] in ("any", "{0}x{0}".format(await page.evaluate(width)))
+
+    chromium.run(test)
+
+
+def test_network_and_effort_are_chosen_on_the_page(
+    chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everyone plays and analyses with the network that one page chooses; only who may compute is offered any."""
+    monkeypatch.setattr(engine_host, "get_network", lambda name, log: [tmp_path / f"the-{name}.onnx"])
+    monkeypatch.setattr(engine_host, "begin_faster_copy", lambda file: "")
+    network = """new Promise((resolve) => {
+        const socket = new WebSocket(`ws://${location.host}/analysis`);
+        socket.onopen = () => socket.send(JSON.stringify({ id: "", action: "query_models" }));
+        socket.onmessage = ({ data }) => resolve(JSON.parse(data).models[0].name);
+    })"""
+    verdict = "document.querySelector('#verdict').innerText"
+    news = "document.querySelector('#network-news').innerText"
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path, token="the-token-of-the-owner") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner", width=390, touch=True)
+            await page.click("#setup button[value='']")
+            await open_record(page, "(;SZ[9]KM[0.5]RU[Chinese];B[ee];W[aa];B[gg];W[ab];B[cc];W[ac])")
+            await until(page, "document.querySelector('#number').innerText === '6 / 6'")
+            await page.click("#preferences summary")
+            await until(page, "document.querySelector('#network').options.length > 2")
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            await page.select_option("[name=analysis]", "visits 100")
+            await page.click("#analyse")
+            await until(page, f"{verdict}.endsWith('100 visits')")
+            assert await page.evaluate(network) == "builtin"
+            await page.select_option("#network", "alphago-9x9")
+            await until(page, f"{news} === 'Tengen plays and analyses with alphago-9x9 now.'")
+            assert await page.evaluate(network) == "alphago-9x9"
+            await until(page, f"{verdict}.endsWith('100 visits')")
+            await page.click("#analyse")
+            await click_point(page, "E3")
+            await until(page, f"document.querySelector('#number').innerText === '8 / 8' && {MY_MOVE}")
+            other = await windows.page(f"{page.url.replace('/#', '/?token=the-token-of-the-owner#')}")
+            await other.click("#preferences summary")
+            await until(other, "document.querySelector('#network').value === 'alphago-9x9'")
+            await other.select_option("#network", "best")
+            await other.click("#question-yes")
+            await until(page, f"{news} === 'Tengen plays and analyses with the-best now.'")
+            await page.reload()
+            await page.click("#preferences summary")
+            await until(page, "document.querySelector('#network').value === 'the-best'")
+            assert await page.input_value("[name=analysis]") == "visits 100", "the browser remembers it"
+            player = await windows.page(
+                f"http://127.0.0.1:{port}/?token={Tokens('the-token-of-the-owner').for_role(Role.PLAY)}"
+            )
+            await new_game(player)
+            await player.click("#preferences summary")
+            for name in ("engine", "analysis", "review"):
+                assert not await player.is_visible(f"#{name}"), name
+        remembered = SavedGames(tmp_path)
+        assert remembered.remembered_network() == "the-best"
+        config = Config().with_values({"network.model": None})
+        assert with_chosen_network(config, remembered) == config, "it is not here"
+        remembered.remember_network("alphago-9x9")
+        assert with_chosen_network(config, remembered).network.model == "alphago-9x9"
+        named = Config().with_values({"network.model": "builtin"})
+        assert with_chosen_network(named, remembered) == named
+
+    chromium.run(test)
+
+
+def test_the_list_of_games_is_searched_and_has_them_all(chromium: Chromium, tmp_path: Path) -> None:
+    def record(number: int) -> str:
+        return f"(;SZ[9]PB[Player {number}]PW[Ōta]DT[2001-01-{number:02}];B[ee])"
+
+    for number in range(1, 36):
+        values = {"sgf": record(number), "human": "black", "level": None, "time": ["none"], "clocks": {}, "dead": None}
+        (tmp_path / f"{number:016x}.json").write_text(json.dumps(values), "utf-8")
+    rows = "document.querySelectorAll('#game-list li').length"
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await page.click("#setup button[value='']")
+            await page.click("#games")
+            await until(page, f"{rows} === 30")
+            await page.click("#more-games")
+            await until(page, f"{rows} === 35 && document.querySelector('#more-games').hidden")
+            await page.fill("#game-search", "player 3 ")
+            await until(page, f"{rows} === 7")  # 3 and 30 to 35
+            await page.fill("#game-search", "2001-01-09")
+            await until(page, f"{rows} === 1")
+            assert "Player 9 – Ōta" in await page.inner_text("#game-list")
+            await page.click("#game-list button >> text=Delete")
+            await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
+            await page.click("#question-yes")
+            await until(page, f"{rows} === 0")
+            assert await page.inner_text("#none-found") == "No game is called that."
 
     chromium.run(test)

@@ -68,7 +68,7 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             page = await windows.page(f"http://127.0.0.1:{port}/", touch=touch, **size)
             await reviewed(page)
             assert "You played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
-            assert "White: no rank. 19 moves tell no rank." in await page.inner_text("#ranks")
+            assert "White: no rank. It takes 20 moves of an even game on 19x19." in await page.inner_text("#ranks")
             assert (await page.locator("#mistakes h4").all_inner_texts())[0] == "Your mistakes (Black)"
             await page.click("#mistakes button >> nth=0")
             await until(page, "document.querySelector('#number').innerText === '0 / 6'")
@@ -114,5 +114,10 @@ def test_our_own_review_is_opened_with_the_analysis_that_is_stored_in_it(
             assert await page.locator(".quiz-start").is_visible()
             assert not await page.locator("#review-start").is_visible()
             assert await page.locator(".graph-winrate").count() == 1
+            await page.click("#games")
+            await page.wait_for_selector("#game-list li")
+            assert "Accuracy: Black " in await page.inner_text("#game-list"), (
+                "it was only in the lists of our own reviews"
+            )
 
     chromium.run(test)

@@ -182,7 +182,7 @@ def test_idle_connections_keep_no_one_out(is_encrypted: bool, tmp_path: Path) ->
 
     async def test() -> None:
         host, access = (
-            EngineHost(Config(), FakeSource, lambda line: None),
+            EngineHost(Config(), lambda config: FakeSource(), lambda line: None),
             Access(TOKEN, frozenset(), is_encrypted=False),
         )
         runner = web_process.new_runner(web_process.new_application(host, access, tmp_path))
@@ -310,7 +310,7 @@ def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -
 def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: signal.Signals) -> None:
     is_loaded = threading.Event()
 
-    def load() -> Any:
+    def load(config: Config) -> Any:
         is_loaded.wait(300)
         return FakeSource()
 

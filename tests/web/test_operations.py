@@ -11,6 +11,7 @@ from fake_evaluators import FakeEvaluator
 from web.serving import TOKEN, RolloutSource, run, serving, until
 from web.test_play_socket import NEW, ask, hear, hear_any
 
+from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.play import GameSession
 from gtp_engine.web.access import Role, Tokens
@@ -24,8 +25,8 @@ class NetworkSource(RolloutSource):
 
     config = RolloutSource.config.with_values({"search.search": "puct"})
 
-    def load(self) -> Any:
-        return SharedEngines(self.config, evaluator=FakeEvaluator()).load_for_analyses()
+    def load(self, config: Config) -> Any:
+        return SharedEngines(config, evaluator=FakeEvaluator()).load_for_analyses()
 
 
 def figures(text: str) -> dict[str, float]:

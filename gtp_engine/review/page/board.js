@@ -49,6 +49,7 @@ export class Board {
     this.ghostColor = null; // of the stone that a move would place; null where none can be placed
     this.pending = null; // on touch screens: the vertex that waits for its confirmation
     this.drawn = {}; // the analysis that is shown
+    this.hovered = null; // [x, y] of the point under the pointer or the focus
     this.isSmall = false;
     this.isPointed = false; // whether the focus came by a click rather than by a key
     new ResizeObserver(() => this.resized()).observe(parent);
@@ -97,7 +98,8 @@ export class Board {
 
   /** Draw an analysis over the position: `candidates` are marks on empty points, {x, y, text, loss}, and as far as given
    * `brief`, the text on a small board, `small`, a second line, `share` of the visits, `kind` ("best" or "played") and
-   * `label`, what a screen reader says; `ownership` has numbers by row, Black's positive, drawn on empty points. Stones
+   * `label`, what a screen reader says, and `line`, its continuation as vertices, from itself on, which the board shows
+   * while the pointer is there (`color` moves first); `ownership` has numbers by row, Black's positive, drawn on empty points. Stones
    * that are expected to be captured fade. */
   overlay({ candidates = [], ownership = null } = {}) {
     this.drawn = { candidates, ownership };
@@ -118,6 +120,12 @@ export class Board {
     this.layers.ownership.replaceChildren(...owned);
     this.layers.candidates.replaceChildren(...candidates.map((each) => this.candidate(each)));
     for (const { x, y, label } of candidates) if (label) this.cells[y][x].setAttribute("aria-label", `${this.labels[y][x]}, ${label}`);
+    this.hover(this.hovered);
+  }
+
+  /** Show how the game goes on with a candidate, as when the pointer is there; null for none. */
+  showLine(vertex) {
+    this.hover(vertex && pointOf(vertex, this.height));
   }
 
   /** Draw what a record says about points: `marks`, `labels`, `territory` and the moves of `branches`, each [x, y, what]. */
@@ -250,8 +258,22 @@ export class Board {
   }
 
   hover(place) {
+    this.hovered = place;
+    const candidate = place && this.drawn.candidates?.find(({ x, y, line }) => line?.length > 1 && x === place[0] && y === place[1]);
     const isFree = place && this.ghostColor && this.rows[place[1]]?.[place[0]] === ".";
-    this.layers?.ghost.replaceChildren(...(isFree ? [this.stone(...place, this.ghostColor === "black" ? "X" : "O", "ghost")] : []));
+    const ghost = () => this.stone(...place, this.ghostColor === "black" ? "X" : "O", "ghost");
+    this.layers?.candidates.classList.toggle("behind", Boolean(candidate));
+    this.layers?.ghost.replaceChildren(...(candidate ? this.continuation(candidate) : isFree ? [ghost()] : []));
+  }
+
+  /** Return the numbered stones of a candidate's continuation; of moves at one point, the first. */
+  continuation({ line, color }) {
+    const places = new Map();
+    line.forEach((vertex, index) => {
+      const point = pointOf(vertex, this.height);
+      if (point && !places.has(vertex)) places.set(vertex, [...point, (index % 2 === 0) === (color === "black") ? "black" : "white", index + 1]);
+    });
+    return [...places.values()].flatMap(([x, y, stone, number]) => [this.stone(x, y, stone === "black" ? "X" : "O", "in-line"), text_(`number on-${stone}`, x, y, number)]);
   }
 
   /** Show the stone that waits for its confirmation, if any, and no other one. */

@@ -5,6 +5,7 @@ import { _, ngettext } from "./language.js";
 import { pointOf, positionsOf, vertexOf } from "./position.js";
 
 const RIGHT = 1; // points lost below which a move is right
+const LEAST_MOVES = 20; // of a player for a rank
 const STEP_TIME = 700; // milliseconds between two moves of a continuation that is played out
 const MOST_GAMES = 500; // whose lessons are counted; the oldest are forgotten
 const KEY = "lessons";
@@ -40,6 +41,11 @@ export function rankText(estimate, name, isYou) {
   const values = { name, rank: isOne ? (estimate.or_weaker ? low : high) : estimate.rank, low, high };
   if (isYou) return isOne ? _("You played like {rank}", values) : _("You played like {rank}, between {low} and {high}", values);
   return isOne ? _("{name} played like {rank}", values) : _("{name} played like {rank}, between {low} and {high}", values);
+}
+
+/** Return that there is no rank of a player. */
+export function noRankText(name) {
+  return _("{name}: no rank. It takes {moves} moves of an even game on 19x19.", { name, moves: LEAST_MOVES });
 }
 
 /** Return a position after the first `at` moves of a continuation: {rows, last, numbers}, as boards show them. */

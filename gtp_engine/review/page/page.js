@@ -4,7 +4,7 @@
 import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
 import { _, bestLanguage, ngettext, speak } from "./language.js";
-import { Continuation, Quiz, colorName, mistakeMarks, mistakeText, peopleTexts, boardAfter, rankText } from "./lessons.js";
+import { Continuation, Quiz, colorName, mistakeMarks, mistakeText, peopleTexts, boardAfter, noRankText, rankText } from "./lessons.js";
 import { pointOf } from "./position.js";
 
 const review = JSON.parse(document.getElementById("data").textContent);
@@ -275,7 +275,7 @@ function drawPlayers() {
 function drawRanks() {
   const told = inOrder().map((color) => [color, review.players[color].played_like]);
   const lines = told.map(([color, { estimate, note }]) => estimate ? element("p", { class: "rank" }, stoneOf(color), `${rankText(estimate, nameOf(color), false)}.`)
-    : note ? element("p", { class: "soft" }, stoneOf(color), _("{name}: no rank. {reason}.", { name: nameOf(color), reason: note })) : "");
+    : note ? element("p", { class: "soft" }, stoneOf(color), noRankText(nameOf(color))) : "");
   if (told.some(([, { estimate }]) => estimate)) lines.push(element("p", { class: "soft" }, _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.")));
   $("ranks").replaceChildren(...lines);
 }

@@ -13,9 +13,10 @@ const LOOK_TIME = 20000; // milliseconds after which that is given up
 const INTERVAL = 0.4; // seconds between two reports
 
 export class Analysis {
-  /** `onChange()` is called when there is something new to show. */
-  constructor(onChange) {
-    this.onChange = onChange;
+  /** `onChange()` is called when there is something new to show; `limit()` returns what a position may take: {visits} or
+   * {seconds}, or neither. */
+  constructor(onChange, limit = () => ({})) {
+    Object.assign(this, { onChange, limit });
     this.connection = null;
     this.game = null;
     this.shown = 0;
@@ -62,7 +63,8 @@ export class Analysis {
   }
 
   ask() {
-    const wanted = this.game && JSON.stringify([this.game.id, this.game.setup, this.game.moves, this.shown]);
+    const { visits = ENDLESS, seconds } = this.limit();
+    const wanted = this.game && JSON.stringify([this.game.id, this.game.setup, this.game.moves, this.shown, visits, seconds]);
     if (!this.isOn || !this.game || wanted === this.asked) return;
     if (!this.connection.send({ id: "stop", action: "terminate_all" })) return;
     this.asked = wanted;
@@ -71,7 +73,8 @@ export class Analysis {
     const moves = this.game.moves.map(inLetters);
     const query = queryOf(this.game);
     this.connection.send({
-      ...query, id: `live ${this.round}`, moves: moves.slice(0, this.shown), maxVisits: ENDLESS,
+      ...query, id: `live ${this.round}`, moves: moves.slice(0, this.shown), maxVisits: visits,
+      overrideSettings: { ...query.overrideSettings, ...(seconds && { maxTime: seconds }) },
       includeOwnership: true, reportDuringSearchEvery: INTERVAL, firstReportDuringSearchAfter: 0.15, priority: 1,
     });
     const unknown = moves.map((_, number) => number).concat(moves.length)
@@ -91,6 +94,15 @@ export class Analysis {
     this.onChange();
   }
 
+  /** Begin anew: another network answers now. */
+  restart() {
+    this.values = [];
+    this.game = null;
+    if (!this.isOn) return;
+    this.turnOff();
+    this.turnOn();
+  }
+
   /** Return the candidates as the board draws them, the best ones first, with these `labels`. */
   candidates(count, labels) {
     const moves = this.live?.moveInfos ?? [];
@@ -99,7 +111,7 @@ export class Analysis {
       const point = pointOf(move.move, this.game.height);
       return {
         vertex: move.move, winrate: isBlack ? move.winrate : 1 - move.winrate, lead: isBlack ? move.scoreLead : -move.scoreLead,
-        visits: move.visits, pv: move.pv, x: point?.[0], y: point?.[1],
+        visits: move.visits, pv: move.pv, line: move.pv, color: isBlack ? "black" : "white", x: point?.[0], y: point?.[1],
       };
     }), labels);
   }

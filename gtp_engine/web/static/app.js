@@ -21,7 +21,7 @@ const LOW_TIME = 10; // seconds
 const STATUS_TIME = 2000; // milliseconds to wait for the status of a server that is gone or refuses
 const UNAUTHORIZED = 401; // the HTTP status where the token is wrong
 const WAIT_TIME = 2000; // milliseconds without an answer after which the page says so
-const SLOW = new Set(["hint", "load", "open", "review", "stop_review", "review_file", "check_time"]); // requests that take their time
+const SLOW = new Set(["network", "hint", "load", "open", "review", "stop_review", "review_file", "check_time"]); // requests that take their time
 const PASS_TIME = 2000; // milliseconds after a move in which a pass is more likely a finger that slipped
 const DOUBLE_DISTANCE = 30; // pixels
 const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
@@ -47,10 +47,10 @@ let longestFile = Infinity; // bytes that the server takes
 const board = new Board(element("board"), choose);
 const tree = new GameTree();
 const panel = new TreePanel(element("tree"), tree, { send, onShow: showNode, asks });
-const preferences = new Preferences(element("preferences"), () => game && draw());
+const preferences = new Preferences(element("preferences"), () => game && [draw(), followAnalysis()]);
 const course = new Course(element("graph"), (number) => showMove(number + tree.analysable.offset));
-const analysis = new Analysis(drawAnalysis);
-const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: () => game && draw(), judge: lookAt });
+const analysis = new Analysis(drawAnalysis, () => preferences.limit("analysis"));
+const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: () => game && draw(), judge: lookAt, limit: () => preferences.limit("review") });
 const setup = new Setup(element("setup"), (message) => send(message));
 board.show({ width: 9, height: 9, rows: Array(9).fill(".".repeat(9)), last: null, dead: [], ko: null });
 const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => game?.id });
@@ -102,6 +102,8 @@ function receive(message) {
       longestFile = hello.max_file;
       mayEdit = hello.role !== "watch";
       element("about").textContent = `Tengen ${hello.version}`;
+      document.body.classList.toggle("limited", role !== "compute");
+      if (element("preferences").open) askForNetworks();
       if (!game) say(_("Start a new game, or open a record."));
     },
     game: showGame,
@@ -116,6 +118,7 @@ function receive(message) {
       if (best) say(_("Hint: {vertex}, winrate {percent} %.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
     },
     games: (found) => home.receive(found),
+    networks: showNetworks,
     record: ({ content }) => saveRecord(content),
     review: showReview,
     review_file: (file) => review.saveFile(file),
@@ -128,6 +131,7 @@ function receive(message) {
       } else {
         ahead = null;
         if (game) draw(); // nothing is looked for any more
+        if (element("network").disabled) askForNetworks();
         showError(text);
       }
     },
@@ -280,6 +284,36 @@ function showMistake(number) {
   element("board").scrollIntoView({ block: "nearest" });
 }
 
+function askForNetworks() {
+  if (role === "compute") server.send({ do: "networks" });
+}
+
+/** Show the networks to choose from; analyses begin anew when it is another one. */
+function showNetworks({ names, current, best }) {
+  const menu = element("network");
+  const isOther = menu.dataset.current !== undefined && menu.dataset.current !== current;
+  const builtin = (name) => _("{name}, which ships with Tengen", { name });
+  menu.replaceChildren(...Object.entries(names).map(([name, text]) => new Option(name === "builtin" ? builtin(text) : text, name)));
+  if (best) menu.append(new Option(_("the best one that is published, {megabytes} MB to download", best), "best"));
+  menu.dataset.current = menu.value = current;
+  menu.disabled = false;
+  element("network-news").textContent = isOther ? _("Tengen plays and analyses with {name} now.", { name: names[current] }) : "";
+  if (!isOther) return;
+  analysis.restart();
+  followAnalysis();
+}
+
+/** Let the server use another network, for everyone. */
+async function useNetwork() {
+  const menu = element("network");
+  const name = menu.value;
+  menu.value = menu.dataset.current;
+  if (name === "best" && !(await asks(_("Download the network? It comes from the package index of Python, in a few minutes."), _("Download"), _("Cancel")))) return;
+  menu.value = name;
+  menu.disabled = send({ do: "network", name });
+  element("network-news").textContent = _("Loading the network …");
+}
+
 function turnAnalysis(isOn) {
   if (isOn) {
     analysis.turnOn();
@@ -336,6 +370,8 @@ element("last").onclick = () => step(Infinity);
 element("tree").addEventListener("editing", () => draw());
 element("board").addEventListener("wheel", turned, { passive: false });
 takeRecords(loadRecord);
+element("network").onchange = useNetwork;
+element("preferences").ontoggle = ({ target }) => target.open && askForNetworks();
 element("analyse").onchange = ({ target }) => turnAnalysis(target.checked);
 element("ownership").onchange = drawAnalysis;
 element("labels").value = localStorage.getItem("labels") ?? "points";
@@ -529,6 +565,8 @@ function drawAnalysis() {
     const row = document.createElement("tr");
     const cells = [move.vertex, `${(100 * move.winrate).toFixed(1)} %`, signed(move.lead), String(move.visits), move.pv.slice(1, PV_LENGTH).join(" ")];
     row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
+    row.onpointerenter = row.onclick = () => board.showLine(move.vertex);
+    row.onpointerleave = ({ pointerType }) => pointerType === "mouse" && board.showLine(null);
     return row;
   }));
 }
@@ -545,7 +583,7 @@ function stillMoves() {
     const point = pointOf(vertex, game.height);
     return { x: point?.[0], y: point?.[1] };
   };
-  if (hints) return marked(hints, element("labels").value).map((hint) => ({ ...hint, ...at(hint.vertex) }));
+  if (hints) return marked(hints, element("labels").value).map((hint) => ({ ...hint, line: hint.pv, color: game.human, ...at(hint.vertex) }));
   return game ? review.marks(tree.shown.number) : [];
 }
 

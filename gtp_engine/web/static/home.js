@@ -3,6 +3,8 @@
 import { _, ngettext } from "./language.js";
 import { resultText } from "./result.js";
 
+const STEP = 30; // games of the list that come at once
+const TYPING = 250; // milliseconds without a key after which the list is searched
 const STONE = { X: "black", O: "white" };
 
 export class Home {
@@ -15,21 +17,40 @@ export class Home {
       dialog.close();
       onNew();
     };
+    this.search = dialog.querySelector("#game-search");
+    this.count = STEP;
+    this.search.oninput = () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.ask(STEP), TYPING);
+    };
+    dialog.querySelector("#more-games").onclick = () => this.ask(this.count + STEP);
     this.naming = document.getElementById("naming");
     this.title = document.getElementById("title");
     this.naming.addEventListener("close", () => {
-      if (this.naming.returnValue) send({ do: "rename_game", id: this.named, title: this.title.value });
+      if (this.naming.returnValue) send({ do: "rename_game", id: this.named, title: this.title.value, ...this.wanted });
     });
   }
 
   /** Show the list, which the server sends soon. */
   open() {
-    if (!this.send({ do: "games" })) return;
-    if (!this.dialog.open) this.dialog.showModal();
+    this.search.value = "";
+    if (this.ask(STEP) && !this.dialog.open) this.dialog.showModal();
   }
 
-  receive({ games }) {
-    this.dialog.querySelector("#no-games").hidden = games.length > 0;
+  /** What the list shows, also after a change. */
+  get wanted() {
+    return { text: this.search.value.trim(), count: this.count };
+  }
+
+  ask(count) {
+    this.count = count;
+    return this.send({ do: "games", ...this.wanted });
+  }
+
+  receive({ games, text, has_more: hasMore }) {
+    this.dialog.querySelector("#no-games").hidden = games.length > 0 || text !== "";
+    this.dialog.querySelector("#none-found").hidden = games.length > 0 || text === "";
+    this.dialog.querySelector("#more-games").hidden = !hasMore;
     this.dialog.querySelector("#game-list").replaceChildren(...games.map((game) => this.row(game)));
   }
 
@@ -60,7 +81,7 @@ export class Home {
     rename.onclick = () => this.rename(game, players);
     const remove = Object.assign(document.createElement("button"), { textContent: _("Delete") });
     remove.setAttribute("aria-label", _("Delete the game {name}", { name }));
-    remove.onclick = async () => (await this.asks(_("Delete this game for good?"), _("Delete"), _("Cancel"))) && this.send({ do: "delete_game", id: game.id });
+    remove.onclick = async () => (await this.asks(_("Delete this game for good?"), _("Delete"), _("Cancel"))) && this.send({ do: "delete_game", id: game.id, ...this.wanted });
     remove.disabled = game.id === this.current(); // it is shown
     const buttons = document.createElement("div");
     buttons.append(rename, remove);

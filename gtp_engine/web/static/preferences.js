@@ -1,14 +1,23 @@
-// Settings of the board that last: numbers on the stones, coordinates, the sound of a stone.
+// Settings that last: numbers on the stones, coordinates, the sound of a stone, how much analyses and reviews search.
+
+import { ngettext } from "./language.js";
 
 const KEY = "board"; // in the browser's storage
 const SECONDS = 0.07; // of the sound
 const FADE = 0.012; // seconds in which it becomes weaker by a factor of e
-const DEFAULTS = { numbers: "none", coordinates: true, sound: true };
+const DEFAULTS = { numbers: "none", coordinates: true, sound: true, analysis: "none", review: "none" };
+const LIMITS = { // of analyses and reviews: the choices in both menus
+  visits: [[100, 1000, 10000, 100000], [20, 200, 500, 2000]], seconds: [[1, 5, 20, 60], [0.5, 2, 5, 20]],
+};
 
 export class Preferences {
   /** Fields in `parent` are named as the settings; `onChange()` is called when one has changed. */
   constructor(parent, onChange) {
     this.values = { ...DEFAULTS, ...stored() };
+    ["analysis", "review"].forEach((name, menu) => parent.querySelector(`[name=${name}]`).append(
+      ...LIMITS.visits[menu].map((count) => new Option(ngettext("{count} visit", "{count} visits", count), `visits ${count}`)),
+      ...LIMITS.seconds[menu].map((count) => new Option(ngettext("{count} second", "{count} seconds", count), `seconds ${count}`)),
+    ));
     for (const name of Object.keys(DEFAULTS)) {
       const field = parent.querySelector(`[name=${name}]`);
       const property = field.type === "checkbox" ? "checked" : "value";
@@ -19,6 +28,12 @@ export class Preferences {
         onChange();
       };
     }
+  }
+
+  /** Return what an "analysis" or a "review" may spend on a position: {visits} or {seconds}, neither without a limit. */
+  limit(name) {
+    const [kind, amount] = this.values[name].split(" ");
+    return kind === "none" ? {} : { [kind]: Number(amount) };
   }
 
   /** Let a stone be heard, unless that is off or the browser still waits for a click. */

@@ -3,7 +3,7 @@
 
 import { lossClass, lossText } from "./board.js";
 import { _, ngettext } from "./language.js";
-import { Continuation, Quiz, boardAfter, colorName, mistakeMarks, mistakeText, peopleTexts, rankText } from "./lessons.js";
+import { Continuation, Quiz, boardAfter, colorName, mistakeMarks, mistakeText, noRankText, peopleTexts, rankText } from "./lessons.js";
 import { positionsOf } from "./position.js";
 
 const COLORS = { B: "black", W: "white" };
@@ -21,8 +21,9 @@ export function download(content, name, type) {
 
 export class Review {
   /** The panel `parent`; `send(message)` asks the server, `onChoose(number)` shows the position after so many moves,
-   * `onPreview()` draws the board again, and `judge(game, moves)` promises what the server finds after these moves. */
-  constructor(parent, { send, onChoose, onPreview, judge }) {
+   * `onPreview()` draws the board again, `judge(game, moves)` promises what the server finds after these moves, and
+   * `limit()` returns what a position may take: {visits}, {seconds} or nothing. */
+  constructor(parent, { send, onChoose, onPreview, judge, limit = () => ({}) }) {
     this.find = (name) => parent.querySelector(name);
     Object.assign(this, { onChoose, onPreview });
     this.found = null; // the server's last message about the review of the game
@@ -39,7 +40,7 @@ export class Review {
         return after && { vertex, points_lost: Math.max(0, lesson.color === "B" ? lead - after.lead : after.lead - lead), line: [vertex, ...after.line] };
       },
     });
-    this.find("#review-start").onclick = () => send({ do: "review" });
+    this.find("#review-start").onclick = () => send({ do: "review", ...limit() });
     this.find("#review-stop").onclick = () => send({ do: "stop_review" });
     for (const format of Object.keys(TYPES)) this.find(`#review-${format}`).onclick = () => send({ do: "review_file", format });
   }
@@ -146,7 +147,7 @@ export class Review {
   drawRanks(order) {
     const told = order.map((color) => [color, this.found.players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
     const lines = told.map(([color, { estimate, note }]) => {
-      const text = estimate ? `${rankText(estimate, colorName(color), COLORS[color] === this.game.human)}.` : _("{name}: no rank. {reason}.", { name: colorName(color), reason: note });
+      const text = estimate ? `${rankText(estimate, colorName(color), COLORS[color] === this.game.human)}.` : noRankText(colorName(color));
       return Object.assign(document.createElement("p"), { className: estimate ? "rank" : "soft", textContent: text });
     });
     if (told.some(([, { estimate }]) => estimate)) {
