@@ -13,7 +13,15 @@ __version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from gtp_engine import play, review
-    from gtp_engine.client import Analysis, AnalysisStream, AsyncAnalysis, Limit, MoveAnalysis, PlayResult
+    from gtp_engine.client import (
+        Analysis,
+        AnalysisStream,
+        AsyncAnalysis,
+        Limit,
+        MoveAnalysis,
+        PlayResult,
+        PositionEvaluation,
+    )
     from gtp_engine.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
     from gtp_engine.client.gtp_engines import GtpEngine, SimpleGtpEngine
     from gtp_engine.clock import TimeSettings
@@ -76,6 +84,7 @@ __all__ = [
     "PlayResult",
     "Analysis",
     "MoveAnalysis",
+    "PositionEvaluation",
     "AnalysisStream",
     "AsyncAnalysis",
     # networks and evaluators of one's own
@@ -143,6 +152,7 @@ _MODULES: Final = {
     "PlayResult": "client",
     "Analysis": "client",
     "MoveAnalysis": "client",
+    "PositionEvaluation": "client",
     "AnalysisStream": "client",
     "SimpleGtpEngine": "client.gtp_engines",
     "SimpleAnalysisEngine": "client.analysis_engines",

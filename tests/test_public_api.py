@@ -25,6 +25,7 @@ EXPECTED = [
     "PlayResult",
     "Analysis",
     "MoveAnalysis",
+    "PositionEvaluation",
     "AnalysisStream",
     "AsyncAnalysis",
     "Evaluator",

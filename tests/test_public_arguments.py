@@ -282,7 +282,8 @@ def test_all_public_functions_check_their_arguments() -> None:
     plain = {"Choice", "Score", "Move", "GameState", "Hint", "Phase", *dir(gtp_engine.errors)}
     plain |= {"Color"}  # checks its one argument itself
     plain |= {"Evaluator", "EvaluatorInfo", "Seen", "Guess", "NetworkInfo"}  # a protocol and values
-    plain |= {"PlayResult", "Analysis", "MoveAnalysis", "AnalysisStream", "AsyncAnalysis"}  # results
+    plain |= {"PlayResult", "Analysis", "MoveAnalysis", "PositionEvaluation"}  # results
+    plain |= {"AnalysisStream", "AsyncAnalysis"}
     plain |= {"GameReview", "People", "PlayedMove", "Side", "Finding", "Candidate", "GameLine"}  # results
     for module in (gtp_engine, play, review):
         for name in module.__all__:

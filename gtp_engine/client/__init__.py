@@ -1,6 +1,7 @@
 """Clients of engines: programs that speak GTP or KataGo's analysis protocol, as processes or over TCP.
 
     Limit, Analysis, MoveAnalysis, PlayResult    what is asked of an engine, and what it answers
+    PositionEvaluation                           what its network says without a search
     AnalysisStream, AsyncAnalysis                searches while they go on
     read_report, read_response                   answers as engines write them
 
@@ -13,6 +14,7 @@ those of a stated side, `Analysis.side`; `seen_by` shows the other's.
 """
 
 import contextlib
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, Self
@@ -136,6 +138,40 @@ class Analysis:
         points = "" if self.points is None else f", {self.points:+.1f} points"
         line = f": {' '.join(self.best.line or (self.best.vertex,))}" if self.best else ""
         return f"{self.side} {self.winrate:.1%}{points}, {counted(self.visits, 'visit')}{line}"
+
+
+@dataclass(frozen=True)
+class PositionEvaluation:
+    """What a network says about a position without a search; winrate, points and ownership are those of `side`."""
+
+    side: Color
+    """The side to play."""
+    policy: Mapping[str, float]
+    """The probability of each legal move by its vertex, the pass as "pass"; the most likely first, in all 1."""
+    winrate: float
+    """In [0, 1]; half of the games without a result count."""
+    points: float | None
+    """Points ahead, komi counted; None from a network that does not tell."""
+    ownership: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """The expected owner of each point by vertex, from −1 to 1 (all of `side`); empty from a network without it."""
+    turn: int = 0
+    """Moves before the position."""
+
+    @property
+    def best(self) -> str:
+        """The most likely move, a vertex or "pass"."""
+        return next(iter(self.policy))
+
+    def draw(self, chance: random.Random | None = None, *, temperature: float = 1.0) -> str:
+        """Return a move drawn by its probability to the power of 1 / `temperature`: a lower one draws likelier moves.
+
+        Raises LimitError for a temperature that is not above 0.
+        """
+        if not 0.0 < temperature <= MAX_LIMIT:
+            raise LimitError(problem(f"temperature {shown(temperature)}", expected="a number above 0"))
+        highest = self.policy[self.best]
+        weights = [(share / highest) ** (1.0 / temperature) for share in self.policy.values()]
+        return (chance or random).choices(tuple(self.policy), weights)[0]
 
 
 @dataclass(frozen=True)

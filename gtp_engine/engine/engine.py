@@ -20,8 +20,10 @@ from math import inf
 from types import EllipsisType
 from typing import Final
 
+import numpy as np
+
 from gtp_engine.arguments import checked
-from gtp_engine.client import Analysis, Limit, MoveAnalysis
+from gtp_engine.client import Analysis, Limit, MoveAnalysis, PositionEvaluation
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
@@ -35,6 +37,7 @@ from gtp_engine.engine.network_setup import LoadShipped, networks_or_configured
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
 from gtp_engine.errors import (
+    ArgumentError,
     BoardNotEmptyError,
     ConfigError,
     HandicapError,
@@ -45,6 +48,7 @@ from gtp_engine.errors import (
 )
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import COLORS, points_by_number, to_color, to_stone
 from gtp_engine.go.game import Game
@@ -405,6 +409,25 @@ class Engine:
         self._background.end()
         return self._searches.evaluate(self.game, self._color(color), _checked_symmetries(symmetries), optimism)
 
+    def evaluate(self, games: Iterable[Game], *, all_orientations: bool = False) -> list[PositionEvaluation]:
+        """Return what the network says about the positions of many games, in their order, without a search.
+
+        The positions are evaluated in batches, on boards of any sizes and under any rules; a game of which the position
+        one move earlier was evaluated last costs least.  With `all_orientations` it is the mean over the orientations
+        of the board, which takes as many times as long.  The policy is the network's own.  Raises ConfigError without a
+        network, and ModelError for a board that it does not play.
+        """
+        self._background.end()
+        games = list(games)
+        for game in games:
+            if not isinstance(game, Game):
+                raise ArgumentError(problem(f"Engine.evaluate: game {shown(game)}", expected="a Game"))
+        found: dict[int, PositionEvaluation] = {}
+        for number, evaluation, row in self._searches.evaluate_many(games, all_orientations=all_orientations):
+            assert self.evaluator is not None, "without one nothing is evaluated"
+            found[number] = _position_evaluation(games[number], evaluation, row, self.evaluator.info)
+        return [found[number] for number in range(len(games))]
+
     def raw_human_evaluation(self, color: int | str | None = None, symmetries: Iterable[int] = (0,)) -> Evaluation:
         """Return the human-like network's evaluation of the position, as `raw_evaluation`; raises ConfigError."""
         self._background.end()
@@ -710,6 +733,23 @@ def analysis_of(report: SearchReport, game: Game) -> Analysis:
         points=root.lead,
         moves=tuple(map(analysed, report.moves)),
         ownership={point.vertex: owners[point] for point in points.values() if not point.is_pass},
+        turn=len(game.moves),
+    )
+
+
+def _position_evaluation(game: Game, evaluation: Evaluation, row: int, info: EvaluatorInfo) -> PositionEvaluation:
+    side, points, policy = game.to_play, points_by_number(game.width, game.height), evaluation.policy[row]
+    sign = 1.0 if side == BLACK else -1.0
+    order = np.argsort(-policy, kind="stable")[: np.count_nonzero(policy)]
+    shares = (policy[order] / policy[order].sum(dtype=np.float64)).tolist()
+    owners = (sign * evaluation.ownership_black[row]).tolist()
+    placed = [each for each in points.values() if info.has_ownership and not each.is_pass]
+    return PositionEvaluation(
+        side=side,
+        policy={points[point].vertex: share for point, share in zip(order.tolist(), shares, strict=True)},
+        winrate=0.5 + 0.5 * sign * float(evaluation.win_black[row] - evaluation.loss_black[row]),
+        points=sign * float(evaluation.lead_black[row]) if info.has_score else None,
+        ownership={each.vertex: owners[each] for each in placed},
         turn=len(game.moves),
     )
 

@@ -5,6 +5,7 @@
     Thresholds     how many visits and samples a conclusion needs: a single rollout proves little, a single network
                    evaluation a lot
     TimeWatcher    stops a running search in time: applies the rules of `time_manager` between batches, one step ahead
+    GameBatches    the network's evaluations of positions in many games at once, without a search
     evaluate_game  the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
 
 Both searches share one evaluator, if there is one, so only one of them runs at a time.  All methods are for one thread
@@ -13,7 +14,7 @@ at a time; any other thread ends a search by its cancel token.
 
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Final
@@ -25,6 +26,8 @@ from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import (
+    ALL_SYMMETRIES,
+    ANY_SYMMETRY,
     SUICIDE_AREAS,
     EvaluationOptions,
     Evaluator,
@@ -32,8 +35,8 @@ from gtp_engine.evaluation.evaluator import (
     ForwardingEvaluator,
     Request,
 )
-from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.from_game import GameRows, advantage_black, conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import new_positions, put_row
 from gtp_engine.go.constants import EMPTY, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
@@ -157,6 +160,7 @@ class Searches:
         self._seed: int | None = None
         self._game_search, self._separate_search = self.resources.new_searches(config)
         self._other_search: Searcher | None = None
+        self._batches: dict[tuple[int, int], GameBatches] = {}
 
     @property
     def thresholds(self) -> Thresholds:
@@ -280,6 +284,32 @@ class Searches:
         if optimism is not None:
             config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
         return evaluate_game(self.resources.evaluator, game, color, config, symmetries)
+
+    def evaluate_many(self, games: Sequence[Game], *, all_orientations: bool) -> Iterator[tuple[int, Evaluation, int]]:
+        """Yield the number of each game, in no fixed order, with an evaluation and the row of it that is the game's.
+
+        The evaluation holds until the next one is asked for.  Raises ConfigError without a network, and ModelError for
+        a board that the network does not play.
+        """
+        evaluator = self.resources.evaluator
+        if evaluator is None:
+            raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
+        for size in dict.fromkeys((game.width, game.height) for game in games):
+            numbers = [number for number, game in enumerate(games) if (game.width, game.height) == size]
+            batches = self._batches.pop(size, None)
+            if batches is None:
+                evaluator.prepare(*size)
+                batches = GameBatches(evaluator, *size)
+            self._batches[size] = batches  # the last one used comes last
+            while len(self._batches) > MOST_SIZES:
+                del self._batches[next(iter(self._batches))]
+            options = EvaluationOptions(
+                ALL_SYMMETRIES if all_orientations else ANY_SYMMETRY,
+                suicide_area=SUICIDE_AREAS[self.config.puct.suicide_area],
+            )
+            found = batches.evaluate([games[number] for number in numbers], options)
+            for number, (evaluation, row) in zip(numbers, found, strict=True):
+                yield number, evaluation, row
 
     def evaluate_as_people(self, game: Game, color: int, symmetries: tuple[int, ...]) -> Evaluation:
         """Return the human-like network's evaluation; raises ConfigError if it is missing or has no profile."""
@@ -460,6 +490,52 @@ class TimeWatcher:
             settled=settled,
             early_stop=config.early_stop,
         )
+
+
+BATCH_ROWS: Final = 64
+"""Positions of many games that are evaluated in one call: evaluators keep arrays for each number of rows."""
+
+MOST_SIZES: Final = 4
+"""Sizes of boards for which the positions of games are kept."""
+
+
+class GameBatches:
+    """Evaluates positions of many games on boards of one size; what is known of a game costs little after a move."""
+
+    def __init__(self, evaluator: Evaluator, width: int, height: int) -> None:
+        self._evaluator: Final = evaluator
+        self._size: Final = (width, height)
+        self._batch: Final = new_positions(BATCH_ROWS, width, height)
+        self._evaluation: Final = new_evaluation(BATCH_ROWS, width, height)
+        self._kept = new_positions(0, width, height)
+        self._rows = GameRows(self._kept)
+        self._places: dict[int, int] = {}
+
+    def evaluate(self, games: Sequence[Game], options: EvaluationOptions) -> Iterator[tuple[Evaluation, int]]:
+        """Yield the evaluation of each game with its row; what is in it holds until the next batch."""
+        known = {id(game): game for game in games}
+        if len(known) > len(self._kept.key):
+            self._kept = new_positions(len(known), *self._size)
+            self._rows, self._places = GameRows(self._kept), {}
+        self._places = {name: row for name, row in self._places.items() if name in known}
+        free = iter(sorted(set(range(len(self._kept.key))) - set(self._places.values())))
+        for name in known:
+            if name not in self._places:
+                self._places[name] = next(free)
+        for first in range(0, len(games), BATCH_ROWS):
+            part = games[first : first + BATCH_ROWS]
+            for row, game in enumerate(part):
+                self._write(row, game)
+            self._evaluator.evaluate(Request(self._batch, len(part), self._evaluation, options))
+            for row in range(len(part)):
+                yield self._evaluation, row
+
+    def _write(self, row: int, game: Game) -> None:
+        place, part = self._places[id(game)], since_move_out_of_turn(game, game.to_play)
+        self._rows.fill(place, game)
+        if part is not game:
+            write_conditions(self._kept, place, conditions_of(part))
+        put_row(self._batch, row, self._kept, place)
 
 
 def evaluate_game(

@@ -181,32 +181,31 @@ def _passes(game: Game) -> tuple[int, int]:
 
 
 class GameRows:
-    """Keeps rows of `positions` up to date with games that only grow, move by move."""
+    """Keeps rows of `positions` up to date with games, at little cost where a game has grown by a move."""
 
     def __init__(self, positions: Positions) -> None:
         self._positions: Final = positions
-        self._followed: Final[list[tuple[Game, int] | None]] = [None] * len(positions.key)
+        self._followed: Final[list[tuple[object, ...]]] = [()] * len(positions.key)  # game, set-up, moves of each row
 
     def fill(self, row: int, game: Game, *, advantage_black: float = 0.0) -> None:
         """Fill a row with the position of `game` and its history, as `write_game` does.
 
         `advantage_black` is Black's playout doubling advantage.
         """
-        count, conditions = len(game.moves), conditions_of(game, playout_doubling_advantage_black=advantage_black)
+        conditions = conditions_of(game, playout_doubling_advantage_black=advantage_black)
         if self._has_grown_by_a_turn(row, game):
             write_conditions(self._positions, row, conditions)
             self._shift(row, game)
         else:
             write_game(self._positions, row, game, conditions=conditions)
-        self._followed[row] = (game, count)
+        self._followed[row] = (game, game.setup_stones, game.moves)
 
     def _has_grown_by_a_turn(self, row: int, game: Game) -> bool:
         """Return whether the row shows the game before its last move, made in turn, and the game continues."""
-        followed, last = self._followed[row], game.last_move
-        if followed is None or last is None or followed[0] is not game:
+        last = game.last_move
+        if last is None or self._followed[row] != (game, game.setup_stones, game.moves[:-1]):
             return False
-        is_next = followed[1] == len(game.moves) - 1
-        return is_next and last.color == self._positions.to_play[row] and not game.is_over
+        return last.color == self._positions.to_play[row] and not game.is_over
 
     def _shift(self, row: int, game: Game) -> None:
         last = game.last_move

@@ -1,5 +1,6 @@
 """The engine with fake networks: ends of games, time, background searches, settings."""
 
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,15 +12,18 @@ from engine_positions import DEAD_STONE, FINISHED, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
+from gtp_engine.client import PositionEvaluation
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.decision import in_less_time, with_less_effort
-from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.engine.searches import evaluate_game
+from gtp_engine.errors import ConfigError, LimitError, ModelError
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import Color, parse_vertex, points_by_number
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting, Restriction
@@ -454,6 +458,59 @@ def test_without_a_network_there_is_no_raw_evaluation() -> None:
         pytest.raises(ConfigError, match=r"no network is loaded; set network\.model"),
     ):
         engine.raw_evaluation()
+
+
+def vary(game: Game, chance: random.Random) -> None:
+    """Play a move, mostly in turn, after taking some back or not."""
+    if chance.random() < 0.3:
+        game.undo(chance.randint(0, len(game.moves)))
+    color = chance.choice([game.to_play] * 9 + [opponent(game.to_play)])
+    game.play(chance.choice([*game.legal_points(color), PASS]), color)
+    if chance.random() < 0.1:
+        game.komi += 1.0
+
+
+def test_many_games_are_evaluated_as_each_of_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a batch holds, on two boards, which grow, are taken back, come and go."""
+    monkeypatch.setattr("gtp_engine.engine.searches.BATCH_ROWS", 4)
+    chance, evaluator = random.Random(1), FakeEvaluator()
+    games = [Game(*((5, 5) if number % 3 else (6, 4)), rules="aga", komi=0.5) for number in range(13)]
+    games[1].set_up([Move(BLACK, games[1].legal_points()[0])], WHITE)
+    with make(evaluator) as engine:
+        for _ in range(15):
+            chosen = [*chance.sample(games, chance.randint(0, len(games))), games[0], games[0]]
+            for game, found in zip(chosen, engine.evaluate(chosen), strict=True):
+                alone = evaluate_game(evaluator, game, game.to_play, Config(), (0,))
+                points, sign = points_by_number(game.width, game.height), 1.0 if game.to_play == BLACK else -1.0
+                shares = {points[int(p)].vertex: alone.policy[0, p] for p in alone.policy[0].nonzero()[0]}
+                owners = {
+                    each.vertex: sign * alone.ownership_black[0, each] for each in points.values() if not each.is_pass
+                }
+                for given, expected in ((found.policy, shares), (found.ownership, owners)):
+                    assert given.keys() == expected.keys()
+                    assert max(abs(given[vertex] - expected[vertex]) for vertex in expected) < 1e-5
+                assert list(found.policy.values()) == sorted(found.policy.values(), reverse=True)
+                winrate = (1 + sign * (alone.win_black[0] - alone.loss_black[0])) / 2
+                assert (found.winrate, found.points) == pytest.approx((winrate, sign * alone.lead_black[0]), abs=1e-5)
+                assert (found.side, found.turn) == (game.to_play, len(game.moves))
+            for game in games:
+                vary(game, chance)
+        assert engine.evaluate([]) == []
+        assert engine.evaluate([Game(5)], all_orientations=True)[0].best in engine.evaluate([Game(5)])[0].policy
+
+
+def test_moves_are_drawn_by_their_probabilities() -> None:
+    found = PositionEvaluation(side=Color.BLACK, policy={"A1": 0.8, "pass": 0.2}, winrate=0.5, points=None)
+    draws = [found.draw(random.Random(number)) for number in range(500)]
+    assert found.best == "A1" and 70 < draws.count("pass") < 130
+    assert {found.draw(random.Random(number), temperature=0.01) for number in range(50)} == {"A1"}
+    with pytest.raises(LimitError, match="temperature 0: expected a number above 0"):
+        found.draw(temperature=0)
+
+
+def test_without_a_network_nothing_is_evaluated() -> None:
+    with Engine(Config(), evaluator=None) as engine, pytest.raises(ConfigError, match="no network is loaded"):
+        engine.evaluate([Game(9)])
 
 
 def test_a_search_that_needs_a_network_is_refused_without_one() -> None:

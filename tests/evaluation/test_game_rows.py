@@ -87,6 +87,15 @@ def test_a_row_is_written_from_scratch_only_where_it_must_be(monkeypatch: pytest
     game.play("E5", opponent(game.to_play))
     rows.fill(0, game)
     assert written == [0, 5, 7], "a side out of turn"
+    game.undo()
+    game.play("E4")
+    rows.fill(0, game)
+    game.undo(2)
+    game.play("A2")
+    game.play("A3")
+    game.play("A4")
+    rows.fill(0, game)
+    assert written == [0, 5, 7, 7, 8], "as long as it would have grown by a move, but with other moves"
     rows.fill(0, Game(5))
     assert written[-1] == 0, "another game"
 
