@@ -14,6 +14,9 @@ from hypothesis import settings
 # The networks of the user who runs the tests, and their choice of a default, must not matter.
 os.environ["TENGEN_DATA_DIR"] = str(Path(__file__).parent / "no-such-folder")
 
+# Tests that import onnxruntime themselves report nothing to its makers either.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 # Tests start some hundred processes, which should not have to compile the sources of the package again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

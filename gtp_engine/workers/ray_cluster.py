@@ -83,6 +83,7 @@ def connected(address: str) -> Iterator[Any]:
 
     Raises WorkerError where Ray is missing or cannot be reached.
     """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else clusters that it starts report to its makers
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else Ray warns of a change to come
     try:
         import ray

@@ -163,6 +163,25 @@ def test_openvino_reports_nothing_to_its_makers(network: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(network)], check=True, timeout=60)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="it looks for files where Unix has them")
+def test_onnx_runtime_reports_nothing_to_its_makers(network: Path, tmp_path: Path) -> None:
+    """It collects reports in files of the user, for a thread that sends them."""
+    code = (
+        "import os, pathlib, sys\n"
+        "from gtp_engine.nn.onnx_model import OnnxModel\n"
+        "from gtp_engine.nn.onnxruntime_session import available_providers\n"
+        "from gtp_engine.nn.providers import PROVIDERS, Runtime\n"
+        "available_providers()\n"
+        "OnnxModel(pathlib.Path(sys.argv[1]), Runtime(PROVIDERS['cpu'], 'float32'), batch=1)\n"
+        "assert 'onnxruntime' in sys.modules\n"
+    )
+    environment = os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    del environment["ORT_DISABLE_TELEMETRY"]
+    subprocess.run([sys.executable, "-c", code, str(network)], env=environment, check=True, timeout=60)
+    assert not list(tmp_path.rglob("*.db"))
+    assert not list(tmp_path.rglob("Microsoft"))
+
+
 @needs_openvino
 def test_openvino_agrees_with_plain_onnx_runtime(network: Path) -> None:
     openvino = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
