@@ -19,10 +19,11 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import ModelError, TengenError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.shared import EvaluatorWork
 from gtp_engine.networks.published_networks import BEST, PUBLISHED, PublishedNetwork, get_network
 from gtp_engine.networks.quantization.faster_copy import begin_faster_copy
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
 from gtp_engine.nn.network_files import onnx_files
 from gtp_engine.search.cancellation import CancelToken
@@ -179,18 +180,20 @@ class NetworkMenu(NamedTuple):
         current = config.network.model or default_name()
         names = {}
         for name, path in named_networks().items():
-            if not _needs_profile(onnx_files(path)[0] if path.is_dir() else path):
-                names[BUILTIN if path.parent == shipped_folder() and path.is_file() else name] = name
+            info = _info(onnx_files(path)[0] if path.is_dir() else path)
+            if info is not None and not info.needs_profile:
+                key = BUILTIN if path.parent == shipped_folder() and path.is_file() else name
+                names[key] = name if info.sizes == ANY_BOARD else f"{name} ({info.sizes})"
         names.setdefault(current, Path(current).stem)
         return NetworkMenu(names, current, None if PUBLISHED[0].name in names else PUBLISHED[0])
 
 
-def _needs_profile(file: Path) -> bool:
-    """Return whether a network needs a profile of a player; one that cannot be read is no choice either."""
+def _info(file: Path) -> NetworkInfo | None:
+    """Return what a network's file says of it, None for one that cannot be read."""
     try:
-        return read_info(file).needs_profile
+        return read_info(file)
     except ModelError:
-        return True
+        return None
 
 
 class Precedence:

@@ -6,6 +6,7 @@ any of their bytes is read.
 """
 
 import asyncio
+import gzip
 import json
 import logging
 import os
@@ -270,12 +271,18 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
 
 def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     charset = None if kind == _TYPES[".png"] else "utf-8"
+    packed = gzip.compress(body, mtime=0)
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if "token" in request.query:  # now in a cookie, and out of the browser's history
             here = request.path.rpartition("/")[2] or "./"  # a proxy may have taken a prefix off
             return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": here})
-        return web.Response(body=body, content_type=kind, charset=charset, headers={"Cache-Control": _CACHING})
+        headers = {"Cache-Control": _CACHING, "Vary": "Accept-Encoding"}
+        if len(packed) < len(body) and "gzip" in request.headers.get("Accept-Encoding", ""):
+            return web.Response(
+                body=packed, content_type=kind, charset=charset, headers=headers | {"Content-Encoding": "gzip"}
+            )
+        return web.Response(body=body, content_type=kind, charset=charset, headers=headers)
 
     return answer
 

@@ -252,5 +252,8 @@ def test_the_page_on_paper_has_diagrams_of_the_mistakes(
         assert not await page.locator("#quiz-card, .controls").first.is_visible()
         assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert len(await page.pdf()) > 5000
+        color = "stone.closest('svg').querySelector(stone.getAttribute('fill').slice(4, -1)) !== null"
+        found = await page.evaluate(f"[...document.querySelectorAll('figure [fill^=url]')].map((stone) => {color})")
+        assert found and all(found), "stones had the colours of the board that paper does not show, and were missing"
 
     chromium.run(look)

@@ -182,7 +182,8 @@ def test_the_page_can_be_installed(chromium: Chromium, tmp_path: Path) -> None:
                 "performance.getEntriesByType('resource').map(({ name, encodedBodySize }) => [name, encodedBodySize])"
             )
             loaded = dict(await page.evaluate(fetched))
-            assert len(loaded) > 10 and sum(loaded.values()) < 150_000, "a first load"
+            page_size = await page.evaluate("performance.getEntriesByType('navigation')[0].encodedBodySize")
+            assert len(loaded) > 10 and page_size + sum(loaded.values()) < 80_000, "a first load"
             assert not [name for name in loaded if name.endswith(".png")], "phones fetch them when they install"
             for icon in manifest["icons"]:
                 kind = await page.evaluate(
@@ -224,7 +225,7 @@ def test_network_and_effort_are_chosen_on_the_page(
             await until(page, f"{verdict}.endsWith('100 visits')")
             assert await page.evaluate(network) == "builtin"
             await page.select_option("#network", "alphago-9x9")
-            await until(page, f"{news} === 'Tengen plays and analyses with alphago-9x9 now.'")
+            await until(page, f"{news} === 'Tengen plays and analyses with alphago-9x9 (9x9) now.'")
             assert await page.evaluate(network) == "alphago-9x9"
             await until(page, f"{verdict}.endsWith('100 visits')")
             await page.click("#analyse")

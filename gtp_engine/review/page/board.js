@@ -34,11 +34,14 @@ export function svg(name, attributes = {}, ...children) {
   return element;
 }
 
+let boards = 0; // on this page
+
 export class Board {
   /** A board inside `parent`; `onChoose(vertex)` is called for the point that is clicked, tapped or entered, the latter
    * only if the board `hasCursor`, which takes the arrow keys; `usage` says so to screen readers. */
   constructor(parent, onChoose, { hasCursor = true, usage = _("Arrow keys move, Enter plays.") } = {}) {
     this.parent = parent;
+    this.id = boards += 1; // in the names of its colours: those of a board that is hidden are no colours for others
     this.onChoose = onChoose;
     this.hasCursor = hasCursor;
     this.usage = usage;
@@ -197,7 +200,7 @@ export class Board {
       ...(this.hasCursor && { tabindex: -1 }),
     })));
     grid.append(
-      definitions(), wood(width, height), lines(width, height), ...stars(width, height), ...coordinates(width, height),
+      definitions(this.id), wood(width, height), lines(width, height), ...stars(width, height), ...coordinates(width, height),
       this.layers.stones, this.layers.markup, this.layers.ownership, this.layers.candidates, this.layers.ghost,
       ...this.cells.map((row, y) => svg("g", { role: "row", "aria-rowindex": y + 1 }, ...row)),
     );
@@ -282,7 +285,7 @@ export class Board {
   }
 
   stone(x, y, stone, kind) {
-    return svg("circle", { class: kind, cx: x, cy: y, r: 0.475, fill: `url(#${stone === "X" ? "black" : "white"}-stone)` });
+    return svg("circle", { class: kind, cx: x, cy: y, r: 0.475, fill: `url(#${stone === "X" ? "black" : "white"}-${this.id})` });
   }
 }
 
@@ -294,12 +297,12 @@ function text_(kind, x, y, content) {
   return svg("text", { class: kind, x, y }, content ?? "");
 }
 
-function definitions() {
+function definitions(board) {
   const shade = (id, ...stops) => svg("radialGradient", { id, cx: 0.36, cy: 0.32, r: 0.75 },
     ...stops.map(([offset, color]) => svg("stop", { offset, "stop-color": color })));
   return svg("defs", {},
-    shade("black-stone", [0, "#6e6e6e"], [0.35, "#2b2b2b"], [1, "#0c0c0c"]),
-    shade("white-stone", [0, "#ffffff"], [0.6, "#f3f1ec"], [1, "#bdb8ad"]));
+    shade(`black-${board}`, [0, "#6e6e6e"], [0.35, "#2b2b2b"], [1, "#0c0c0c"]),
+    shade(`white-${board}`, [0, "#ffffff"], [0.6, "#f3f1ec"], [1, "#bdb8ad"]));
 }
 
 function wood(width, height) {
