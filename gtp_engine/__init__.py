@@ -6,6 +6,7 @@ The names below are imported on first use, so that `import gtp_engine` is fast a
 before numpy and numba are loaded.  Everything else in the package may change between versions.
 """
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -185,9 +186,17 @@ _MODULES: Final = {
 _PACKAGES: Final = ("play", "review")
 """Public names that are packages themselves."""
 
+_FORMER: Final[dict[str, tuple[str, str]]] = {}
+"""Former public names, which still work: the name now, and the version without the former one."""
+
 
 def __getattr__(name: str) -> Any:
     """Import a public name on its first use (PEP 562)."""
+    if name in _FORMER:
+        now, gone = _FORMER[name]
+        message = f"gtp_engine.{name} is now {now}; the former name goes with version {gone}"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        name = now
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _PACKAGES:

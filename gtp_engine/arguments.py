@@ -11,15 +11,18 @@ that have passed once are remembered for each parameter, so that a call costs le
 """
 
 import types
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gtp_engine.errors import ArgumentError, problem, shown
 
 T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _NAMES: Final[dict[object, str]] = {
     int: "an integer",
@@ -30,6 +33,22 @@ _NAMES: Final[dict[object, str]] = {
     type(None): "None",
     types.EllipsisType: "...",
 }
+
+
+def former_name(name: str, function: Callable[P, R], *, gone: str) -> Callable[P, R]:
+    """Return a function under a former name, of which each call warns; for a method of a `checked` class.
+
+    `gone` is the version without it, the minor version after the one that renames; a test demands its removal then.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> R:
+        now = f"{name} is now {function.__qualname__}; the former name goes with version {gone}"
+        warnings.warn(now, DeprecationWarning, stacklevel=3)
+        return function(*args, **named)
+
+    call.__doc__ = f"Do the same as `{function.__name__}`, whose former name this is; it goes with version {gone}."
+    return call
 
 
 def checked(target: T) -> T:

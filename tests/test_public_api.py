@@ -1,11 +1,15 @@
 """The package's public names: all there, nothing else, and importing the package loads none of them."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+from package_sources import PACKAGE
 
 import gtp_engine
+from gtp_engine.arguments import checked, former_name
+from gtp_engine.errors import ArgumentError
 
 EXPECTED = [
     "__version__",
@@ -101,6 +105,44 @@ def test_every_deliberate_error_is_public() -> None:
 def test_unknown_names_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="'gtp_engine' has no attribute 'Board'"):
         _ = gtp_engine.Board
+
+
+def test_former_names_of_methods_warn_where_they_are_called() -> None:
+    @checked
+    class Pot:
+        """A pot."""
+
+        def fill(self, cups: int) -> int:
+            """Return the cups."""
+            return cups
+
+        pour = former_name("Pot.pour", fill, gone="9.9")
+
+    with pytest.warns(
+        DeprecationWarning, match=r"Pot\.pour is now .*Pot\.fill; the former name goes with version 9\.9"
+    ) as seen:
+        assert Pot().pour(3) == 3
+    assert seen[0].filename == __file__
+    with pytest.raises(ArgumentError, match="cups 'x': expected an integer"):
+        Pot().pour("x")
+
+
+def test_former_names_of_the_package_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(gtp_engine._FORMER, "Position", ("Game", "9.9"))
+    with pytest.warns(DeprecationWarning, match=r"gtp_engine\.Position is now Game; .* goes with version 9\.9") as seen:
+        assert gtp_engine.Position is gtp_engine.Game
+    assert seen[0].filename == __file__
+    assert "Position" not in gtp_engine.__all__
+
+
+def test_former_names_go_in_time() -> None:
+    """A name that was renamed in one minor version is gone in the next one."""
+    gone = {version for _, version in gtp_engine._FORMER.values()}
+    for path in PACKAGE.rglob("*.py"):
+        gone.update(re.findall(r'former_name\([^)]*gone="([0-9.]+)"\)', path.read_text("utf-8")))
+    assert "1.1" in gone, "Engine.analyze"
+    now = tuple(map(int, re.findall("[0-9]+", gtp_engine.__version__)))
+    assert all(now < tuple(map(int, version.split("."))) for version in gone)
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

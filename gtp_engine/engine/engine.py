@@ -12,7 +12,6 @@ import random
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.arguments import checked
+from gtp_engine.arguments import checked, former_name
 from gtp_engine.client import Analysis, Limit, MoveAnalysis, PositionEvaluation
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
@@ -343,12 +342,7 @@ class Engine:
         limits = Limits(reporting=reporting, cancel=cancel)
         return self._searches.analyze(self.game.copy(), self._color(color), limits)
 
-    def analyze(
-        self, cancel: CancelToken, color: int | str | None = None, reporting: Reporting | None = None
-    ) -> SearchReport:
-        """Do the same; the former name of `search_until`, which goes with the next minor version."""
-        warnings.warn("Engine.analyze is now Engine.search_until", DeprecationWarning, stacklevel=3)
-        return self.search_until(cancel, color, reporting)
+    analyze = former_name("Engine.analyze", search_until, gone="1.1")
 
     def start_analysis(self, color: int | str | None, limits: Limits) -> None:
         """Do the same in the background, until the next search; reports come from the background thread."""

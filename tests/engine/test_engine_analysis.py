@@ -63,7 +63,3 @@ def test_moves_of_the_engine_are_points() -> None:
     with engine_of() as engine:
         choice = engine.genmove()
         assert repr(choice.point) == engine.game.vertex(choice.point)
-        with pytest.warns(DeprecationWarning, match=r"Engine\.analyze is now Engine\.search_until"):
-            token = CancelToken()
-            token.cancel()
-            engine.analyze(token)
