@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         ModelError,
         RulesError,
         SgfError,
+        TaskError,
         TengenError,
         TimeSettingsError,
         WorkerError,

@@ -1,6 +1,7 @@
 """What pyproject.toml promises to pip."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from gtp_engine import __version__
 from gtp_engine.nn.providers import PROVIDERS
@@ -62,6 +64,20 @@ def test_extras_for_graphics_cards_bring_plug_ins_and_no_other_runtime(system: s
 def test_the_citation_names_this_version() -> None:
     citation = (Path(__file__).parent.parent / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {__version__}\n" in citation
+
+
+def test_ci_installs_pinned_versions_with_hashes() -> None:
+    """Of every requirement of the extras that it uses, from no particular index and no path."""
+    text = (Path(__file__).parent.parent / ".ci" / "requirements.txt").read_text(encoding="utf-8")
+    text = re.sub("^#.*\n", "", text, flags=re.MULTILINE)
+    pins = re.findall(r"^([a-z0-9._-]+)==([^ ;]+)[^\n]*\\\n    --hash=sha256:[0-9a-f]{64}", text, re.MULTILINE)
+    assert len(pins) == len(re.findall("^[^ ]", text, re.MULTILINE))
+    assert "/" not in text and "index" not in text
+    versions, extras = dict(pins), PROJECT["optional-dependencies"]
+    used = [each for name in ("plot", "web", "mcp", "test", "docs", "dev") for each in extras[name]]
+    for requirement in map(Requirement, [*PROJECT["dependencies"], *used]):
+        if requirement.name != "gtp-engine":
+            assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
 
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

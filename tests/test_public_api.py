@@ -1,11 +1,12 @@
 """The package's public names: all there, nothing else, and importing the package loads none of them."""
 
+import ast
 import re
 import subprocess
 import sys
 
 import pytest
-from package_sources import PACKAGE
+from package_sources import PACKAGE, parse
 
 import gtp_engine
 from gtp_engine.arguments import checked, former_name
@@ -89,6 +90,13 @@ def test_all_lists_the_public_names() -> None:
 def test_every_public_name_can_be_loaded(name: str) -> None:
     assert getattr(gtp_engine, name) is not None
     assert name in dir(gtp_engine)
+
+
+def test_type_checkers_and_the_documentation_know_every_name() -> None:
+    """They read imports, not `__getattr__`."""
+    imports = [node for node in ast.walk(parse(PACKAGE / "__init__.py")) if isinstance(node, ast.ImportFrom)]
+    known = {alias.name for node in imports if (node.module or "").startswith("gtp_engine") for alias in node.names}
+    assert known == set(EXPECTED) - {"__version__"}
 
 
 def test_every_deliberate_error_is_public() -> None:
