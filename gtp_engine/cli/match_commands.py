@@ -2,18 +2,52 @@
 
 import json
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, given_settings, settings_options
-from gtp_engine.errors import counted
+from gtp_engine.errors import counted, problem
 from gtp_engine.files import owning
-from gtp_engine.match.settings import DEFAULT_ERROR, SIDES, MatchSettings, Sprt, other_side
+from gtp_engine.match.settings import DEFAULT_ERROR, MOST_AT_ONCE, SIDES, MatchSettings, Sprt, other_side
 
 if TYPE_CHECKING:
     from gtp_engine.match.records import GameRecord, MatchFolder
+    from gtp_engine.match.runner import GamePool
+
+_RAY_HELP = (
+    "Play on a Ray cluster, as many games at once as it has room for; auto: the running one. Files that are named in "
+    "commands of gtp-engine are sent; other engines have to be installed there."
+)
+
+
+def cluster_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options for games on a cluster."""
+    ray = click.option("--ray", metavar="ADDRESS", help=_RAY_HELP)
+    cores = click.option(
+        "--cores", type=click.IntRange(1), default=2, show_default=True, help="Cores of the cluster for each game."
+    )
+    return ray(cores(command))
+
+
+@contextmanager
+def _game_pool(
+    commands: Sequence[str], address: str | None, *, cores: int, count: int | None = None
+) -> "Iterator[GamePool | None]":
+    """Yield the pool of a cluster's workers, None without an address."""
+    if address is None:
+        yield None
+        return
+    from gtp_engine.match.runner import job_of_games
+    from gtp_engine.streams import write_log
+    from gtp_engine.workers.worker_pool import open_workers
+
+    with open_workers(job_of_games(commands, threads=cores), count, address, note=write_log) as pool:
+        yield pool
+
 
 _MATCH_HELP = """Let two GTP engines play a match.
 
@@ -58,7 +92,8 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     help="Draw the winrate over the games as .svg or .png (needs matplotlib: pip install 'gtp-engine[plot]').",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of a table.")
-def match_command(out: Path, plot: Path | None, as_json: bool, **flags: Any) -> None:
+@cluster_options
+def match_command(out: Path, plot: Path | None, as_json: bool, ray: str | None, cores: int, **flags: Any) -> None:
     """Play the match that the flags describe, or resume it, and print its result."""
     from gtp_engine.match.records import MatchFolder
     from gtp_engine.match.statistics import check_plot, format_table, summarize, write_plot
@@ -67,11 +102,15 @@ def match_command(out: Path, plot: Path | None, as_json: bool, **flags: Any) -> 
     given = given_settings(MatchSettings, flags)
     if folder_of_openings := given.get("openings"):  # in full, as the match may be continued from another folder
         given["openings"] = str(Path(folder_of_openings).resolve())
+    count = given.get("parallel")
+    if ray is not None and count is None:
+        given["parallel"] = MOST_AT_ONCE
     match = MatchSettings(**given, **flags, sprt=test)
     if plot is not None:
         check_plot(plot)
     folder = MatchFolder(out, match)
-    records = _play(match, folder)
+    with _game_pool([match.first, match.second], ray, cores=cores, count=count) as pool:
+        records = _play(match, folder, pool)
     summary = summarize(records, match.sprt)
     names = _different_names(match, {"first": folder.engine_name("first"), "second": folder.engine_name("second")})
     if plot is not None:
@@ -89,14 +128,16 @@ def _different_names(match: MatchSettings, names: dict[str, str]) -> dict[str, s
     return {side: f"{names[side]} ({' '.join(own[side]) or 'as it is' if is_told else side})" for side in SIDES}
 
 
-def _play(match: MatchSettings, folder: "MatchFolder") -> "list[GameRecord]":
+def _play(match: MatchSettings, folder: "MatchFolder", pool: "GamePool | None") -> "list[GameRecord]":
     """Play the missing games of the match and return all; an interruption ends the program."""
     from gtp_engine.match.runner import MatchProgress, run_match
     from gtp_engine.progress import ProgressBar
 
     try:
         with ProgressBar(total=match.games) as bar:
-            return run_match(match, folder, MatchProgress(bar, folder.records(), match.sprt).game_over)
+            if pool is not None:
+                pool.note = bar.log
+            return run_match(match, folder, MatchProgress(bar, folder.records(), match.sprt).game_over, pool=pool)
     except KeyboardInterrupt:
         played = counted(len(folder.records()), "finished game")
         click.echo(f"Interrupted; {folder.path} keeps {played}. Run the same command again to continue.", err=True)
@@ -154,7 +195,8 @@ folder gets tables as index.html and results.json, and each match as `gtp-engine
     metavar="FOLDER",
     help="Where results are written. [default: FILE without .toml]",
 )
-def tournament_command(file: Path, out: Path | None) -> None:
+@cluster_options
+def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int) -> None:
     """Play the tournament, or what is left of it, and print its tables."""
     from gtp_engine.match.settings import MatchError
     from gtp_engine.progress import ProgressBar
@@ -166,11 +208,20 @@ def tournament_command(file: Path, out: Path | None) -> None:
     folder = file.with_suffix("") if out is None else out
     if folder == file:
         raise MatchError(f"{file} has no suffix, so results need a folder of another name: give --out FOLDER")
+    if ray is not None and description.bind_to_cores:
+        raise MatchError(problem("bind-to-cores with --ray", advice="leave out one of them; see --cores"))
+    commands = [entrant.command for entrant in description.entrants]
     try:
         total = description.games * len(description.meetings)
-        with owning(folder, MatchError), ProgressBar(total=total) as bar:
+        with (
+            owning(folder, MatchError),
+            _game_pool(commands, ray, cores=cores) as pool,
+            ProgressBar(total=total) as bar,
+        ):
+            if pool is not None:
+                pool.note = bar.log
             progress = TournamentProgress(description, folder, file.stem, bar)
-            runner = TournamentRunner(description, folder, progress.game_over)
+            runner = TournamentRunner(description, folder, progress.game_over, pool)
             if others := ", ".join(runner.other_matches):
                 bar.log(f"{folder} holds matches that {file} does not describe; their games do not count: {others}")
             progress.begin(runner.results)

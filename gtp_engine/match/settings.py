@@ -25,6 +25,9 @@ SIDES: Final[tuple[MatchSide, MatchSide]] = ("first", "second")
 DEFAULT_ERROR: Final = 0.05
 """Probability of each of the two errors of a sequential test, as in Fishtest and cutechess-cli."""
 
+MOST_AT_ONCE: Final = 1024
+"""Games that wait for a pool's workers at a time, unless the number of parallel games is given."""
+
 MAX_ELO: Final = 4000.0
 """Largest Elo difference in a test: more than between a beginner and the best engine."""
 

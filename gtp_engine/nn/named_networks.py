@@ -8,6 +8,7 @@ default network in float32 and quantized to 8 bits (`providers` chooses), folder
 about their origin.
 """
 
+import contextlib
 from pathlib import Path
 from typing import Final
 
@@ -59,6 +60,21 @@ def shipped_network(name: str) -> Path:
         given = f"the network {name}, which ships with the engine, is missing from {shown_path(PLACES[0])}"
         raise ModelError(problem(given, advice="install the engine again"))
     return path
+
+
+def use_as_shipped(folder: Path) -> None:
+    """Let the networks in a folder be those that ship, where the package has come without them.
+
+    Raises ModelError if there is no place for them.
+    """
+    if any(any(place.glob("*.onnx")) for place in PLACES):
+        return
+    for place in PLACES:
+        with contextlib.suppress(OSError):
+            place.unlink(missing_ok=True)  # a link to what has been removed
+            place.symlink_to(folder, target_is_directory=True)
+            return
+    raise ModelError(f"the networks that ship cannot be put into {shown_path(PLACES[0])}")
 
 
 BUILTIN: Final = "builtin"

@@ -17,7 +17,7 @@ from gtp_engine.errors import TengenError, counted, problem
 from gtp_engine.files import replacing
 from gtp_engine.match.match_game import load_openings
 from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.runner import run_match
+from gtp_engine.match.runner import GamePool, run_match
 from gtp_engine.match.settings import MatchError, MatchSettings
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.cancellation import CancelToken
@@ -31,16 +31,22 @@ GAMES_IN_A_ROW: Final = 10
 class TournamentRunner:
     """A tournament with its folder `out`; `on_game` is called after each game, one at a time, from any thread.
 
+    The workers of a `pool`, if there is one, play the games, twice as many at a time as they are, so that none waits.
     Raises MatchError if the folder holds other matches, for openings that cannot be used, and if there are too few
     cores to bind the games to.
     """
 
     def __init__(
-        self, description: Tournament, out: Path, on_game: Callable[[Meeting, GameRecord], None] = lambda *_: None
+        self,
+        description: Tournament,
+        out: Path,
+        on_game: Callable[[Meeting, GameRecord], None] = lambda *_: None,
+        pool: GamePool | None = None,
     ) -> None:
         self.description: Final = description
         self._out: Final = out
         self._on_game: Final = on_game
+        self._pool: Final = pool
         self._cores: Final = _core_sets(description.parallel) if description.bind_to_cores else None
         self._folders: Final = {
             meeting: MatchFolder(out / description.folder(meeting), description.match(meeting))
@@ -68,7 +74,7 @@ class TournamentRunner:
         """Play the missing games; raises MatchError when an engine fails, and any other error that ends a match."""
         workers = [
             threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
-            for index in range(min(self.description.parallel, len(self._waiting)))
+            for index in range(len(self._waiting) if self._pool else min(self.description.parallel, len(self._waiting)))
         ]
         for worker in workers:
             worker.start()
@@ -112,8 +118,9 @@ class TournamentRunner:
             with self._lock:
                 self._on_game(meeting, record)
 
-        until = min(len(folder.records()) + GAMES_IN_A_ROW, settings.games)
-        run_match(replace(settings, games=until), folder, game_over, self._cancel)
+        parallel = 1 if self._pool is None else -(-2 * self._pool.workers // len(self._folders))
+        until = min(len(folder.records()) + max(GAMES_IN_A_ROW, 2 * parallel), settings.games)
+        run_match(replace(settings, games=until, parallel=parallel), folder, game_over, self._cancel, self._pool)
 
     def _settings(self, meeting: Meeting) -> MatchSettings:
         """Return the settings of a meeting's match, with the whole path of its openings."""

@@ -158,13 +158,12 @@ class RayHost:
     """Starts actors, each with the cores and the memory that a worker of the job needs; see `WorkerHost`."""
 
     def __init__(self, ray: Any, job: WorkerJob) -> None:
-        contents = {path: path.read_bytes() for path in job.files}
         self._ray: Final = ray
         self._job: Final = job
         self._makers: Final = [ray.put(make) for make in job.makers]
         self._versions: Final = versions()
-        self._sent: Final = _sent_folders(contents, ray.put)
-        self._bytes: Final = _WORKER_BYTES + _BYTES_OF_A_NETWORK * sum(map(len, contents.values()))
+        self._sent: Final = _sent_folders(job.files, ray.put)
+        self._bytes: Final = _WORKER_BYTES + _BYTES_OF_A_NETWORK * sum(folder.size for folder in self._sent)
 
     def start(self, number: int, life: int, tell: TellMessage) -> "_ActorStation":
         """Ask Ray for an actor, which it starts when there is room for it."""
@@ -271,21 +270,29 @@ def check_versions(wanted: Mapping[str, str], found: Mapping[str, str], node: st
 
 @dataclass(frozen=True)
 class SentFolder:
-    """Files of one folder: where they came from, what names their content, and how their bytes are had."""
+    """Files of one folder: where they came from, what names their content, their size, and how their bytes are had."""
 
     source: Path
     digest: str
+    size: int
     contents: Mapping[str, Any]
 
 
-def _sent_folders(contents: Mapping[Path, bytes], put: Callable[[bytes], Any]) -> list[SentFolder]:
+def _sent_folders(paths: Iterable[Path], put: Callable[[bytes], Any]) -> list[SentFolder]:
+    """Return folders, with all that is in them, and the folders of single files, with these; raises OSError."""
+    whole = {path for path in paths if path.is_dir()}
+    found = {folder: [path for path in folder.rglob("*") if path.is_file()] for folder in whole}
+    for path in paths:
+        if not any(folder in whole for folder in (path, *path.parents)):
+            found.setdefault(path.parent, []).append(path)
     folders = []
-    for source in sorted({path.parent for path in contents}):
-        files = {path.name: data for path, data in sorted(contents.items()) if path.parent == source}
+    for source, files in sorted(found.items()):
+        contents = {path.relative_to(source).as_posix(): path.read_bytes() for path in sorted(files)}
         digest = hashlib.sha256()
-        for name, data in files.items():
+        for name, data in contents.items():
             digest.update(f"{name}\0{len(data)}\0".encode() + data)
-        folders.append(SentFolder(source, digest.hexdigest()[:32], {name: put(data) for name, data in files.items()}))
+        sent = {name: put(data) for name, data in contents.items()}
+        folders.append(SentFolder(source, digest.hexdigest()[:32], sum(map(len, contents.values())), sent))
     return folders
 
 
@@ -303,6 +310,7 @@ def keep_files(sent: SentFolder, root: Path, get: Callable[[Any], bytes]) -> Pat
                 shutil.rmtree(unfinished, ignore_errors=True)
                 unfinished.mkdir()
                 for name, content in sent.contents.items():
+                    (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
                     with replacing(unfinished / name) as path:
                         path.write_bytes(get(content))
                 unfinished.replace(place)
@@ -318,7 +326,7 @@ def _remove_old_files(current: Path) -> None:
     for folder in current.parent.iterdir():
         with contextlib.suppress(OSError):
             if folder.is_dir():
-                found.append((folder.stat().st_mtime, sum(each.stat().st_size for each in folder.iterdir()), folder))
+                found.append((folder.stat().st_mtime, sum(each.stat().st_size for each in folder.rglob("*")), folder))
     too_many = sum(size for _, size, _ in found) - _MOST_FILE_BYTES
     for used, size, folder in sorted(found):
         if too_many <= 0 or time.time() - used < _LEAST_AGE:

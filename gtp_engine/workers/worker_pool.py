@@ -64,9 +64,10 @@ class WorkerPlace(NamedTuple):
 
     def path(self, path: Path) -> Path:
         """Return where a file of the job, or the folder that holds some, lies on this machine."""
-        if path in self.folders:
-            return self.folders[path]
-        return self.folders[path.parent] / path.name if path.parent in self.folders else path
+        for folder in (path, *path.parents):
+            if folder in self.folders:
+                return self.folders[folder] / path.relative_to(folder)
+        return path
 
 
 FIRST_PLACE: Final = WorkerPlace()
@@ -90,7 +91,7 @@ class WorkerJob:
     title: str
     makers: Sequence[WorkerMaker]
     files: Sequence[Path] = ()
-    """What the makers need, on machines that lack it."""
+    """What the makers need, on machines that lack it: files, and folders with all that is in them."""
     threads: int = 1
     """Cores of a worker."""
     ahead: int = 1

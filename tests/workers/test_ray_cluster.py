@@ -107,7 +107,9 @@ def test_the_version_of_the_package_is_its_content() -> None:
 
 
 def sent(tmp_path: Path, text: bytes) -> SentFolder:
-    (folder,) = _sent_folders({tmp_path / "a.onnx": text, tmp_path / "b.onnx": b"b"}, lambda data: data)
+    for name, data in {"a.onnx": text, "b.onnx": b"b"}.items():
+        (tmp_path / name).write_bytes(data)
+    (folder,) = _sent_folders([tmp_path / "a.onnx", tmp_path / "b.onnx"], lambda data: data)
     return folder
 
 
