@@ -233,7 +233,7 @@ class TestMatchCommand:
     @pytest.fixture
     def settings(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         seen: list[Any] = []
-        monkeypatch.setattr("gtp_engine.match.runner.run_match", lambda match, *_: seen.append(match) or [])
+        monkeypatch.setattr("gtp_engine.match.runner.run_match", lambda match, *_, **__: seen.append(match) or [])
         return seen
 
     def match(self, folder: Path, *arguments: str) -> Result:

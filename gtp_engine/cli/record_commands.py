@@ -28,8 +28,7 @@ from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.files import check_result, write_result
 
 if TYPE_CHECKING:
-    from gtp_engine.review.game_analysis import PooledSearcher
-    from gtp_engine.review.review_files import FileReviewer, RecordSource, ReviewOutcome, Terms
+    from gtp_engine.review.review_files import FileReviewer, PooledSearcher, RecordSource, ReviewOutcome, Terms
 
 MOST_WORKERS: Final = 1024
 """Most processes that may be requested; a larger number is taken for a typing error."""
@@ -144,9 +143,9 @@ def review_command(
     from gtp_engine.engine.network_setup import evaluator_of
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
-    from gtp_engine.review.game_analysis import Effort, GameAnalysis, open_searcher
+    from gtp_engine.review.game_analysis import Effort, GameAnalysis
     from gtp_engine.review.lessons import open_people
-    from gtp_engine.review.review_files import FileReviewer, Terms
+    from gtp_engine.review.review_files import FileReviewer, Terms, WorkerRequest, open_searcher
     from gtp_engine.streams import write_log
 
     seconds, total = (None if text is None else float(text) for text in (settings.seconds, settings.total))
@@ -161,10 +160,10 @@ def review_command(
     people = open_people(config, evaluator)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
     terms = Terms(rules, komi, place.game, settings.territory, settings.variations, settings.player)
-    with open_searcher(
-        config, games=len(sources), workers=settings.workers, address=settings.ray, note=write_log
-    ) as searcher:
-        reviewer = FileReviewer(GameAnalysis(config, evaluator, effort, searcher=searcher), terms, people)
+    request = WorkerRequest(settings.workers, settings.ray, write_log)
+    with open_searcher(config, effort, games=len(sources), request=request) as searcher:
+        analysis = GameAnalysis(config, evaluator, effort, searcher=searcher)
+        reviewer = FileReviewer(analysis, terms, people, None if searcher is None else searcher.complete)
         outcomes = _review(reviewer, sources, searcher)
     reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]
     if settings.terminal:

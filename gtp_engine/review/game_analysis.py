@@ -4,17 +4,13 @@
 process can do: it is searched from empty trees and an empty cache (`search.puct.joint_search`), so its result depends
 on nothing that was searched before, nor on where that was.  A review that was interrupted goes on with the first group
 that is missing and ends with the same numbers.
-
-`open_searcher` has groups searched in other processes, or on a Ray cluster (`workers`).  Each worker has a network of
-its own.
 """
 
 import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -25,16 +21,10 @@ from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import append, complete_lines, json_of
-from gtp_engine.machine import available_cores
-from gtp_engine.nn import load_evaluator
-from gtp_engine.nn.named_networks import model_path
-from gtp_engine.nn.network_files import find_networks
-from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.review.game_line import GameLine, GamePosition, RecordPlace
 from gtp_engine.review.game_review import FORMAT, Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress
 from gtp_engine.search.puct.joint_search import JointSearch
-from gtp_engine.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool, ignore_note, open_workers
 
 DEFAULT_VISITS: Final = 80
 """Visits of every position on 19×19 in the first pass: at half as many, moves of small prior are hardly tried at all;
@@ -79,12 +69,6 @@ GROUP: Final = 32
 
 SEED: Final = 1
 """Seed of the search unless the configuration has one."""
-
-WORKER_THREADS: Final = 2
-"""Cores of each worker, unless the number of workers or that of the network's threads is given."""
-
-_MOST_AT_ONCE: Final = 256
-"""Games that are under way where workers may join."""
 
 OnProgress = Callable[[float, str], None]
 """Receives the share that is done, from 0 to 1, and a text."""
@@ -207,94 +191,6 @@ class GroupSearch:
             finding_of(position, report, played)
             for position, report, played in zip(group.positions, reports, group.played, strict=True)
         ]
-
-
-class WorkerNetwork:
-    """Loads the network of a configuration for a worker, on `threads` cores; `files` are those of the network."""
-
-    def __init__(self, config: Config, *, threads: int) -> None:
-        self._network: Final = config.network
-        self._path: Final = model_path(config.network.model)
-        self._threads: Final = config.network.network_threads or threads
-
-    def __call__(self, place: WorkerPlace) -> Evaluator:
-        """Return the evaluator; raises ModelError."""
-        network = replace(self._network, model=str(place.path(self._path)), network_threads=self._threads)
-        return load_evaluator(network, log=lambda text: None)
-
-    def files(self) -> list[Path]:
-        """Return the paths of the files; raises ModelError."""
-        files = {file for network in find_networks(self._path).values() for file in network.paths.values()}
-        if (self._path / ROLLOUT_WEIGHTS).exists():
-            files.add(self._path / ROLLOUT_WEIGHTS)
-        return sorted(files)
-
-
-@dataclass(frozen=True)
-class GroupWorkerMaker:
-    """Makes a worker that searches groups of up to `size` positions with what `network` returns."""
-
-    network: Callable[[WorkerPlace], Evaluator]
-    config: Config
-    size: int
-
-    def __call__(self, place: WorkerPlace) -> Callable[[PositionGroup], list[Finding]]:
-        """Return the worker."""
-        search = GroupSearch(self.config, self.network(place), self.size)
-
-        def found_in(group: PositionGroup) -> list[Finding]:
-            positions = tuple(replace(each, game=each.game.copy()) for each in group.positions)  # Ray's are read-only
-            return search.search_one(group._replace(positions=positions))
-
-        return found_in
-
-
-class PooledSearcher:
-    """A searcher that hands groups to a pool's workers; several games may be searched `at_once`, in threads."""
-
-    def __init__(self, pool: WorkerPool[PositionGroup, list[Finding]], *, at_once: int) -> None:
-        self.pool: Final = pool
-        self.at_once: Final = at_once
-
-    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
-        """Have all groups searched at once; see `GroupSearcher`.  Raises what `WorkerPool.submit` says."""
-        answers = [self.pool.submit(group) for group in groups]
-        try:
-            for answer in answers:
-                yield answer.result()
-        finally:
-            for answer in answers:
-                answer.cancel()
-
-
-@contextmanager
-def open_searcher(
-    config: Config,
-    *,
-    games: int,
-    workers: int | None,
-    address: str | None = None,
-    note: Callable[[str], None] = ignore_note,
-) -> Iterator[PooledSearcher | None]:
-    """Yield what has groups searched by workers with the network of `config`; None if this process should search.
-
-    `workers` None means as many as there are cores and games for.  With the `address` of a Ray cluster the workers run
-    there, as many as it has cores for.  `note` is told what becomes of them.  Raises ModelError and WorkerError.
-    """
-    cores, config = available_cores(), seeded(config)
-    count = workers
-    threads = config.network.network_threads or WORKER_THREADS
-    if address is None:
-        count = workers or max(1, min(games, cores // WORKER_THREADS))
-        if count == 1:
-            yield None
-            return
-        threads = max(1, cores // count)
-    network = WorkerNetwork(config, threads=threads)
-    maker = GroupWorkerMaker(network, config, GROUP)
-    job = WorkerJob("review", [maker], network.files() if address else (), threads)
-    with open_workers(job, count, address, note=note) as pool:
-        yield PooledSearcher(pool, at_once=min(games, _MOST_AT_ONCE) if address else pool.workers + 1)
 
 
 def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:

@@ -4,29 +4,54 @@ For GAME.sgf there are GAME.review.sgf, GAME.review.html and GAME.review.json, f
 GAME-game2.review.sgf and so on.  While a game is being reviewed, GAME.review.part keeps what has been found; a game
 whose JSON has the right key is finished and is not searched again.  Its files are written again only if one is missing,
 or if marks of territory are now wanted and were not before, or the other way around.
+
+`open_searcher` has all that needs networks done in other processes, or on a Ray cluster (`workers`): groups of
+positions are searched, and reviews are completed.  Each worker has networks of its own.
 """
 
 import json
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+import pickle
+import zlib
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from glob import escape
 from itertools import chain, count
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from gtp_engine.config import Config
 from gtp_engine.errors import TengenError, WorkerError
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import json_of, replacing
 from gtp_engine.go.rules import Rules
+from gtp_engine.level.table import HUMAN_MODEL
+from gtp_engine.machine import available_cores
+from gtp_engine.nn import load_evaluator
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_files import find_networks
+from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.review.annotations import annotated, is_own_output
 from gtp_engine.review.finished_reviews import page_of
-from gtp_engine.review.game_analysis import GameAnalysis, OnProgress, SavedWork
+from gtp_engine.review.game_analysis import (
+    GROUP,
+    Effort,
+    GameAnalysis,
+    GroupSearch,
+    OnProgress,
+    PositionGroup,
+    SavedWork,
+    seeded,
+)
 from gtp_engine.review.game_line import read_game, read_variations
 from gtp_engine.review.game_review import Finding, GameReview, new_review
-from gtp_engine.review.lessons import People, completed
+from gtp_engine.review.lessons import People, completed, open_people
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.tree_text import game_in
+from gtp_engine.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool, ignore_note, open_workers
 
 SUFFIX: Final = ".review"
 STDIN_NAME: Final = "stdin"
@@ -34,9 +59,26 @@ STDIN_NAME: Final = "stdin"
 _ENDINGS: Final = (".sgf", ".gib", ".ngf")
 """Of the records in a folder."""
 
+WORKER_THREADS: Final = 2
+"""Cores of each worker, unless the number of workers or that of the network's threads is given."""
+
+_PACKED_LEVEL: Final = 3
+"""Of zlib; a higher one takes longer than it saves."""
+
+_MOST_AT_ONCE: Final = 256
+"""Games that are under way where workers may join."""
+
 _KINDS: Final = ("sgf", "html", "json")
 _WITH_TERRITORY: Final = "-territory"
 """Added to the key in the JSON of a review whose record has marks of territory."""
+
+
+class WorkerRequest(NamedTuple):
+    """How many workers are wanted, the address of the Ray cluster for them, and what is told of them."""
+
+    workers: int | None = None
+    address: str | None = None
+    note: Callable[[str], None] = ignore_note
 
 
 @dataclass(frozen=True)
@@ -135,11 +177,21 @@ class SharesDone:
 
 
 class FileReviewer:
-    """Reviews records, in any number of threads if the searcher of `analysis` allows it."""
+    """Reviews records, in any number of threads if the searcher of `analysis` allows it.
 
-    def __init__(self, analysis: GameAnalysis, terms: Terms, people: People | None = None) -> None:
+    `complete` adds to a review what `lessons.completed` adds, with the same networks; by default that is called here.
+    """
+
+    def __init__(
+        self,
+        analysis: GameAnalysis,
+        terms: Terms,
+        people: People | None = None,
+        complete: Callable[[GameReview], GameReview] | None = None,
+    ) -> None:
         self._analysis: Final = analysis
         self._people: Final = people
+        self._complete: Final = complete or (lambda review: completed(review, analysis, people))
         self._terms: Final = terms
 
     def review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
@@ -175,7 +227,7 @@ class FileReviewer:
         findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
         review = replace(new_review(line, findings, self._analysis.network), player=self._terms.player)
         if finished is None:
-            review = completed(review, self._analysis, self._people)
+            review = self._complete(review)
             result = {**review.to_json(), "key": whole_key}
         else:
             review = review.with_people_of(finished)
@@ -221,6 +273,135 @@ def review_all(
     finally:
         shares.stop()
         threads.shutdown(wait=False, cancel_futures=True)  # the searcher may have to end before the threads can
+
+
+# Workers
+
+PeopleMaker = Callable[[WorkerPlace, Evaluator], People | None]
+
+
+class WorkerNetworks:
+    """Loads the networks of a configuration for a worker, on `threads` cores; `files` are those of the networks."""
+
+    def __init__(self, config: Config, *, threads: int) -> None:
+        self._config: Final = config
+        self._model: Final = model_path(config.network.model)
+        self._human: Final = model_path(config.network.human_model or HUMAN_MODEL)
+        self._threads: Final = config.network.network_threads or threads
+
+    def strong(self, place: WorkerPlace) -> Evaluator:
+        """Return the evaluator of the search; raises ModelError."""
+        return load_evaluator(self._at(place).network, log=lambda text: None)
+
+    def people(self, place: WorkerPlace, strong: Evaluator) -> People | None:
+        """Return what people play, as `open_people` does; raises ModelError."""
+        return open_people(self._at(place), strong, log=lambda text: None)
+
+    def files(self) -> list[Path]:
+        """Return the paths of all files; raises ModelError."""
+        files = {file for network in find_networks(self._model).values() for file in network.paths.values()}
+        if (self._model / ROLLOUT_WEIGHTS).exists():
+            files.add(self._model / ROLLOUT_WEIGHTS)
+        if self._human.is_dir():
+            files.add(self._human)
+        elif self._human.exists():
+            files |= set(self._human.parent.glob(f"{escape(self._human.stem)}*"))
+        return sorted(files)
+
+    def _at(self, place: WorkerPlace) -> Config:
+        human = str(place.path(self._human)) if self._human.exists() else self._config.network.human_model
+        network = replace(self._config.network, model=str(place.path(self._model)), human_model=human)
+        return replace(self._config, network=replace(network, network_threads=self._threads))
+
+
+@dataclass(frozen=True)
+class ReviewWorkerMaker:
+    """Makes a worker that searches groups of up to `size` positions, and completes reviews; tasks are `packed`.
+
+    `strong` and `people` return its networks.
+    """
+
+    strong: Callable[[WorkerPlace], Evaluator]
+    people: PeopleMaker
+    config: Config
+    effort: Effort
+    size: int
+
+    def __call__(self, place: WorkerPlace) -> Callable[[bytes], Any]:
+        """Return the worker."""
+        evaluator = self.strong(place)
+        search = GroupSearch(self.config, evaluator, self.size)
+        analysis = GameAnalysis(self.config, evaluator, self.effort, group=self.size, searcher=search)
+        people_once = cache(lambda: self.people(place, evaluator))
+
+        def do(task: bytes) -> Any:
+            asked = unpacked(task)
+            if isinstance(asked, PositionGroup):
+                return search.search_one(asked)
+            return packed(completed(asked, analysis, people_once()))
+
+        return do
+
+
+def packed(value: PositionGroup | GameReview) -> bytes:
+    """Return a value for another process: 32 positions late in a game take a fifth of a megabyte, plain ones 1.2."""
+    return zlib.compress(pickle.dumps(value), _PACKED_LEVEL)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return what `packed` was given."""
+    return pickle.loads(zlib.decompress(data))
+
+
+class PooledSearcher:
+    """A searcher that hands all to a pool's workers; several games may be reviewed `at_once`, in threads."""
+
+    def __init__(self, pool: WorkerPool[bytes, Any], *, at_once: int) -> None:
+        self.pool: Final = pool
+        self.at_once: Final = at_once
+
+    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+        """Have all groups searched at once; see `GroupSearcher`.  Raises what `WorkerPool.submit` says."""
+        answers = [self.pool.submit(packed(group)) for group in groups]
+        try:
+            for answer in answers:
+                yield answer.result()
+        finally:
+            for answer in answers:
+                answer.cancel()
+
+    def complete(self, review: GameReview) -> GameReview:
+        """Return a review that a worker has completed."""
+        found: GameReview = unpacked(self.pool.submit(packed(review)).result())
+        return found
+
+
+@contextmanager
+def open_searcher(
+    config: Config, effort: Effort, *, games: int, request: WorkerRequest
+) -> Iterator[PooledSearcher | None]:
+    """Yield what hands work to workers with the networks of `config`; None if this process should do it.
+
+    Without a number of workers there are as many as cores and games, or as a Ray cluster has cores for.  Raises
+    ModelError and WorkerError.
+    """
+    cores, config = available_cores(), seeded(config)
+    count, address = request.workers, request.address
+    threads = config.network.network_threads or WORKER_THREADS
+    if address is None:
+        count = count or max(1, min(games, cores // WORKER_THREADS))
+        if count == 1:
+            yield None
+            return
+        threads = max(1, cores // count)
+    networks = WorkerNetworks(config, threads=threads)
+    maker = ReviewWorkerMaker(networks.strong, networks.people, config, effort, GROUP)
+    job = WorkerJob("review", [maker], networks.files() if address else (), threads)
+    with open_workers(job, count, address, note=request.note) as pool:
+        yield PooledSearcher(pool, at_once=min(games, _MOST_AT_ONCE) if address else pool.workers + 1)
+
+
+# Files
 
 
 def write_files(target: Path, data: bytes, review: GameReview, result: dict[str, Any], *, territory: bool) -> None:

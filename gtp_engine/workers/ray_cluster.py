@@ -101,12 +101,20 @@ def connected(address: str) -> Iterator[Any]:
                 **options,
                 runtime_env={"py_modules": [gtp_engine], "excludes": ["models/"]},
                 log_to_driver=False,
-                logging_level=logging.WARNING,
+                logging_level=logging.CRITICAL,
             )
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             raise _unreachable(address, " ".join(str(error).split())) from None
         stack.callback(ray.shutdown)
+        _keep_off_stdout(ray)
         yield ray
+
+
+def _keep_off_stdout(ray: Any) -> None:
+    """Drop the pages that Ray prints on stdout, of all places, for each node that is lost; the pool has a sentence."""
+    with contextlib.suppress(AttributeError):
+        if callable(ray._private.worker.print_to_stdstream):
+            ray._private.worker.print_to_stdstream = lambda *_, **__: None
 
 
 def _unreachable(address: str, reason: str) -> WorkerError:
@@ -223,6 +231,8 @@ class _ActorStation:
 def _reason(error: BaseException) -> str:
     """Return what became of an actor, in a few words that are the same for all that go the same way."""
     text = str(error)
+    if "Unavailable" in type(error).__name__:
+        return "cannot be reached"
     if "OutOfMemory" in type(error).__name__ or "memory usage exceeds" in text:
         return "was ended, since its node ran out of memory"
     if "node" in text and ("node has died" in text or "node died" in text or "terminated" in text):

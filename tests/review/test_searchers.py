@@ -1,12 +1,10 @@
-"""Searchers in other processes: in order, with the same result as in this one; what is wrong with one game.
-
-The Ray cluster has two nodes on this machine; its test takes half a minute and is skipped without Ray.
-"""
+"""Searchers in other processes: in order, with the same result as in this one; what is wrong with one game."""
 
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from puct_support import AreaEvaluator
@@ -14,16 +12,23 @@ from review.review_support import RECORD, silent
 
 from gtp_engine import Config, Rules
 from gtp_engine.errors import TaskError
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.review import Effort, Finding, GameAnalysis, SavedWork, read_game
-from gtp_engine.review.game_analysis import (
-    GroupSearcher,
-    GroupWorkerMaker,
+from gtp_engine.review.game_analysis import GroupSearcher, PositionGroup, seeded
+from gtp_engine.review.review_files import (
+    FileReviewer,
     PooledSearcher,
-    PositionGroup,
+    ReviewOutcome,
+    ReviewWorkerMaker,
+    SharesDone,
+    Terms,
+    WorkerRequest,
     open_searcher,
-    seeded,
+    packed,
+    review_all,
+    sources_of,
+    unpacked,
 )
-from gtp_engine.review.review_files import FileReviewer, ReviewOutcome, SharesDone, Terms, review_all, sources_of
 from gtp_engine.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, open_workers
 
 GROUP = 3
@@ -39,7 +44,7 @@ def group(number: int) -> PositionGroup:
 
 
 def analysis_with(searcher: GroupSearcher | None) -> GameAnalysis:
-    return GameAnalysis(Config(), AreaEvaluator(), Effort(visits=8), group=GROUP, searcher=searcher)
+    return GameAnalysis(Config(), AreaEvaluator(), EFFORT, group=GROUP, searcher=searcher)
 
 
 def findings_with(searcher: GroupSearcher | None) -> list[Finding]:
@@ -50,20 +55,25 @@ def area_evaluator(place: WorkerPlace) -> AreaEvaluator:
     return AreaEvaluator()
 
 
-MAKER = GroupWorkerMaker(area_evaluator, CONFIG, GROUP)
+def no_people(place: WorkerPlace, evaluator: Evaluator) -> None:
+    return None
+
+
+EFFORT = Effort(visits=8)
+MAKER = ReviewWorkerMaker(area_evaluator, no_people, CONFIG, EFFORT, GROUP)
 
 
 class ThreadPool:
     """In place of a pool: two threads of this process."""
 
-    def __init__(self, ask: Callable[[PositionGroup], list[Finding]]) -> None:
+    def __init__(self, ask: Callable[[Any], Any]) -> None:
         self.ask, self.threads = ask, ThreadPoolExecutor(2)
 
-    def submit(self, task: PositionGroup) -> "Future[list[Finding]]":
-        return self.threads.submit(self.ask, task)
+    def submit(self, task: bytes) -> "Future[Any]":
+        return self.threads.submit(self.ask, unpacked(task))
 
 
-def searcher_of(ask: Callable[[PositionGroup], list[Finding]]) -> PooledSearcher:
+def searcher_of(ask: Callable[[Any], Any]) -> PooledSearcher:
     return PooledSearcher(ThreadPool(ask), at_once=3)  # type: ignore[arg-type]
 
 
@@ -86,7 +96,7 @@ def test_processes_find_what_this_one_finds() -> None:
 
 
 def test_one_process_for_one_game() -> None:
-    with open_searcher(Config(), games=1, workers=None) as searcher:
+    with open_searcher(Config(), EFFORT, games=1, request=WorkerRequest()) as searcher:
         assert searcher is None
 
 
@@ -95,11 +105,11 @@ def threads() -> PooledSearcher:
     """Return a searcher whose workers are in threads of this process."""
     local = threading.local()
 
-    def ask(asked: PositionGroup) -> list[Finding]:
+    def ask(asked: Any) -> Any:
         if not hasattr(local, "search"):
             local.search = MAKER(FIRST_PLACE)
-        findings: list[Finding] = local.search(asked)
-        return findings
+        found: Any = local.search(packed(asked))
+        return found
 
     return searcher_of(ask)
 
@@ -107,7 +117,8 @@ def threads() -> PooledSearcher:
 def reviewed(
     folder: Path, searcher: PooledSearcher | None, show: Callable[[float, str], None] = silent
 ) -> list[ReviewOutcome]:
-    reviewer = FileReviewer(analysis_with(searcher), Terms(Rules()))
+    complete = None if searcher is None else searcher.complete
+    reviewer = FileReviewer(analysis_with(searcher), Terms(Rules()), complete=complete)
     sources = sources_of([folder], folder / ("one" if searcher is None else "many"))
     return list(review_all(reviewer, sources, SharesDone(sources, show), at_once=1 if searcher is None else 3))
 
@@ -167,7 +178,7 @@ def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_thre
         def search(self, groups: Iterator[PositionGroup]) -> Iterator[list[Finding]]:
             for asked in groups:
                 with lock:
-                    yield search(asked)
+                    yield search(packed(asked))
 
     class Reviewer(FileReviewer):
         def _review(self, source, progress):  # type: ignore[no-untyped-def]
