@@ -114,6 +114,9 @@ def test_our_own_review_is_opened_with_the_analysis_that_is_stored_in_it(
             assert await page.locator(".quiz-start").is_visible()
             assert not await page.locator("#review-start").is_visible()
             assert await page.locator(".graph-winrate").count() == 1
+            await page.click("#preferences summary")
+            await page.set_viewport_size({"width": 640, "height": 400})  # a window at 200 %
+            await until(page, "document.documentElement.scrollWidth <= innerWidth")
             await page.click("#games")
             await page.wait_for_selector("#game-list li")
             assert "Accuracy: Black " in await page.inner_text("#game-list"), (
