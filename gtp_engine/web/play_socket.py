@@ -93,6 +93,7 @@ class _Page:
         self._games: Final = games
         self._reviews: Final = reviews
         self._shown: OpenGame | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._commands: Final = self.commands()
 
     def commands(self) -> dict[str, PageCommand]:
@@ -126,13 +127,17 @@ class _Page:
         hello = {"version": __version__, "levels": levels, "rules": rules, "max_file": MAX_FILE}
         self._send({"type": "hello", **hello, "role": self._role.name.lower()})
         async for message in self._client.messages():
-            try:
-                await self._follow(message)
-            except TengenError as error:
-                self._send({"type": "error", "message": str(error)})
-            except Exception as error:
-                self._games.log(f"internal error after a message of a page:\n{traceback.format_exc().rstrip()}")
-                self._send({"type": "error", "message": f"internal error: {type(error).__name__}"})
+            await self._answer(self._follow(message))
+
+    async def _answer(self, work: Awaitable[None]) -> None:
+        """Do what a message asks for, or say why that is impossible."""
+        try:
+            await work
+        except TengenError as error:
+            self._send({"type": "error", "message": str(error)})
+        except Exception as error:
+            self._games.log(f"internal error after a message of a page:\n{traceback.format_exc().rstrip()}")
+            self._send({"type": "error", "message": f"internal error: {type(error).__name__}"})
 
     def leave(self) -> None:
         """Stop showing the game."""
@@ -166,7 +171,11 @@ class _Page:
         self._send(await self._games.networks())
 
     async def _use_network(self, fields: Fields) -> None:
-        await self._games.use_network(_text(fields, "name"))
+        """Begin to load a network, which may take minutes; the page goes on meanwhile."""
+        self._loading = asyncio.create_task(self._answer(self._load_network(_text(fields, "name"))))
+
+    async def _load_network(self, name: str) -> None:
+        await self._games.use_network(name)
         self._send(await self._games.networks())
 
     async def _delete(self, fields: Fields) -> None:
