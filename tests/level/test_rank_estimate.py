@@ -91,7 +91,7 @@ def test_more_moves_and_more_games_narrow_the_interval(table: RankTable) -> None
         found = [estimate(table, [game[:: 120 // moves] for game in row[:take]]) for row in rows]
         return float(np.mean([each.low - each.high for each in found]))
 
-    assert width(1, 20) > width(1, 120) + 0.5 > width(10, 120) + 1
+    assert width(1, 24) > width(1, 120) + 0.5 > width(10, 120) + 1
 
 
 def test_accuracy_grows_with_the_number_of_games(games: list[MeasuredGame], table: RankTable) -> None:
@@ -104,9 +104,9 @@ def test_accuracy_grows_with_the_number_of_games(games: list[MeasuredGame], tabl
 
 
 def test_half_a_game_has_an_estimate_from_what_there_is(table: RankTable) -> None:
-    moves = invented(5, np.random.default_rng(4), moves=60)[:LEAST_MOVES]
+    moves = invented(5, np.random.default_rng(4), moves=90)[:LEAST_MOVES]
     assert np.isnan(moves[:, 4:6]).all(), "only the opening"
-    whole = estimate(table, [invented(5, np.random.default_rng(4), moves=60)])
+    whole = estimate(table, [invented(5, np.random.default_rng(4), moves=90)])
     part = estimate(table, [moves])
     assert part.low - part.high >= whole.low - whole.high and part.moves == LEAST_MOVES
 
@@ -124,7 +124,7 @@ def test_an_interval_without_an_end_says_so() -> None:
 
 def test_too_few_moves_have_no_rank(table: RankTable) -> None:
     moves = invented(5, np.random.default_rng(5))[: LEAST_MOVES - 1]
-    with pytest.raises(TengenError, match="19 moves of a player: expected at least 20 to tell a rank"):
+    with pytest.raises(TengenError, match="23 moves of a player: expected at least 24 to tell a rank"):
         estimate(table, [moves])
     with pytest.raises(TengenError, match="0 moves"):
         estimate(table, [])
@@ -334,7 +334,7 @@ def test_all_games_of_a_collection_count(tmp_path: Path) -> None:
     path = tmp_path / "two.sgf"
     games = [format_sgf(played(44, seed=seed), black_name="Ann", white_name="Bo") for seed in (1, 2)]
     path.write_text("".join(games), encoding="utf-8")
-    result = CliRunner().invoke(cli, ["rank", str(path), "--moves", "10", "--player", "Ann", "--json"])
+    result = CliRunner().invoke(cli, ["rank", str(path), "--moves", "12", "--player", "Ann", "--json"])
     assert json.loads(result.stdout)["games"] == 2
 
 
@@ -350,7 +350,7 @@ def test_the_shipped_table_is_of_the_shipped_networks() -> None:
 def test_the_command_tells_random_movers_the_weakest_rank(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text(format_sgf(played(90), black_name="Ann", white_name="Bo"), encoding="utf-8")
-    result = CliRunner().invoke(cli, ["rank", str(path), "--moves", "20", "--player", "Ann", "--json"])
+    result = CliRunner().invoke(cli, ["rank", str(path), "--moves", "24", "--player", "Ann", "--json"])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert (found["player"], found["low"], found["or_weaker"], found["moves"]) == ("Ann", "5k", True, 20)
+    assert (found["player"], found["low"], found["or_weaker"], found["moves"]) == ("Ann", "5k", True, 24)
