@@ -14,7 +14,8 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import conditions_of_row
 from gtp_engine.review import GameReview, People, completed, read_game
 from gtp_engine.review.game_analysis import Effort, GameAnalysis
-from gtp_engine.review.lessons import LearningRecord
+from gtp_engine.review.game_review import PeopleChoice
+from gtp_engine.review.lessons import LearningRecord, _is_next
 
 
 class RankedEvaluator(UniformEvaluator):
@@ -64,6 +65,15 @@ def test_mistakes_that_people_a_little_stronger_make_less_often_are_worth_studyi
     lessons = {lesson.number: lesson for lesson in completed(review, analysis_of(), people).lessons}
     assert lessons[number].is_next, "18 % two ranks above, 22 % of the player's rank"
     assert not any(lesson.is_next for lesson in completed(review, analysis_of(), None).lessons), "no network says it"
+
+
+@pytest.mark.parametrize(
+    ("own", "above", "is_next"),
+    [(0.2, 0.16, True), (0.2, 0.18, False), (0.2, 0.25, False), (0.01, 0.001, False), (0.02, 0.0, True)],
+)
+def test_a_mistake_that_is_hardly_rarer_two_ranks_above_can_wait(own: float, above: float, is_next: bool) -> None:
+    """By mistakes of people: where the network says 0.9 times as many, as many made it."""
+    assert _is_next(PeopleChoice("3k", "D4", own, own, {"3k": own, "2k": above, "1k": above})) is is_next
 
 
 def test_a_rank_that_is_not_known_is_not_invented() -> None:
