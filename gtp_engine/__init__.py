@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from gtp_engine.go.game import Game
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
+    from gtp_engine.gtp.session import serve_gtp
     from gtp_engine.nn import load_evaluator
     from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_metadata
     from gtp_engine.search.cancellation import CancelToken
@@ -98,6 +99,7 @@ __all__ = [
     "NetworkInfo",
     "read_metadata",
     "write_metadata",
+    "serve_gtp",
     # the game
     "Game",
     "Rules",
@@ -178,6 +180,7 @@ _MODULES: Final = {
     "Rules": "go.rules",
     "Score": "go.scoring",
     "load_evaluator": "nn",
+    "serve_gtp": "gtp.session",
     "CancelToken": "search.cancellation",
     "GameNode": "sgf.game_tree",
     "GameTree": "sgf.game_tree",

@@ -3,12 +3,14 @@
 import contextlib
 import io
 import re
+import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from busy_machine import bound
 from documents import ROOT
 from nn.tiny_networks import alphago_policy, metadata, v7_network
 
@@ -23,6 +25,7 @@ from gtp_engine import (
     Guess,
     ModelError,
     Seen,
+    SimpleGtpEngine,
     read_metadata,
     write_metadata,
 )
@@ -45,6 +48,15 @@ def test_the_scripts_end_in_a_game(title: str, code: str, tmp_path: Path, monkey
         warnings.simplefilter("ignore", DeprecationWarning)  # of PyTorch's exporter
         exec(compile(code, title, "exec"), {"__name__": "__main__"})
     assert re.search(r"Move \d|;B\[", printed.getvalue())
+
+
+def test_a_function_becomes_a_bot(tmp_path: Path) -> None:
+    """As the page says: the function, and the lines with serve_gtp in place of the game."""
+    function = SCRIPTS[0][1].partition("\nconfig = ")[0]
+    (lines,) = re.findall("```python\n(from gtp_engine import serve_gtp\n.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "bot.py").write_text(f"{function}\n{lines}")
+    with SimpleGtpEngine.popen([sys.executable, str(tmp_path / "bot.py")], timeout=bound(60)) as bot:
+        assert (bot.name, bot.play(Game(5)).resigned) == ("Stone counter", False)
 
 
 def evaluated(function: object, game: Game, **facts: bool) -> object:

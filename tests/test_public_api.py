@@ -41,6 +41,7 @@ EXPECTED = [
     "NetworkInfo",
     "read_metadata",
     "write_metadata",
+    "serve_gtp",
     "Game",
     "Rules",
     "Score",

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TextIO
 
+from gtp_engine.arguments import checked
 from gtp_engine.errors import TengenError
 from gtp_engine.files import expanded
 from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
@@ -33,6 +34,7 @@ from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write
 if TYPE_CHECKING:
     from gtp_engine.config import Config
     from gtp_engine.engine import Engine
+    from gtp_engine.evaluation.evaluator import Evaluator
 
 QUEUED_LINES: Final = 10_000
 """Lines read ahead of the running command; beyond this the controller has to wait."""
@@ -310,3 +312,24 @@ def serve(
     if not loader.close(patience):
         os._exit(status or loader.status)
     return status or loader.status
+
+
+@checked
+def serve_gtp(evaluator: "Evaluator", config: "Config | None" = None) -> int:
+    """Play by an evaluator of one's own for Go programs: answer GTP on stdin and stdout until `quit`.
+
+    The option gtp.name is what the programs show.  Returns the exit status of the process; what is printed meanwhile
+    goes to stderr.
+    """
+    from gtp_engine.config import Config
+
+    settings = config or Config()
+
+    def start() -> "Engine":
+        from gtp_engine.engine import Engine
+
+        engine = Engine(settings, write_log, evaluator=evaluator)
+        engine.load_kernels()
+        return engine
+
+    return serve(settings, start)
