@@ -25,7 +25,15 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.reader import first_game, notes_on, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, record_at
 from gtp_engine.sgf.tree_text import Chunk, GameText, TextNode, encoded, main_line_from, text_of_nodes
-from gtp_engine.sgf.values import escaped, format_point, parse_label, parse_move_point, parse_points, parse_size
+from gtp_engine.sgf.values import (
+    escaped,
+    format_point,
+    names_a_size,
+    parse_label,
+    parse_move_point,
+    parse_points,
+    parse_size,
+)
 
 MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA", "selected": "SL"}
 """The marks of a point, and SGF's properties for them."""
@@ -376,7 +384,8 @@ class GameTree:
     def size(self) -> tuple[int, int]:
         """Width and height of the board in points."""
         if self._size is None:
-            self._size = parse_size((self.root.texts("SZ") or ["19"])[0].strip() or "19")
+            text = (self.root.texts("SZ") or [""])[0]
+            self._size = parse_size(text if names_a_size(text) else "19")
         return self._size
 
     @property

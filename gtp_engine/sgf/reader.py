@@ -171,7 +171,11 @@ class _GameInfo:
 
     def size(self) -> tuple[int, int]:
         """Return (width, height); raises SgfError for a board that no game can have."""
-        return values.parse_size(self.text("SZ") or _DEFAULT_SIZE)
+        text = self.text("SZ") or _DEFAULT_SIZE
+        if not values.names_a_size(text):
+            self.note(f"board size {shown(text)} is not a number; {_DEFAULT_SIZE} was taken")
+            text = _DEFAULT_SIZE
+        return values.parse_size(text)
 
     def komi(self) -> float | None:
         """Return the komi in points: from KM, or else from KO (some Asian servers) or RU (older versions of KataGo)."""
@@ -186,6 +190,9 @@ class _GameInfo:
             meant = values.usual_komi(komi)
             if meant != komi:
                 self.note(f"komi {shown(text)} was read as {meant:g} points, which it must mean")
+            width, height = self.size()
+            if abs(meant) > width * height:
+                self.note(f"komi {shown(text)} is more than the board has points")
             return meant
         return komi
 

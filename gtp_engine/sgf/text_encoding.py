@@ -3,8 +3,8 @@
 SGF names the encoding in CA.  But in Chinese, Japanese and Korean encodings the second byte of a character may look
 like "]" or a backslash, so a file is decoded first and then parsed.  A byte order mark has precedence, then CA if it is
 one of the usual encodings, then UTF-8, then one that words about Go suggest, and last Latin-1, SGF's default, in which
-any bytes are valid.  UTF-8 is so unlikely to be anything else that a record in it is read so whatever CA says.  Games
-of a collection may each name their own.
+any bytes are valid, or its superset of Windows.  UTF-8 is so unlikely to be anything else that a record in it is read
+so whatever CA says, and one of which little is valid UTF-8 is not.  Games of a collection may each name their own.
 
 Many programs wrote records in Chinese, Japanese or Korean in the encoding of their system, without CA.  In Latin-1
 names and results are garbled, and a second byte that looks like a bracket breaks the record.  Words about Go tell the
@@ -57,6 +57,9 @@ _SINGLE_BYTE: Final = ("iso8859", "koi8", "cp125")
 """Beginnings of the names of encodings in which any bytes are text, so that being valid proves nothing."""
 
 _WIDE: Final = re.compile(rb"[\xe0-\xef][\x80-\xbf]{2}")
+_WINDOWS: Final = re.compile(rb"[\x80-\x9f]")
+"""Control characters in Latin-1, which no text has; quotes and dashes in the superset that Windows uses."""
+
 _LEAST_WIDE: Final = 2
 """Characters of three bytes that valid UTF-8 must have to be no accident in an encoding of two bytes."""
 
@@ -133,6 +136,8 @@ def encoding_of(data: bytes) -> str:
         canonical = codecs.lookup(_OTHER_NAMES.get(name, name)).name
     except LookupError:
         canonical = ""
+    if canonical == "utf-8" and _is_hardly_utf_8(data):
+        canonical = ""
     if data.startswith(codecs.BOM_UTF8) or canonical == "utf-8" or _is_certainly_utf_8(data, canonical):
         # In UTF-8 a broken character never hides a bracket, so the rest of the file can still be read.
         return "utf-8"
@@ -143,7 +148,8 @@ def encoding_of(data: bytes) -> str:
             except UnicodeDecodeError:
                 continue
             return encoding
-    return (_guessed(data) if canonical != "iso8859-1" else None) or "latin-1"
+    single = "cp1252" if _WINDOWS.search(data) else "latin-1"
+    return (_guessed(data) if canonical != "iso8859-1" else None) or single
 
 
 def sections_of(data: bytes) -> list[bytes]:
@@ -171,6 +177,13 @@ def _is_certainly_utf_8(data: bytes, declared: str) -> bool:
     except UnicodeDecodeError:
         return False
     return declared.startswith(_SINGLE_BYTE) or len(_WIDE.findall(data)) >= _LEAST_WIDE
+
+
+def _is_hardly_utf_8(data: bytes) -> bool:
+    """Return whether a record has more characters that are broken in UTF-8 than others beyond ASCII."""
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    return 2 * broken > len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _guessed(data: bytes) -> str | None:

@@ -20,7 +20,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
 _LARGEST_TT_SIZE: Final = 19
 """Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
-_SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?[^0-9:]*")
+_SIZE: Final = re.compile(r"[\"']?([0-9]{1,3})(?:\s*[:xX×*]\s*([0-9]{1,3}))?[^0-9:]*")
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
 
 _PASSES: Final = frozenset({"", "``", "zz", "--", "pass"})
@@ -31,7 +31,9 @@ _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "01234
 _HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
 
+_KOMI_WORD: Final = re.compile(r"\A(?:komi|贴[目子]?|貼[目子]?|コミ|덤)\s{0,3}[:\uff1a=]?", re.IGNORECASE)
 _FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
+_MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})\s([1-3])/4$")
 _STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?子")
 """Stones, in which the Chinese count, with quarters as fractions or decimals."""
 
@@ -82,14 +84,22 @@ def escaped(text: str) -> str:
 
 
 def parse_size(text: str) -> tuple[int, int]:
-    """Return (width, height) of an SZ value, "19" or "13:9", perhaps with words behind; raises SgfError for others."""
-    match = _SIZE.fullmatch(text.strip())
+    """Return (width, height) of an SZ value, "19" or "13:9", perhaps with words behind; raises SgfError for others.
+
+    Full-width digits, quotes and "19x19" are accepted.
+    """
+    match = _SIZE.fullmatch(unicodedata.normalize("NFKC", text).strip())
     expected = f"one or two numbers from {MIN_SIZE} to {MAX_SIZE}, as in 19 or 13:9"
     if match:
         width, height = int(match[1]), int(match[2] or match[1])
         if MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE:
             return width, height
     raise SgfError(problem(f"board size SZ[{shown(text)[1:-1]}]", expected=expected))
+
+
+def names_a_size(text: str) -> bool:
+    """Return whether an SZ value has a number that is not 0."""
+    return re.search("[1-9]", unicodedata.normalize("NFKC", text)) is not None
 
 
 def format_size(width: int, height: int) -> str:
@@ -105,7 +115,7 @@ def parse_move_point(text: str, *, width: int, height: int) -> int:
     """
     text = text.strip()
     beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
-    if text.lower() in _PASSES or text == beyond or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE):
+    if text.lower() in _PASSES or text == beyond or (text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE):
         return PASS
     return parse_point(text, width=width, height=height)
 
@@ -168,14 +178,14 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     """Return the komi of a KM value in points; None if it is not a finite number.
 
     Decimal commas, halves, exponents and trailing dots or words are accepted: "7,5", "6½", "6 1/2", "6目半", "1e3",
-    "6.5.", "7.5 points"; stones are twice as many points: "3.75子", "3又3/4子".
+    "6.5.", "7.5 points", "Komi: 6.5"; stones are twice as many points: "3.75子", "3又3/4子"; "3 3/4" is a number.
 
     `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
     games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
     The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
     programs are taken literally, even 375.
     """
-    match = _NUMBER.fullmatch(_with_decimals(text).strip())
+    match = _NUMBER.fullmatch(_with_decimals(_KOMI_WORD.sub("", text.strip())).strip())
     if not match:
         return None
     komi = float(match[1].replace(",", "."))
@@ -324,6 +334,7 @@ def _with_decimals(text: str) -> str:
     """Return text with full-width digits as ordinary ones, halves as decimals, and stones as twice as many points."""
     text = text.translate(_FULL_WIDTH)
     text = _FRACTION.sub(lambda part: f"{int(part[1] or 0) + int(part[2]) / int(part[3]):g}", text)
+    text = _MIXED.sub(lambda number: f"{int(number[1]) + int(number[2]) / 4:g}", text)
     text = _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text)
     return _STONES.sub(lambda stones: f"{2 * float(f'{stones[1]}.{stones[2] or 0}'):g}目", text)
 
