@@ -21,7 +21,7 @@ Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot b
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import e, inf
+from math import e, exp, inf
 from typing import Final
 
 from gtp_engine.clock import Clock, TimeKind
@@ -116,7 +116,27 @@ def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> Tim
         return _unlimited(config)
     allowed = _by_clock(clock, moves_played, area, config.time)
     longest = config.time.max_per_move
-    return TimeBudget(min(allowed.target, longest), min(allowed.maximum, longest), allowed.lag)
+    target = allowed.target * config.time.stretch * _midgame_factor(moves_played, area, config.time)
+    return TimeBudget(min(target, allowed.maximum, longest), min(allowed.maximum, longest), allowed.lag)
+
+
+def _midgame_factor(moves_played: int, area: int, config: TimeConfig) -> float:
+    """Return the factor on the time of a move by its number (KataGo, `recomputeSearchTimeLimit`)."""
+    peak, decay = config.midgame_peak * area / 361, config.endgame_decay * area / 361
+    if moves_played < peak:
+        weight = moves_played / peak
+    else:
+        weight = exp(-(moves_played - peak) / decay) if decay > 0 else float(moves_played == peak)
+    return 1.0 + weight * (config.midgame_stretch - 1.0)
+
+
+def obvious_factor(config: TimeConfig, *, entropy: float, surprise: float) -> float:
+    """Return the factor on the time of a move by how obvious it is; KataGo's formula.
+
+    `entropy` is that of the network's policy, `surprise` the divergence of the search's choice from it, both in nats.
+    """
+    weight = exp(-max(entropy / config.obvious_entropy, surprise / config.obvious_surprise))
+    return 1.0 + weight * (config.obvious_share - 1.0)
 
 
 def _by_clock(clock: Clock, moves_played: int, area: int, config: TimeConfig) -> TimeBudget:
@@ -292,6 +312,7 @@ def should_stop(
     leader_has_best_value: bool = True,
     settled: bool = False,
     early_stop: bool = True,
+    enough_share: float = 1.0,
 ) -> bool:
     """Return whether a search that has run for `elapsed` seconds should end.
 
@@ -300,8 +321,8 @@ def should_stop(
     of `is_settled`.  The caller must have a move to play even if the first call returns True.
 
     It ends at the maximum; at the target, unless the move is hard and the runner-up could still overtake by the
-    maximum; and with `early_stop` before the target, if the move is settled or the runner-up could not overtake even
-    with every visit until then.
+    maximum; and with `early_stop` before the target, if the move is settled or the runner-up could not get
+    `enough_share` of the leader's visits even with every visit until then.
     """
     if elapsed >= limits.maximum or (settled and early_stop):
         return True
@@ -315,4 +336,4 @@ def should_stop(
         return True
     if visits_per_second <= 0 or (elapsed < limits.target and not early_stop):
         return False
-    return runner_up_visits + visits_per_second * (deadline - elapsed) < leader_visits
+    return runner_up_visits + visits_per_second * (deadline - elapsed) < enough_share * leader_visits

@@ -94,7 +94,7 @@ class ReferenceSearch:
     def run(self, visits: int) -> None:
         done = 1
         while done < visits:
-            self.is_extra = False
+            self.is_extra, self.visits_left = False, visits - done
             self.play([self.root], self.game.copy())
             done += int(not self.is_extra)
 
@@ -231,8 +231,12 @@ class ReferenceSearch:
         total = sum(weights_of(node)) if has_weight else sum(child.weight for child in node.children.values())
         tried = sum(policy[move] for move in node.children)
         known = min(1.0, tried**config.fpu_parent_power) if config.fpu_parent_power else 1.0
+        known = known if config.fpu_parent_by_policy else 1 - config.fpu_parent_weight
         parent = known * node.utility + (1 - known) * node.own_utility
         urgency = sign * parent - (config.root_fpu_reduction if is_root else config.fpu_reduction) * sqrt(tried)
+        loss = config.root_fpu_loss if is_root and config.root_fpu_loss is not None else config.fpu_loss
+        radius = config.win_weight + config.static_score_weight + config.dynamic_score_weight
+        urgency = (1 - loss) * urgency - loss * radius
         scaling = config.c_puct + config.c_puct_log * log((total + config.c_puct_base) / config.c_puct_base)
         scaling *= sqrt(total + 0.01) * (1 + config.utility_stdev_scale * (self.stdev(node) / self.prior_stdev - 1))
         if self.people is not None and by_people:
@@ -245,8 +249,20 @@ class ReferenceSearch:
                 weight = child.weight * (node.edge_visits[move] / child.visits if has_weight else 1)
                 utility = sign * child.utility if weight > 0 else urgency
             scores[move] = utility + scaling * prior / (1 + weight)
+            if is_root and has_weight and self.is_futile(node, move, weight):
+                scores[move] = -1e40
+            elif is_root and has_weight and child and weight < sqrt(prior * total * config.root_child_visits):
+                scores[move] = 1e20
         order = [*node.children, *sorted(scores, key=lambda move: (move == PASS, move))]
         return max(order, key=lambda move: scores[move])
+
+    def is_futile(self, node: Node, move: int, weight: float) -> bool:
+        """Return whether a move of the root cannot get its share of the most weight with the visits that are left."""
+        needed = self.config.futile_visits * max(weights_of(node), default=0.0)
+        child, per_visit = node.children.get(move), node.weight / node.visits
+        if child is None:
+            return self.visits_left < needed / per_visit
+        return child.visits + self.visits_left < needed * (node.edge_visits[move] + 1) / (weight + per_visit)
 
     @property
     def prior_stdev(self) -> float:
@@ -301,7 +317,8 @@ class ReferenceSearch:
                 mean = sum(w * u for w, u in zip(pruned, utilities, strict=False)) / sum(pruned)
                 surplus = weight - 2 * sum(pruned) * prior / sum(priors[:i])
                 if surplus > 0 and utility < mean:
-                    weight -= surplus * (1 - exp((utility - mean) / self.config.noise_pruning_scale))
+                    vain = surplus * (1 - exp((utility - mean) / self.config.noise_pruning_scale))
+                    weight -= min(self.config.noise_pruning_cap, vain)
             pruned.append(weight)
         return pruned
 

@@ -20,6 +20,7 @@ from gtp_engine.time_manager import (
     is_settled,
     may_stop_when_won,
     moves_to_spread_over,
+    obvious_factor,
     should_stop,
 )
 
@@ -391,6 +392,38 @@ def test_more_time_on_the_clock_never_means_less_for_the_move() -> None:
 def test_time_per_move_without_a_clock(config: Config, seconds: float) -> None:
     limits = budget(Clock(), moves_played=0, area=AREA_19, config=config)
     assert limits == TimeBudget(seconds, seconds, 0.0, is_average=True)
+
+
+@pytest.mark.parametrize(
+    ("moves_played", "factor"), [(0, 1.0), (65, 1.5), (130, 2.0), (230, 1 + 0.36787944), (330, 1 + 0.13533528)]
+)
+def test_the_middle_game_may_get_more_time(moves_played: int, factor: float) -> None:
+    """Of the default peak of 130 moves on 19x19, and 1/e every 100 moves after it (worked out by hand)."""
+    clock = Clock(TimeSettings.absolute(3600))
+    plain, stretched = (
+        budget(clock, moves_played=moves_played, area=361, config=Config().with_values(values)).target
+        for values in ({}, {"time.midgame_stretch": 2.0})
+    )
+    assert stretched == pytest.approx(factor * plain)
+
+
+def test_planned_time_is_stretched_up_to_the_maximum() -> None:
+    clock = Clock(TimeSettings.absolute(3600))
+    plain, longer, longest = (
+        budget(clock, moves_played=50, area=361, config=Config().with_values({"time.stretch": stretch}))
+        for stretch in (1.0, 1.5, 100.0)
+    )
+    assert longer.target == pytest.approx(1.5 * plain.target)
+    assert longest.target == longest.maximum == longer.maximum == plain.maximum
+
+
+@pytest.mark.parametrize(
+    ("entropy", "surprise", "factor"), [(0, 0, 0.5), (0.3, 0, 1 - 0.5 * 0.36787944), (0.3, 0.3, 1 - 0.5 * 0.13533528)]
+)
+def test_obvious_moves_may_get_less_time(entropy: float, surprise: float, factor: float) -> None:
+    """exp(-1) at the tolerances 0.3 and 0.15 of the defaults, of the less obvious of the two."""
+    config = Config().with_values({"time.obvious_share": 0.5}).time
+    assert obvious_factor(config, entropy=entropy, surprise=surprise) == pytest.approx(factor)
 
 
 def test_a_clock_overrules_time_per_move() -> None:

@@ -65,7 +65,7 @@ START_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 CONSTANTS: Final[Mapping[str, Value]] = MappingProxyType(
     {
         "preventCleanupPhase": True,
-        "fpuParentWeightByVisitedPolicy": True,
+        "useNonBuggyLcb": True,
         "avoidMYTDaggerHack": False,
         "useEvalCache": False,
     }
@@ -92,6 +92,8 @@ _INSTEAD: Final = (
     (r"gtpForceMaxNNSize|maxBoard[XY]?SizeForNNBuffer|requireMaxBoardSize", "nothing: any board size is ready"),
     (r"(nn|node|subtree|eval)\w+(PowerOfTwo|NumShards)|mutexPoolSize", "--cache-positions and --max-memory"),
     (r"nnRand\w+|searchRandSeed|forDeterministicTesting", "--seed"),
+    (r"treeReuseCarryOverTimeFactor", "--early-stop, which counts the visits of the reused tree"),
+    (r"evalCacheMinVisits", "nothing: useEvalCache is false"),
     (r"homeDataDir", "the variable TENGEN_DATA_DIR"),
 )
 """KataGo's settings of a machine, as patterns, and what takes their place."""
@@ -209,7 +211,7 @@ def with_start_settings(
 
     Raises ConfigError naming the setting whose value cannot be used.
     """
-    left = {name: value for name, value in settings.items() if name not in _RULES and _instead_of(name) is None}
+    left = {name: value for name, value in settings.items() if name not in _RULES and instead_of(name) is None}
     if for_gtp and "antiMirror" in left:
         left.setdefault("genmoveAntiMirror", left["antiMirror"])
     if rules := _rules_of(settings):
@@ -218,7 +220,7 @@ def with_start_settings(
     config, unknown = with_katago_settings(config, left, options)
     replaced: dict[str, list[str]] = {}
     for name in settings:
-        if instead := _instead_of(name):
+        if instead := instead_of(name):
             replaced.setdefault(instead, []).append(name)
     lines = [f"WARNING: unknown setting {shown(name)} has no effect" for name in unknown]
     if replaced:
@@ -227,7 +229,7 @@ def with_start_settings(
     return config, tuple(lines)
 
 
-def _instead_of(name: str) -> str | None:
+def instead_of(name: str) -> str | None:
     """Return what takes the place of a setting of KataGo's, None if it has a counterpart or is unknown."""
     return next((instead for pattern, instead in _INSTEAD if re.fullmatch(pattern, name)), None)
 

@@ -94,13 +94,47 @@ class PuctConfig(Section, name="puct"):
         katago="fpuReductionMax",
     )
     root_fpu_reduction: float = option(0.1, "The same at the root.", low=0, high=2, katago="rootFpuReductionMax")
+    fpu_parent_by_policy: bool = option(
+        True,
+        "The utility of that position mixes the network's evaluation with the mean of its subtree by the prior visited "
+        "so far, see fpu_parent_power; else by fpu_parent_weight.",
+        katago="fpuParentWeightByVisitedPolicy",
+    )
     fpu_parent_power: float = option(
         2.0,
-        "The utility of that position mixes the network's evaluation with the mean of its subtree; the mean has the "
-        "weight of the prior visited so far, to this power; 0: only the mean.",
+        "That mean has the weight of the prior visited so far, to this power; 0: only the mean.",
         low=0,
         high=5,
         katago="fpuParentWeightByVisitedPolicyPow",
+    )
+    fpu_parent_weight: float = option(
+        0.0, "Weight of the network's evaluation otherwise.", low=0, high=1, katago="fpuParentWeight"
+    )
+    fpu_loss: float = option(
+        0.0,
+        "How far the utility of a move without visits is moved towards that of a loss.",
+        low=0,
+        high=1,
+        katago="fpuLossProp",
+    )
+    root_fpu_loss: float | None = option(
+        None, "The same at the root; not set: as elsewhere.", low=0, high=1, katago="rootFpuLossProp"
+    )
+    root_child_visits: float = option(
+        0.0,
+        "Visit a move of the root that has been tried until it has the root of so many times all visits times its "
+        "prior; 0: as it turns out.",
+        low=0,
+        high=100,
+        katago="rootDesiredPerChildVisitsCoeff",
+    )
+    futile_visits: float = option(
+        0.0,
+        "Visit no move of the root that would not get this share of the best move's visits with all that are left of a "
+        "number of visits; with time.early_stop a clock, too, ends a search in which none would.  0: off.",
+        low=0,
+        high=1,
+        katago="futileVisitsThreshold",
     )
     # --- utility ---
     win_weight: float = option(
@@ -159,6 +193,9 @@ class PuctConfig(Section, name="puct"):
         high=10,
         katago="noisePruneUtilityScale",
     )
+    noise_pruning_cap: float = option(
+        1e50, "Most visits of a move that are left out in this way.", low=0, high=1e50, katago="noisePruningCap"
+    )
     graph_search: bool = option(
         True, "Share what the search finds between lines that lead to the same position.", katago="useGraphSearch"
     )
@@ -169,6 +206,13 @@ class PuctConfig(Section, name="puct"):
         low=3,
         high=50,
         katago="graphSearchRepBound",
+    )
+    graph_search_leak: float = option(
+        0.0,
+        "Probability that a line goes on at a position that already has more visits than the line.",
+        low=0,
+        high=1,
+        katago="graphSearchCatchUpLeakProb",
     )
     subtree_bias: float = option(
         0.45,
@@ -232,6 +276,11 @@ class PuctConfig(Section, name="puct"):
         low=0.01,
         high=5,
         katago="nnPolicyTemperature",
+    )
+    ignore_all_history: bool = option(
+        False,
+        "Never tell the network the moves that led to a position, in the search either.",
+        katago="ignoreAllHistory",
     )
     suicide_area: str = option(
         "auto",

@@ -230,6 +230,60 @@ class TimeConfig(Section, name="time"):
         low=0.01,
         high=1e6,
     )
+    stretch: float = option(
+        1.0,
+        "Factor on the planned time of moves with a clock; the longest stays as it is ({katago_gtp}).",
+        low=0.01,
+        high=100,
+        katago_gtp="overallocateTimeFactor",
+    )
+    midgame_stretch: float = option(
+        1.0,
+        "The same at midgame_peak; towards the first move and the end of the game it approaches 1 ({katago_gtp}).",
+        low=0.01,
+        high=100,
+        katago_gtp="midgameTimeFactor",
+    )
+    midgame_peak: float = option(
+        130.0,
+        "Moves of both players on 19x19 until midgame_stretch counts in full; fewer on smaller boards ({katago_gtp}).",
+        unit="moves",
+        low=0,
+        high=1000,
+        katago_gtp="midgameTurnPeakTime",
+    )
+    endgame_decay: float = option(
+        100.0,
+        "Moves after that in which it falls to 1/e, on 19x19 ({katago_gtp}).",
+        unit="moves",
+        low=0,
+        high=1000,
+        katago_gtp="endgameTurnTimeDecay",
+    )
+    obvious_share: float = option(
+        1.0,
+        "Share of the planned time that an obvious move gets: one that the network finds likely and the search best "
+        "({katago_gtp}).",
+        low=0.01,
+        high=1,
+        katago_gtp="obviousMovesTimeFactor",
+    )
+    obvious_entropy: float = option(
+        0.3,
+        "Entropy of the network's policy at which a move is obvious to 1/e ({katago_gtp}).",
+        unit="nats",
+        low=0.001,
+        high=2,
+        katago_gtp="obviousMovesPolicyEntropyTolerance",
+    )
+    obvious_surprise: float = option(
+        0.15,
+        "The same for the divergence of the search's choice from that policy ({katago_gtp}).",
+        unit="nats",
+        low=0.001,
+        high=2,
+        katago_gtp="obviousMovesPolicySurpriseTolerance",
+    )
     early_stop: bool = option(
         True, "Play before the planned time is up when no other move can catch up or the move is settled."
     )

@@ -43,7 +43,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport
-from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, should_stop
+from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.puct_search import PuctSearch
@@ -470,6 +470,8 @@ class TimeWatcher:
         next_step = max(self._steps)
         maximum = self._budget.maximum - self._late - (next_step / 2 if self._budget.is_average else next_step)
         target = min(self._budget.target - self._late, maximum)
+        if progress.entropy is not None and not self._budget.is_average:
+            target *= obvious_factor(self._config.time, entropy=progress.entropy, surprise=progress.surprise)
         config, rate = self._config.time, progress.playouts / max(progress.seconds, 1e-6)
         may_be_forced = self._may_stop_when_forced and progress.leader_visits > 0
         settled = is_settled(
@@ -489,6 +491,7 @@ class TimeWatcher:
             leader_has_best_value=progress.leader_is_best_value,
             settled=settled,
             early_stop=config.early_stop,
+            enough_share=self._config.puct.futile_visits or 1.0,
         )
 
 

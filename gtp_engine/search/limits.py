@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.go.constants import EMPTY
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
@@ -19,7 +20,9 @@ class Progress:
 
     The leader is the most visited move at the root, the runner-up the next; `leader_is_best_value` is whether the
     leader also has the better result of the two.  `winrate`, in [0, 1], is the leader's for the side to play;
-    `choices` is the number of moves that may be searched at the root, the pass included.
+    `choices` is the number of moves that may be searched at the root, the pass included.  `entropy` is that of the
+    network's policy at the root and `surprise` the divergence of the moves' weights from it, both in nats; None where
+    nobody asks (`time.obvious_share`), or without a network.
     """
 
     seconds: float
@@ -30,6 +33,8 @@ class Progress:
     leader_is_best_value: bool
     winrate: float
     choices: int
+    entropy: float | None = None
+    surprise: float = 0.0
 
 
 class Watcher(Protocol):
@@ -99,6 +104,9 @@ class Limits:
     watcher: Watcher | None = None
     reporting: Reporting | None = None
     restrictions: tuple[Restriction, ...] = ()
+    retaken: int = EMPTY
+    """The colour whose captures in kos may be retaken at once, as if the other side had any number of threats; only
+    searches with a network know it.  It is not for positions in which a ko has just been taken."""
     wide_root_noise: float = 0.0
     ignores_history: bool = False
     """Whether the network is not told the moves that led to the root."""

@@ -47,11 +47,14 @@ class RootPosition:
     """The colour for which the search explores otherwise than for the other one, if it does."""
     ignores_history: bool = False
     """Whether the network is not told the moves that led to the root."""
+    retaken: int = EMPTY
+    """As in `Limits`."""
 
     @property
     def conditions(self) -> tuple[object, ...]:
         """What has to be the same for another search to use the tree."""
-        return self.restrictions, self.advantage_black, self.mirroring, self.explored_for, self.ignores_history
+        forced = self.restrictions, self.retaken
+        return forced, self.advantage_black, self.mirroring, self.explored_for, self.ignores_history
 
 
 class Children(Protocol):

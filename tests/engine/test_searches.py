@@ -151,6 +151,23 @@ def test_the_rate_of_the_first_playouts_is_not_used() -> None:
     assert watcher()(many)
 
 
+def test_an_obvious_move_gets_less_time() -> None:
+    config = Config().with_values({"time.obvious_share": 0.5})
+    watch = TimeWatcher(TimeBudget(4.0, 10.0), config, NETWORK_THRESHOLDS)
+    facts = {"leader_visits": 60, "runner_up_visits": 39, "playouts": 9}
+    assert watch(progress(1.0, entropy=0.0, **facts)) is False
+    assert watch(progress(2.1, entropy=9.0, **facts)) is False
+    assert watch(progress(2.2, entropy=0.0, **facts)) is True, "after half of the four seconds"
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, True), (0.95, True), (0.5, False)])
+def test_a_search_ends_when_no_other_move_can_get_its_share_of_visits(share: float, expected: bool) -> None:
+    """In the second that is left the runner-up can get 139 visits."""
+    config = Config().with_values({"puct.futile_visits": share})
+    watch = TimeWatcher(TimeBudget(2.0, 2.0), config, NETWORK_THRESHOLDS)
+    assert watch(progress(1.0, playouts=100, leader_visits=150, runner_up_visits=39)) is expected
+
+
 @pytest.mark.parametrize(("thresholds", "visits"), [(NETWORK_THRESHOLDS, 50), (ROLLOUT_THRESHOLDS, 1000)])
 def test_a_decided_game_needs_fewer_visits_with_a_network(thresholds: Thresholds, visits: int) -> None:
     for leader, expected in ((visits, True), (visits - 1, False)):

@@ -9,7 +9,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.katago import GTP_OPTIONS
 from gtp_engine.config.option import Value
 from gtp_engine.errors import ConfigError
-from gtp_engine.gtp.commands.params import CONSTANTS, format_value, get_value, names, to_options
+from gtp_engine.gtp.commands.params import CONSTANTS, WITHOUT_EFFECT, format_value, get_value, names, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.server import GtpServer
 
@@ -61,6 +61,11 @@ def test_katagos_names_are_options_of_ours(name: str) -> None:
         ("drawEquivalentWinsForWhite", "0.25", "puct.draw_wins_white", 0.25, "0.25"),
         ("search.seed", "none", "search.seed", None, "none"),
         ("puct.c_puct", "1.5", "puct.c_puct", 1.5, "1.5"),
+        ("fpuParentWeightByVisitedPolicy", "false", "puct.fpu_parent_by_policy", False, "false"),
+        ("rootFpuLossProp", "0.1", "puct.root_fpu_loss", 0.1, "0.1"),
+        ("futileVisitsThreshold", "0.15", "puct.futile_visits", 0.15, "0.15"),
+        ("ignoreAllHistory", "true", "puct.ignore_all_history", True, "true"),
+        ("midgameTimeFactor", "1.5", "time.midgame_stretch", 1.5, "1.5"),
         ("cpuctExploration", None, "puct.c_puct", Config().puct.c_puct, "1"),
     ],
 )
@@ -70,6 +75,14 @@ def test_values_are_read_and_shown_in_the_form_of_the_name(
     config = Config().with_values(to_options({name: text}))
     assert config.value(key) == value
     assert format_value(get_value(config, name)) == shown
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFFECT)
+def test_a_setting_without_effect_is_taken_with_what_takes_its_place(name: str) -> None:
+    engine, log = ConfiguredEngine(), list[str]()
+    server = GtpServer(Config(), lambda: engine, log.append)  # type: ignore[arg-type, return-value]
+    assert server.handle_line(f"kata-set-param {name} 8") == "= \n\n"
+    assert engine.config == Config() and "has no effect here; instead: --" in log[0]
 
 
 @pytest.mark.parametrize("text", ["0", "9", "-1", "2.5", "many", "1" * 5000])

@@ -1,6 +1,7 @@
 """The root of a network search: noise, temperature, symmetric moves, the end of a game, ownership."""
 
 from collections.abc import Iterator
+from math import log
 from typing import ClassVar
 
 import numpy as np
@@ -21,11 +22,11 @@ from puct_support import (
 
 from gtp_engine.evaluation.evaluator import AS_TRAINED, Request
 from gtp_engine.go.area import area_margin
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.limits import FirstMove, Limits, Progress
 from gtp_engine.search.puct.choose import RootMoves, chances, draw, passes_too_early, pruned
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import (
@@ -222,6 +223,46 @@ def test_an_analysis_ignores_the_moves_before_the_root(ignores: bool, version: i
     search(game, Limits(30, ignores_history=ignores), evaluator)
     root, *leaves = evaluator.lengths
     assert root == first and min(leaves) == first + 1 and max(leaves) > first + 1
+
+
+def test_all_history_can_be_left_out() -> None:
+    game, evaluator = Game(7), HistoryEvaluator()
+    game.play("C3")
+    search(game, 30, evaluator, ignore_all_history=True)
+    assert set(evaluator.lengths) == {0}
+
+
+class BanEvaluator(AreaEvaluator):
+    """Records for which colours a point was forbidden."""
+
+    def evaluate(self, request: Request) -> None:
+        rows = slice(0, request.rows)
+        banned = request.positions.to_play[rows][request.positions.forbidden[rows].any(axis=1)]
+        self.banned = getattr(self, "banned", set()) | set(banned.tolist())
+        super().evaluate(request)
+
+
+@pytest.mark.parametrize(("retaken", "banned"), [(EMPTY, {BLACK, WHITE}), (BLACK, {BLACK}), (WHITE, {WHITE})])
+def test_a_ko_that_one_side_takes_may_be_retaken_at_once(retaken: int, banned: set[int]) -> None:
+    """As if that side's opponent had any number of threats."""
+    game, evaluator = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, "chinese"), BanEvaluator()
+    search(game, Limits(300, retaken=retaken), evaluator)
+    assert evaluator.banned == banned
+
+
+def test_entropy_and_surprise_are_told_to_the_watcher() -> None:
+    found: list[Progress] = []
+    game, limits = Game(5), Limits(40, watcher=lambda progress: bool(found.append(progress)))
+    settings = config(eval_batch=1).with_values({"time.obvious_share": 0.5})
+    searcher = PuctSearch(settings, ShapedEvaluator())
+    report = searcher.run(game, limits)
+    searcher.close()
+    assert report.raw is not None and found[-1].entropy is not None
+    policy = [float(share) for share in report.raw.policy if share > 0]
+    assert found[-1].entropy == pytest.approx(-sum(share * log(share) for share in policy), rel=1e-5)
+    assert 0 <= found[-1].surprise < log(26)
+    search(game, limits)
+    assert found[-1].entropy is None
 
 
 def test_a_tree_is_not_shared_by_searches_with_and_without_history() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.config import Config
-from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, read_as_katago, shown_as_katago
+from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_as_katago, shown_as_katago
 from gtp_engine.config.option import Value
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
@@ -17,7 +17,6 @@ from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
 
 if TYPE_CHECKING:
-    from gtp_engine.engine import Engine
     from gtp_engine.gtp.server import GtpServer
 
 SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")
@@ -30,6 +29,9 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
     "level": "play.level",
 }
 """Names without a section, for settings that people change by hand."""
+
+WITHOUT_EFFECT: Final = ("minPlayoutsPerThread", "subtreeValueBiasTableNumShards", "treeReuseCarryOverTimeFactor")
+"""KataGo's settings that programs may send, and that have no effect here; `instead_of` says what takes their place."""
 
 _MAX_MEMORY: Final = "search.max_memory"
 
@@ -57,9 +59,14 @@ def format_value(value: Value) -> str:
 
 
 def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
-    """Return settings (None: back to the default) as options by full name; raises GtpError for an unknown one."""
+    """Return settings (None: back to the default) as options by full name; raises GtpError for an unknown one.
+
+    Those without effect are left out.
+    """
     options: dict[str, Value] = {}
     for name, text in settings.items():
+        if name in WITHOUT_EFFECT:
+            continue
         _check(name)
         if name in CONSTANTS:
             _check_constant(name, text)
@@ -105,26 +112,26 @@ def kata_get_params(server: "GtpServer", args: Args) -> str:
 @command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
 def kata_set_param(server: "GtpServer", args: Args) -> str:
     """Change one setting."""
-    _configure(server.engine, server.config, {args[0]: args[1] if len(args) > 1 else None})
+    _configure(server, {args[0]: args[1] if len(args) > 1 else None})
     return ""
 
 
 @command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
 def kata_set_params(server: "GtpServer", args: Args) -> str:
     """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
-    _configure(server.engine, server.config, _read_settings(args.text))
+    _configure(server, _read_settings(args.text))
     return ""
 
 
-def _configure(engine: "Engine", config: Config, settings: Mapping[str, str | None]) -> None:
-    """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises.
-
-    `config` is the configuration of the start.
-    """
+def _configure(server: "GtpServer", settings: Mapping[str, str | None]) -> None:
+    """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises."""
     options = to_options(settings)
-    if _MAX_MEMORY in options and not config.gtp.more_memory:
-        _check_memory(config, options[_MAX_MEMORY])
-    engine.configure(options)
+    if _MAX_MEMORY in options and not server.config.gtp.more_memory:
+        _check_memory(server.config, options[_MAX_MEMORY])
+    server.engine.configure(options)
+    for name in settings:
+        if name in WITHOUT_EFFECT:
+            server.log(f"{name} has no effect here; instead: {instead_of(name)}")
 
 
 def _check_memory(config: Config, wanted: Value) -> None:

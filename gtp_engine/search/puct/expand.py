@@ -302,7 +302,7 @@ def _student_cdf(z: float) -> float:
 
 
 @spliced_kernel
-def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWork) -> float:
+def _prune_noise(tree: Tree, first: int, count: int, params: Params, work: MeansWork) -> float:
     """Return the sum of the weights of the children, after removing most of what was spent in vain."""
     utility_sum, weight_sum, prior_sum = 0.0, 0.0, 0.0
     for i in range(count):
@@ -312,7 +312,7 @@ def _prune_noise(tree: Tree, first: int, count: int, scale: float, work: MeansWo
             gap = utility_sum / weight_sum - utility
             surplus = weight - _LENIENCE * weight_sum * prior / prior_sum
             if gap > 0.0 and surplus > 0.0:
-                weight -= surplus * (1.0 - exp(-gap / scale))
+                weight -= min(params.noise_pruning_cap, surplus * (1.0 - exp(-gap / params.noise_pruning_scale)))
                 work.weights[i] = weight
         if weight > 0.0:
             utility_sum += utility * weight
@@ -380,7 +380,7 @@ def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansW
     explored = total
     if with_weight > 1:
         if params.noise_pruning_scale > 0.0:
-            total = _prune_noise(tree, first, count, params.noise_pruning_scale, work)
+            total = _prune_noise(tree, first, count, params, work)
         if params.value_weight_exponent > 0.0:
             _weight_by_value(count, total, params.value_weight_exponent, work)
     utility = _corrected_utility(tree, node, count, sign, total, explored, params, work)

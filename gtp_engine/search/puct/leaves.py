@@ -85,6 +85,8 @@ class Root(NamedTuple):
     free_button: bool  # whether the next pass takes the button
     cleans_up: bool  # whether two passes lead to a clean-up phase (`cleanup`)
     pass_goes_on: bool  # whether the game goes on after a pass at the root, whatever the rules say
+    retaken: int  # the colour whose captures in kos may be retaken at once; EMPTY: neither's
+    tells_history: bool  # whether the evaluator is told the moves before a leaf
     history: NDArray[np.uint64]  # [any] sorted: keys for `would_repeat`, or under simple ko for `has_no_result`
     occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
@@ -184,6 +186,8 @@ def _play_path(
             play_move(work.cleanup, board, move, color)
         else:
             play_assume_legal(board, move, color)
+            if color == root.retaken:
+                clear_ko(board)
         color = BLACK + WHITE - color
         if superko != SIMPLE_KO and move != PASS:
             work.occupied[move] |= BLACK + WHITE - color  # BLACK is bit 0, WHITE bit 1
@@ -241,7 +245,7 @@ def finish_leaf(root: Root, params: Params, leaves: Leaves, row: int, work: Path
             point, player = wide(root.positions.points[0, before]), wide(root.positions.colors[0, before])
             write_move(positions, slot, wide(ago), point, player)
     pass_ends, button = _pass_ends(root, leaves, row), leaves.button[row]
-    end_history(positions, slot, _history_length(root, leaves, row))
+    end_history(positions, slot, _history_length(root, leaves, row) if root.tells_history else wide(0))
     write_phase(work.cleanup, positions, slot)
     _write_forbidden(root, params, leaves, row, work)
     taker = wide(0) if button == 0.0 else (wide(BLACK) if button > 0.0 else wide(WHITE))

@@ -87,7 +87,14 @@ from gtp_engine.search.puct.root import (
 )
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, Tree, set_human_priors, set_priors
-from gtp_engine.search.puct.tree_report import SearchState, node_report, progress_of, raw_evaluation, report_of
+from gtp_engine.search.puct.tree_report import (
+    SearchState,
+    entropy_and_surprise,
+    node_report,
+    progress_of,
+    raw_evaluation,
+    report_of,
+)
 from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_per_point
 from gtp_engine.search.report import RawEvaluation, SearchReport
@@ -229,7 +236,8 @@ class PuctSearch:
             advantage_black=advantage_black(self.config.puct, info, holder) if advantage is None else advantage,
             mirroring=EMPTY if mirroring is None else mirroring.color,
             explored_for=holder if self._explores and self.config.human.explores_unevenly else EMPTY,
-            ignores_history=limits.ignores_history and info.may_lack_history,
+            ignores_history=(limits.ignores_history or self.config.puct.ignore_all_history) and info.may_lack_history,
+            retaken=limits.retaken,
         )
 
     def _tree_at(self, position: RootPosition, *, pass_goes_on: bool) -> ReusableTree:
@@ -349,6 +357,7 @@ class SearchRun:
             bonus=_ending_bonus(config.puct, position, raw, params),
             cleans_up=cleans_up(config, game, info),
             pass_goes_on=goes_on,
+            tells_history=not (config.puct.ignore_all_history and info.may_lack_history),
             people=human_exploration_of(config.human),
             rng=tree.buffers.rng,
         )
@@ -488,7 +497,10 @@ class SearchRun:
         """Fill a batch with `count` playouts, or as many as can be selected."""
         kept, state = self._state.kept, self._state
         kept.store.reserve(count)  # which may replace the tree's arrays
-        select_batch(self._tree, state.root, state.params, batch.leaves, count, kept.buffers.path_work)
+        params = state.params
+        if params.futile_visits > 0.0 and self._most_visits is not None:
+            params = params._replace(visits_left=float(self._most_visits - self._visits))
+        select_batch(self._tree, state.root, params, batch.leaves, count, kept.buffers.path_work)
 
     # --- 3. evaluate ---
 
@@ -566,7 +578,11 @@ class SearchRun:
         if self._limits.watcher is None or seconds < self._next_watch:
             return False
         self._next_watch = seconds + _WATCH_INTERVAL
-        return self._limits.watcher(progress_of(self._state, self._playouts, seconds))
+        progress = progress_of(self._state, self._playouts, seconds)
+        if self._search.config.time.obvious_share < 1.0:
+            entropy, surprise = entropy_and_surprise(self._state)
+            progress = replace(progress, entropy=entropy, surprise=surprise)
+        return self._limits.watcher(progress)
 
     def _report_if_due(self) -> None:
         """Report when the interval is over, for the first time as soon as a move was tried."""

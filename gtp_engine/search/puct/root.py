@@ -7,7 +7,7 @@ other in a symmetric position, so that only one of them is searched.
 from collections.abc import Collection, Iterator
 from dataclasses import fields, replace
 from functools import cache
-from math import sqrt
+from math import inf, sqrt
 from typing import Final
 
 import numpy as np
@@ -74,6 +74,8 @@ def new_root(position: RootPosition, positions: Positions, left_out: Collection[
         free_button=game.has_free_button,
         cleans_up=False,
         pass_goes_on=False,
+        retaken=position.retaken,
+        tells_history=True,
         history=np.sort(game.keys_since_pass() if game.rules.ko is Ko.SIMPLE else game.superko_keys()),
         occupied=_occupied(game),
         avoid_until=avoid_until,
@@ -103,9 +105,12 @@ def params_of(config: Config, game: Game, limits: Limits, info: EvaluatorInfo, *
         puct = replace(puct, uncertainty=0.0)
     if not puct.use_noise_pruning:
         puct = replace(puct, noise_pruning_scale=0.0)
+    if puct.root_fpu_loss is None:
+        puct = replace(puct, root_fpu_loss=puct.fpu_loss)
     weighs = puct.uncertainty > 0.0 and has_errors
     return Params(
         **{name: getattr(puct, name) for name in _TAKEN_OVER},
+        visits_left=inf,
         no_result_utility=-puct.no_result_utility_white,
         draw_value=1.0 - 2.0 * puct.draw_wins_white,
         draw_points=-komi_for_draws(game, puct.draw_wins_white),

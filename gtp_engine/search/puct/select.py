@@ -69,6 +69,7 @@ from gtp_engine.search.puct.tree import (
     has_graph,
     has_human_prior,
     try_edge,
+    visits_of_edge,
     weight_of_edge,
 )
 from gtp_engine.search.puct.utility import HumanExploration, Params, utility_radius, utility_stdev
@@ -116,11 +117,15 @@ class Junction(NamedTuple):
 def _first_play_urgency(tree: Tree, node: int, sign: float, mass: float, params: Params) -> float:
     """Return the utility, for the side to play, of a move not tried yet; `mass` is the prior tried so far."""
     parent: float = tree.mean[node, UTILITY]
-    if params.fpu_parent_power > 0.0:
+    if params.fpu_parent_by_policy:
         share = min(1.0, pow(mass, params.fpu_parent_power))
         parent = share * parent + (1.0 - share) * tree.own[node, UTILITY]
+    elif params.fpu_parent_weight > 0.0:
+        parent = params.fpu_parent_weight * tree.own[node, UTILITY] + (1.0 - params.fpu_parent_weight) * parent
     reduction = params.root_fpu_reduction if node == ROOT else params.fpu_reduction
-    return sign * parent - reduction * sqrt(mass)
+    loss = params.root_fpu_loss if node == ROOT else params.fpu_loss
+    urgency = sign * parent - reduction * sqrt(mass)
+    return urgency - loss * (utility_radius(params) + urgency)
 
 
 @kernel
@@ -203,14 +208,19 @@ def _best_edge(tree: Tree, root: Root, params: Params, junction: Junction) -> in
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
     priors = tree.prior if selection == USUAL else tree.human_prior
     has_shares = has_edge_visits(tree) and selection != WITHOUT_WEIGHT  # an edge has a share of its node's weight
-    total, mass = 0.0, 0.0  # sums over the tried moves: W, and their prior
+    total, mass, most = 0.0, 0.0, 0.0  # sums over the tried moves: W, and their prior; the largest weight
     for edge in range(first, first + tried):
-        total += weight_of_edge(tree, edge) if has_shares else tree.mean[tree.child[edge], WEIGHT]
+        weight = weight_of_edge(tree, edge) if has_shares else tree.mean[tree.child[edge], WEIGHT]
+        total += weight
+        most = max(most, weight)
         mass += priors[edge]
     urgency = _first_play_urgency(tree, node, sign, mass, params)
     scaling = exploration(tree, node, total, params) if selection == USUAL else _human_scaling(total, root.people)
     radius = utility_radius(params)
-    noise = params.wide_root_noise if node == ROOT and selection != WITHOUT_WEIGHT else 0.0
+    counts_at_root = node == ROOT and selection != WITHOUT_WEIGHT
+    noise = params.wide_root_noise if counts_at_root else 0.0
+    needed = params.futile_visits * most if counts_at_root else 0.0  # weight below which a move is in vain
+    weight_per_visit = tree.mean[node, WEIGHT] / tree.visits[node] if needed > 0.0 else 1.0
     best, best_score = wide(0), -1e30
     for edge in range(first, first + tried):
         if depth < root.unrestricted_from and root.avoid_until[color, tree.move[edge]] > depth:
@@ -227,10 +237,16 @@ def _best_edge(tree: Tree, root: Root, params: Params, junction: Junction) -> in
             share = pending / (pending + max(_LEAST_VIRTUAL_SHARE, weight))
             utility -= (radius + utility) * share
             weight += pending
+        if needed > 0.0:
+            visits_per_weight = (visits_of_edge(tree, edge) + 1.0) / (weight + weight_per_visit)
+            if tree.visits[child] + params.visits_left < needed * visits_per_weight:
+                continue
+        if counts_at_root and weight < sqrt(priors[edge] * total * params.root_child_visits):
+            return edge
         score = _selection_value(priors[edge], weight, utility, scaling, noise, root.rng)
         if score > best_score:
             best, best_score = edge, score
-    if tree.info[NODES] < tree.state.size:  # trying an edge takes a node
+    if tree.info[NODES] < tree.state.size and params.visits_left * weight_per_visit >= needed:  # it takes a node
         edge = _best_untried(tree, root, junction)
         if edge > 0 and _selection_value(priors[edge], 0.0, urgency, scaling, noise, root.rng) > best_score:
             best = edge
@@ -329,9 +345,13 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -
             leaves.counted_from[row] = depth
         tree.virtual_visits[node] += 1
         color = BLACK + WHITE - color
-        if has_edge_visits(tree) and child > 0 and _ends_walk(tree, leaves, row, depth, selection):
-            kind = TRANSPOSITION
-            break
+        if has_edge_visits(tree) and child > 0:
+            leak = params.graph_search_leak
+            if leak > 0.0 and random_below(root.rng, _RANDOM_STEPS) < leak * _RANDOM_STEPS:
+                selection = wide(WITHOUT_WEIGHT)  # the node is to have even more visits
+            if _ends_walk(tree, leaves, row, depth, selection):
+                kind = TRANSPOSITION
+                break
     leaves.depth[row], leaves.color[row] = depth, color
     leaves.passes[row], leaves.button[row] = passes, button
     leaves.kind[row] = kind

@@ -52,6 +52,9 @@ _POLICY_MOVES: Final = 10
 _LEAST_WEIGHT: Final = 1e-9
 """Replaces the weight of no samples, so that their mean is 0."""
 
+_LEAST_PRIOR: Final = 1e-100
+"""Least prior of a move that the search chose, for logarithms (KataGo's)."""
+
 
 Floats = NDArray[np.float64]
 
@@ -130,6 +133,23 @@ def progress_of(state: SearchState, playouts: int, seconds: float) -> Progress:
         winrate=winrate_of(float(tree.mean[leaders[0] if order.size else ROOT, VALUE]), color),
         choices=int(np.count_nonzero(allowed)),
     )
+
+
+def entropy_and_surprise(state: SearchState) -> tuple[float, float]:
+    """Return the entropy of the root's prior, and the divergence of its moves' weights from it, in nats.
+
+    KataGo's `getPolicySurpriseAndEntropy` (cpp/search/searchresults.cpp).
+    """
+    tree, first = state.tree, int(state.tree.first_edge[ROOT])
+    priors = tree.prior[first : first + int(tree.edges[ROOT])].astype(np.float64)
+    priors = priors[priors > 0.0]
+    entropy = max(0.0, -float(np.sum(priors * np.log(priors))))
+    tried = root_moves(tree, state.root, state.params, state.config)
+    if tried.points.size == 0:
+        return entropy, 0.0
+    weights = selection_weights(tried, tree, state.params, state.config)
+    shares, likely = weights[weights > 0.0] / weights.sum(), np.maximum(tried.priors[weights > 0.0], _LEAST_PRIOR)
+    return entropy, max(0.0, float(np.sum(shares * np.log(shares / likely))))
 
 
 def report_of(

@@ -39,13 +39,22 @@ class Params(NamedTuple):
     utility_stdev_scale: float
     fpu_reduction: float
     root_fpu_reduction: float
+    fpu_parent_by_policy: bool
     fpu_parent_power: float
+    fpu_parent_weight: float
+    fpu_loss: float
+    root_fpu_loss: float
+    root_child_visits: float
+    futile_visits: float
+    visits_left: float  # until the search ends
     virtual_weight: float
     value_weight_exponent: float
     noise_pruning_scale: float
+    noise_pruning_cap: float
     subtree_bias: float
     subtree_bias_exponent: float
     graph_search_bound: int
+    graph_search_leak: float
     uncertainty: float
     uncertainty_exponent: float
     uncertainty_max_weight: float
