@@ -1,8 +1,13 @@
 """Life and death in a region: the best first move, and why other first moves fail.
 
 Only moves in the region are searched, and passes after the first move, in a settled board (`framed`) where the problem
-can be cut out.  The komi is moved to the middle between what the region is worth if Black moves first and if White
-does.  So the game is won by the side that succeeds in the region.
+can be cut out.  The komi is moved to the middle between the life and the death of the surrounded stones, or, where
+these are not at stake, between what the region is worth if Black moves first and if White does.  So the game is won by
+the side that succeeds in the region.
+
+A region has no ko threats, so who takes a ko first would win it.  Instead three questions are asked, one after the
+other (`Success`): does the first side succeed if all kos it takes can be retaken at once, as if the other side had any
+number of threats; if each side has none; or if it may retake all kos itself?  An answer to the first one needs no ko.
 
 In a settled board everything beyond the problem is replaced by living stones of both sides.  On an open board a network
 expects fights and large areas outside the region, and a lead that is larger than any it was trained with; inside a
@@ -19,6 +24,7 @@ it takes on 19×19.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Final
 
 import numpy as np
@@ -31,6 +37,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Ko, Rules
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.languages import _, later
 from gtp_engine.review.game_analysis import scoring_evaluator, seeded
@@ -44,6 +51,9 @@ DEFAULT_VISITS: Final = 500
 WRONG_MOVES: Final = 4
 """Other first moves that are compared with the best: those the search tried most."""
 
+SUCCESS: Final = 0.5
+"""Winrate from which a move succeeds."""
+
 AS_GOOD: Final = 0.1
 """A move is as good as the best if its winrate is at most this much below the largest; one that fails is far worse."""
 
@@ -52,6 +62,11 @@ KOMI_SHARE: Final = 0.25
 
 LEAST_VISITS: Final = 50
 """Least visits of each of these two searches."""
+
+EYES: Final = 2
+"""Points of a group that lives, besides its stones."""
+
+RULES: Final = Rules.parse("chinese")
 
 _LINE: Final = 12
 """Moves shown of each line."""
@@ -72,14 +87,32 @@ Grid = NDArray[np.bool_]
 """Points of a board, by row and column."""
 
 
+class Success(Enum):
+    """How a move succeeds, the best way first; the value is what is said about it."""
+
+    SURE = ""
+    KO = later("ko")
+    """By a ko for which the other side has to find the first threat."""
+    KO_WITH_THREATS = later("ko that needs threats")
+
+    def limits(self, limits: Limits, color: int) -> Limits:
+        """Return limits for a search of whether `color` succeeds in this way."""
+        return replace(limits, retaken=(color, EMPTY, opponent(color))[list(Success).index(self)])
+
+
 @dataclass(frozen=True)
 class Frame:
-    """A problem in a settled board, which shows a part of the original board from column `left` and row `top` on."""
+    """A problem in a settled board, which shows a part of the original board from column `left` and row `top` on.
+
+    `life` is Black's margin without komi in the middle between the life and the death of the surrounded stones; None
+    where neither side surrounds the other.
+    """
 
     board: Game
     original: Game
     left: int = 0
     top: int = 0
+    life: float | None = None
 
     def outside(self, point: int) -> int:
         """Return the point of the original board for one of the frame's, or PASS."""
@@ -98,12 +131,15 @@ class Frame:
 
 @dataclass(frozen=True)
 class SolutionMove:
-    """A first move with the continuation, itself first; `winrate` is that of the side that moves first."""
+    """A first move with the continuation, itself first; `winrate` is that of the side that moves first.
+
+    The line ends where it goes on with a move that a ko forbids.
+    """
 
     point: int
     winrate: float
     line: tuple[int, ...]
-    has_ko: bool
+    success: Success = Success.SURE
 
 
 @dataclass(frozen=True)
@@ -121,8 +157,8 @@ class Solution:
 
     def to_text(self) -> str:
         """Return the answer and the refutations, one line each."""
-        ko = _("ko")
-        return "\n".join(f"{self._described(move, ko)}: {_(self._verdict(move))}" for move in self.moves)
+        how = {success: _(success.value) if success.value else "" for success in Success}
+        return "\n".join(f"{self._described(move, how[move.success])}: {_(self._verdict(move))}" for move in self.moves)
 
     def to_sgf(self) -> str:
         """Return the position as a record: the best line first, then the other first moves with their refutations."""
@@ -132,7 +168,7 @@ class Solution:
             verdict = self._verdict(move)
             node = end.add_variation(move.line, self.color)
             node.set("BM" if verdict == "worse" else "TE", "1")
-            node.comment = f"{self._described(move, 'ko')}: {verdict}"
+            node.comment = f"{self._described(move, move.success.value)}: {verdict}"
         return tree.to_sgf()
 
     def _verdict(self, move: SolutionMove) -> str:
@@ -141,9 +177,9 @@ class Solution:
             return later("best")
         return later("as good") if move.winrate >= _least_good(self.moves) else later("worse")
 
-    def _described(self, move: SolutionMove, ko: str) -> str:
+    def _described(self, move: SolutionMove, how: str) -> str:
         line = " ".join(self._vertex(point) for point in move.line)
-        return f"{line} ({move.winrate:.0%}{f', {ko}' if move.has_ko else ''})"
+        return f"{line} ({move.winrate:.0%}{f', {how}' if how else ''})"
 
     def _vertex(self, point: int) -> str:
         return format_vertex(point, width=self.game.width, height=self.game.height)
@@ -198,52 +234,95 @@ class LifeAndDeath:
         legal move in the region.
         """
         start = _afresh(game, color)
-        frame = framed(start, region) or Frame(start.copy(), start)
+        frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
         board, region = frame.board, frame.inside(region)
         outside = frozenset(board_points(board.width, board.height)) - region
         inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
         no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
-        first_limits = Limits(self._visits, restrictions=(*inside, *no_pass))
-        board.komi = self._middle_komi(board, first_limits)
-        (report,) = self._search.run([(board, color)], first_limits)
-        if not report.moves:
-            raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
+        report, success = self._best(frame, color, Limits(self._visits, restrictions=(*inside, *no_pass)))
         best = report.moves[0]
-        moves = [_first_move(frame, color, best.point, winrate_of(best.value_black, color), best.pv)]
+        moves = [_first_move(frame, color, best.pv, winrate_of(best.value_black, color), success)]
         if self._others:
             points = [best.point, *_other_moves(board, report, region)[: self._others]]
-            reports = self._search.run(
-                [(_after(board, point, color), opponent(color)) for point in points],
-                Limits(self._visits, restrictions=inside),
-            )
-            moves = _compared(frame, color, points, reports)
+            limits = success.limits(Limits(self._visits, restrictions=inside), color)
+            boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
+            reports = self._search.run([(each, opponent(color)) for each in boards], limits)
+            moves = _compared(frame, color, points, reports, success)
         return Solution(start, color, tuple(moves))
 
-    def _middle_komi(self, board: Game, limits: Limits) -> float:
-        """Return the komi in the middle between what the region is worth to Black if Black and if White moves first."""
+    def _best(self, frame: Frame, color: int, limits: Limits) -> tuple[SearchReport, Success]:
+        """Return the search that found how `color` succeeds at best, and by which way; sets the komi of the frame.
+
+        If it does not succeed, it is the search without threats.  Raises IllegalMoveError.
+        """
+        board, life = frame.board, frame.life
+        middle, is_at_stake = self._middle(board, limits, life)
+        if life is not None and (is_at_stake or (life > middle) == (color == BLACK)):
+            # The stones live or die, or perhaps they do and the short searches did not find out how.
+            board.komi = _half_points(life)
+            by_threats = None if is_at_stake else self._found(board, color, limits, Success.KO_WITH_THREATS)
+            if by_threats is None or _succeeds(by_threats, color):
+                for success in Success:
+                    found = self._found(board, color, limits, success)
+                    if _succeeds(found, color):
+                        return found, success
+        board.komi = _half_points(middle)
+        without_threats = None
+        for success in Success:
+            found = self._found(board, color, limits, success)
+            if _succeeds(found, color):
+                return found, success
+            without_threats = found if success is Success.KO or without_threats is None else without_threats
+        assert without_threats is not None
+        return without_threats, Success.KO
+
+    def _found(self, board: Game, color: int, limits: Limits, success: Success) -> SearchReport:
+        """Return the search of whether `color` succeeds in this way; raises IllegalMoveError if it has no move."""
+        (report,) = self._search.run([(board, color)], success.limits(limits, color))
+        if not report.moves:
+            raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
+        return report
+
+    def _middle(self, board: Game, limits: Limits, life: float | None) -> tuple[float, bool]:
+        """Return Black's margin without komi in the middle between Black moving first and White moving first.
+
+        Both win all kos.  Also returns whether `life` is between the two.
+        """
         (raw,) = self._search.run([(board, board.to_play)], Limits(1))
         board.komi = _half_points(board.komi + raw.lead_black)
         short = replace(limits, visits=max(LEAST_VISITS, round(KOMI_SHARE * self._visits)))
-        reports = self._search.run([(board, BLACK), (board, WHITE)], short)
-        leads = [report.best.lead_black if report.best is not None else report.lead_black for report in reports]
-        return _half_points(board.komi + sum(leads) / len(leads))
+        colors = BLACK, WHITE
+        reports = self._search.run(
+            [(board, each) for each in colors], *(Success.KO_WITH_THREATS.limits(short, each) for each in colors)
+        )
+        white, black = sorted(
+            board.komi + (report.best.lead_black if report.best is not None else report.lead_black)
+            for report in reports
+        )
+        return (white + black) / 2, life is not None and white < life < black
 
 
-def _compared(frame: Frame, color: int, points: Sequence[int], reports: Sequence[SearchReport]) -> list[SolutionMove]:
+def _succeeds(report: SearchReport, color: int) -> bool:
+    """Return whether the best move of `color` succeeds."""
+    return winrate_of(report.moves[0].value_black, color) >= SUCCESS
+
+
+def _compared(
+    frame: Frame, color: int, points: Sequence[int], reports: Sequence[SearchReport], success: Success
+) -> list[SolutionMove]:
     """Return first moves by the searches of the positions after them: those as good as the best, then the others.
 
-    Moves as good as the best keep the order of `points`, but those whose line has a ko come after those without: they
-    succeed only as long as the other side has no threats.  The others are sorted by winrate.
+    Moves as good as the best keep the order of `points`; the others are sorted by winrate.  `success` is what they
+    were searched for.
     """
     moves = []
     for point, report in zip(points, reports, strict=True):
         line = (point, *(report.best.pv if report.best is not None else ()))
         winrate = report.winrate if report.to_play == color else 1.0 - report.winrate
-        moves.append(_first_move(frame, color, point, winrate, line))
+        moves.append(_first_move(frame, color, line, winrate, success))
     least = _least_good(moves)
     failing = [move for move in moves if move.winrate < least]
-    good = sorted((move for move in moves if move.winrate >= least), key=lambda move: move.has_ko)
-    return good + sorted(failing, key=lambda move: -move.winrate)
+    return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
 
 
 def _least_good(moves: Sequence[SolutionMove]) -> float:
@@ -251,14 +330,15 @@ def _least_good(moves: Sequence[SolutionMove]) -> float:
     return max(move.winrate for move in moves) - AS_GOOD
 
 
-def _afresh(game: Game, color: int) -> Game:
-    """Return a new game that begins with the position of `game`."""
+def _afresh(game: Game, color: int, *, ko: Ko | None = None) -> Game:
+    """Return a new game that begins with the position of `game`, under its rule of ko unless another is given."""
     stones = [
         Move(game.color_at(point), point)
         for point in board_points(game.width, game.height)
         if game.color_at(point) != EMPTY
     ]
-    start = Game(game.width, game.height, game.rules, game.komi)
+    rules = game.rules if ko is None else replace(game.rules, ko=ko)
+    start = Game(game.width, game.height, rules, game.komi)
     start.set_up(stones, color)
     return start
 
@@ -273,10 +353,11 @@ def _other_moves(game: Game, report: SearchReport, region: frozenset[int]) -> li
     return sorted(legal, key=lambda point: (-visits.get(point, 0), -priors[point], point))
 
 
-def _after(game: Game, point: int, color: int) -> Game:
+def _after(game: Game, point: int, color: int, *, is_retaken: bool) -> Game:
+    """Return the game after a move; where a ko that it takes may be retaken, a new game begins."""
     played = game.copy()
     played.play(Move(color, point))
-    return played
+    return _afresh(played, opponent(color)) if is_retaken and played.ko_point != NULL_POINT else played
 
 
 def _half_points(komi: float) -> float:
@@ -284,28 +365,25 @@ def _half_points(komi: float) -> float:
     return round(komi - 0.5) + 0.5
 
 
-def _first_move(frame: Frame, color: int, point: int, winrate: float, line: Sequence[int]) -> SolutionMove:
-    """Return a first move on the original board, `point` and `line` being those of the frame.
+def _first_move(frame: Frame, color: int, line: Sequence[int], winrate: float, success: Success) -> SolutionMove:
+    """Return a first move on the original board with its line, `line` being that of the frame.
 
     The line is cut where it cannot be played, and after two passes in a row.
     """
-    point = frame.outside(point)
-    played, shown_line, has_ko = frame.original.copy(), [point], False
-    for number, each in enumerate(map(frame.outside, line[:_LINE])):
-        if played.is_over or not played.is_legal(Move(color, each)):
-            break
-        played.play(Move(color, each))
-        has_ko = has_ko or played.ko_point != NULL_POINT
-        shown_line = [*shown_line, each] if number else shown_line
-        color = opponent(color)
-    return SolutionMove(point, round(winrate, 4), tuple(shown_line), has_ko)
+    points = [frame.outside(each) for each in line[:_LINE]]
+    played, length = frame.original.copy(), 0
+    while length < len(points) and not played.is_over and played.is_legal(Move(color, points[length])):
+        played.play(Move(color, points[length]))
+        length, color = length + 1, opponent(color)
+    return SolutionMove(points[0], round(winrate, 4), tuple(points[: max(1, length)]), success)
 
 
 def framed(game: Game, region: frozenset[int]) -> Frame | None:
     """Return the problem in `region` of a position in a settled board, None if it cannot be cut out.
 
     That is so if neither side surrounds stones of the other there, or if there is no room for two eyes of each side.
-    If either side could be the surrounding one, it is the side with more of the stones that are outermost.
+    If either side could be the surrounding one, it is the side with more of the stones that are outermost.  Area counts
+    there, and a ko forbids only to retake at once.
     """
     colors = np.array(
         [[game.color_at(xy_to_point(x, y, width=game.width)) for x in range(game.width)] for y in range(game.height)]
@@ -326,9 +404,9 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
                 left, top = place
                 part = np.s_[top : top + size[1], left : left + size[0]]
                 shares = SHARES if zone.shape == (size[1], size[0]) else SHARES[:1]
-                board = _filled(game, colors[part], zone[part], surrounding, shares)
-                if board is not None:
-                    return Frame(board, game, left, top)
+                filled = _filled(game, colors[part], zone[part], surrounding, shares)
+                if filled is not None:
+                    return Frame(filled[0], game, left, top, filled[1])
     return None
 
 
@@ -407,8 +485,8 @@ def _grown(points: Grid) -> Grid:
 
 def _filled(
     game: Game, colors: NDArray[np.int64], zone: Grid, surrounding: int, shares: Sequence[float]
-) -> Game | None:
-    """Return the position with everything outside the zone filled, None if one side would not live there.
+) -> tuple[Game, float | None] | None:
+    """Return the position with everything outside the zone filled, and `Frame.life`; None if one side does not live.
 
     `shares` are those of the other side's fair part to try.  If no side is `surrounding` (EMPTY), each point gets the
     colour of the outermost stone that is nearest.
@@ -427,7 +505,12 @@ def _filled(
             stones[_eyes(area) & ~(_grown(~area) if surrounding == EMPTY else ~area)] = EMPTY
         board = _board_of(game, stones)
         if board is not None and _lives(board, ~zone & (stones != EMPTY)):
-            return board
+            if surrounding == EMPTY:
+                return board, None
+            own, other = (int((~zone & (owner == color)).sum()) for color in (surrounding, opponent(surrounding)))
+            surrounded = int((zone & (colors == opponent(surrounding))).sum())
+            margin = own + int(zone.sum()) - other - surrounded - EYES
+            return board, float(margin if surrounding == BLACK else -margin)
     return None
 
 
@@ -445,7 +528,7 @@ def _nearest(stones: NDArray[np.int64]) -> NDArray[np.int64]:
 def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:
     """Return a game that begins with these stones, None if one of them has no liberty."""
     height, width = stones.shape
-    board = Game(width, height, game.rules, game.komi)
+    board = Game(width, height, replace(RULES, suicide=game.rules.suicide), game.komi)
     try:
         board.set_up(
             [

@@ -4,6 +4,8 @@ The problems need a strong network: TENGEN_PROBLEM_MODEL names an imported b15c1
 """
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +17,7 @@ from sgfmill import sgf
 from gtp_engine import Config, Game, Move, Rules, load_evaluator, parse_vertex
 from gtp_engine.errors import ConfigError, IllegalMoveError, InvalidVertexError
 from gtp_engine.go.benson import new_life_work, pass_alive_map
-from gtp_engine.go.constants import PASS
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_color, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.review.life_and_death import (
@@ -24,10 +26,13 @@ from gtp_engine.review.life_and_death import (
     LifeAndDeath,
     Solution,
     SolutionMove,
+    Success,
     _compared,
     framed,
     parse_region,
 )
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.report import SearchReport
 
 PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
 MODEL = os.environ.get("TENGEN_PROBLEM_MODEL")
@@ -73,7 +78,7 @@ def test_moves_as_good_as_the_best_keep_their_order() -> None:
     game = position(". .\n. .")
     points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2", "B2")]
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.9, 0.05, 0.8, 0.0)]
-    moves = _compared(Frame(game, game), 1, points, reports)  # type: ignore[arg-type]
+    moves = _compared(Frame(game, game), 1, points, reports, Success.SURE)  # type: ignore[arg-type]
     assert [(game.vertex(move.point), move.winrate) for move in moves] == [
         ("B1", 0.95),
         ("B2", 1.0),
@@ -140,16 +145,33 @@ def test_where_both_sides_are_outside_each_has_its_part_of_the_wall() -> None:
     assert right - {0} == {2} and below - {0} == {1}
 
 
-def test_a_move_that_needs_no_ko_comes_before_one_that_does() -> None:
-    game = position(". X O .\nX . X O\n. X O .\n. . . .")
-    points = [parse_vertex(vertex, width=4, height=4) for vertex in ("A1", "D1")]
-    ko = (parse_vertex("B3", width=4, height=4),)  # White takes the ko
-    reports = [
-        SimpleNamespace(winrate=0.01, to_play=2, best=SimpleNamespace(pv=ko)),
-        SimpleNamespace(winrate=0.02, to_play=2, best=None),
-    ]
-    moves = _compared(Frame(game, game), 1, points, reports)  # type: ignore[arg-type]
-    assert [(game.vertex(move.point), move.has_ko) for move in moves] == [("D1", False), ("A1", True)]
+def test_success_is_looked_for_without_ko_then_by_one_then_by_one_with_threats() -> None:
+    """The komi is such that the first side never wins; so all ways are tried, of which the second one is told."""
+    game = position(CORNER)
+    solver, ways = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=1), list[tuple[float, int]]()
+    run = solver._search.run
+
+    def recorded(positions: Sequence[tuple[Game, int]], *limits: Limits) -> list[SearchReport]:
+        ways.extend((positions[0][0].komi, each.retaken) for each in limits if each.visits == 8)
+        reports = run(positions, *limits)
+        return [replace(report, moves=[replace(move, value_black=1.0) for move in report.moves]) for report in reports]
+
+    solver._search.run = recorded  # type: ignore[method-assign]
+    solution = solver.solve(game, WHITE, parse_region("A1:C2", width=13, height=13))
+    assert [retaken for _, retaken in ways[-4:-1]] == [WHITE, EMPTY, BLACK]
+    assert solution.moves[0].success is Success.KO and ", ko)" in solution.to_text()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_life_of_the_surrounded_stones_decides(turned: bool) -> None:
+    """The four stones and two eyes are worth 12 points more alive than dead."""
+    frame = framed(
+        position(CORNER.translate(str.maketrans("XO", "OX")) if turned else CORNER),
+        parse_region("A1:B1", width=13, height=13),
+    )
+    assert frame is not None
+    alive = frame.board.score().margin_black + frame.board.komi
+    assert frame.life == alive + (6 if turned else -6)
 
 
 def test_a_problem_at_the_side_stays_there() -> None:
@@ -186,7 +208,7 @@ def test_a_problem_needs_a_network_that_evaluates_the_score(evaluator: AreaEvalu
 
 def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
     game, (first, second) = position(". .\n. ."), (parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1"))
-    moves = tuple(SolutionMove(point, winrate, (point,), False) for point, winrate in ((first, 0.8), (second, 0.75)))
+    moves = tuple(SolutionMove(point, winrate, (point,)) for point, winrate in ((first, 0.8), (second, 0.75)))
     solution = Solution(game, 1, moves)
     assert solution.to_text() == "A1 (80%): best\nB1 (75%): as good"
     assert "BM" not in solution.to_sgf()
@@ -197,7 +219,7 @@ def test_a_move_that_fails_is_worse_also_where_the_best_is_not_the_first() -> No
     game = position(". .\n. .")
     points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2")]
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.08, 0.0, 0.17)]
-    solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports)))  # type: ignore[arg-type]
+    solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports, Success.SURE)))  # type: ignore[arg-type]
     assert solution.to_text() == "A1 (92%): best\nB1 (100%): as good\nA2 (83%): worse"
     assert solution.to_sgf().count("TE[1]") == 2 and "BM[1]C[A2 (83%): worse]" in solution.to_sgf()
 

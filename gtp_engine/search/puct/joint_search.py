@@ -101,10 +101,10 @@ class JointSearch:
             PuctSearch(one_under_way, self._evaluator, new_player=new_player, calls=self._calls) for _ in range(count)
         ]
 
-    def run(self, positions: Sequence[tuple[Game, int]], limits: Limits) -> list[SearchReport]:
+    def run(self, positions: Sequence[tuple[Game, int]], *limits: Limits) -> list[SearchReport]:
         """Return the report of each position, a game and the colour to play; there may be `count` of them.
 
-        Every search has these limits and a tree of its own.
+        Every search has a tree of its own, and its limits, or the same if only one is given.
 
         The cache of evaluations is emptied before, so that the result does not depend on what was searched before.
         Raises what the evaluator raises.
@@ -115,7 +115,7 @@ class JointSearch:
         for search in searches:
             search.clear()
         under_way = {
-            number: search.playouts(game, limits, to_play=color)
+            number: search.playouts(game, limits[number % len(limits)], to_play=color)
             for number, (search, (game, color)) in enumerate(zip(searches, positions, strict=True))
         }
         reports: dict[int, SearchReport] = {}
