@@ -21,8 +21,8 @@ class Progress:
     The leader is the most visited move at the root, the runner-up the next; `leader_is_best_value` is whether the
     leader also has the better result of the two.  `winrate`, in [0, 1], is the leader's for the side to play;
     `choices` is the number of moves that may be searched at the root, the pass included.  `entropy` is that of the
-    network's policy at the root and `surprise` the divergence of the moves' weights from it, both in nats; None where
-    nobody asks (`time.obvious_share`), or without a network.
+    network's policy at the root and `surprise` the divergence of the moves' weights from it, both in nats; None unless
+    `time.obvious_share` needs them, and without a network.
     """
 
     seconds: float
