@@ -326,8 +326,9 @@ def _compared(
 
 
 def _least_good(moves: Sequence[SolutionMove]) -> float:
-    """Return the least winrate of a move that is as good as the best of `moves`."""
-    return max(move.winrate for move in moves) - AS_GOOD
+    """Return the least winrate of a move that is as good as the best of `moves`: any, if none succeeds."""
+    best = max(move.winrate for move in moves)
+    return best - AS_GOOD if best >= SUCCESS else 0.0
 
 
 def _afresh(game: Game, color: int, *, ko: Ko | None = None) -> Game:

@@ -87,6 +87,15 @@ def test_moves_as_good_as_the_best_keep_their_order() -> None:
     ]
 
 
+def test_where_no_move_succeeds_the_first_search_decides() -> None:
+    """How unlikely each success is says little."""
+    game = position(". .\n. .")
+    points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1")]
+    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.83, 0.72)]
+    moves = _compared(Frame(game, game), 1, points, reports, Success.KO)  # type: ignore[arg-type]
+    assert Solution(game, 1, tuple(moves)).to_text() == "A1 (17%, ko): best\nB1 (28%, ko): as good"
+
+
 def test_the_position_and_its_komi_stay_as_they_were() -> None:
     game = position(CORNER)
     solution = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=0).solve(
