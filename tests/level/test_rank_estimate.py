@@ -231,7 +231,7 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     assert "expected one on 19x19" in report.left_out["small"] and "even game" in report.left_out["handicap"]
     text = report.to_text()
     assert "Ann played like " in text and "the Fox server" in text
-    assert "Cy: no rank. 1 move of a player: expected at least 20 to tell a rank." in text
+    assert "Cy: no rank. 1 move of a player: expected at least 24 to tell a rank." in text
     assert [each["player"] for each in report.to_json()["players"]] == ["Ann", "Bo", "Cy"]
 
     alone = rank_players(meter, table, parsed, player="Ann", most=60).to_json()
