@@ -57,6 +57,7 @@ async def draw_icons(windows: Windows) -> None:
 
 async def take(windows: Windows, address: str) -> None:
     """Write the pictures of the page at an address, on a desktop and a phone, of a score, and of the list of games."""
+    await take_settings(await windows.page(address, width=1180, height=760))
     await take_analysis(await windows.page(address, width=1180, height=760), "web.png")
     page = await windows.page(address, width=390, height=844, touch=True)
     await take_analysis(page, "web-phone.png")
@@ -73,6 +74,21 @@ async def take(windows: Windows, address: str) -> None:
     await page.click("#naming .main")
     await until(page, "document.querySelector('#game-list').innerText.includes('First game of the evening')")
     await page.screenshot(path=PICTURES / "web-games.png")
+
+
+async def take_settings(page: "Page") -> None:
+    """Write a picture of the settings beside a candidate's continuation on the board."""
+    await open_game(page, RECORD)
+    await until(page, "document.querySelector('#number').innerText === '8 / 8'", 300)
+    await page.click("#analyse")
+    await until(page, "document.querySelector('#moves td:last-child')?.innerText.split(' ').length > 4", 300)
+    await page.click("#preferences summary")
+    await until(page, "document.querySelector('#network').options.length > 1")
+    await page.evaluate("document.querySelector('#preferences').scrollIntoView({ block: 'end' })")
+    await page.hover("#moves tbody tr >> nth=0")
+    await until(page, "document.querySelectorAll('.in-line').length > 4", 300)
+    await page.screenshot(path=PICTURES / "web-settings.png")
+    await page.close()
 
 
 async def open_game(page: "Page", record: str) -> None:
