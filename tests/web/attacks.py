@@ -12,10 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+
+QUICK = ("--search", "rave", "--visits", "20", "--threads", "1")
+"""Options of an engine that needs a few milliseconds for a move."""
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
@@ -283,6 +286,11 @@ class GoodClient:
             await self._next(lambda game: game["moves"] == [] and not game["thinking"])
         return found
 
+    async def play(self, vertex: str) -> int:
+        """Play a move and wait for the engine's; return how many there are."""
+        await self._socket.send_json({"do": "play", "vertex": vertex})
+        return len((await self._next(lambda game: not game["thinking"] and len(game["moves"]) % 2 == 0))["moves"])
+
     async def _next(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         while True:
             async with asyncio.timeout(120):
@@ -322,14 +330,12 @@ async def seconds_under(
 
 
 @contextlib.contextmanager
-def server(token: str) -> Iterator[tuple[int, "subprocess.Popen[str]"]]:
+def server(token: str, options: Sequence[str] = QUICK) -> Iterator[tuple[int, "subprocess.Popen[str]"]]:
     """Yield the port and the process of a server whose engine needs a few milliseconds for a move."""
-    command = [sys.executable, "-m", "gtp_engine", "serve", "--port", "0", "--search", "rave"]
+    command = [sys.executable, "-m", "gtp_engine", "serve", "--port", "0", *options]
     with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "log"), "w+", encoding="utf-8") as log:
         environment = {**os.environ, "TENGEN_TOKEN": token, "TENGEN_DATA_DIR": folder}
-        process = subprocess.Popen(
-            [*command, "--visits", "20", "--threads", "1"], env=environment, stderr=log, encoding="utf-8"
-        )
+        process = subprocess.Popen(command, env=environment, stderr=log, encoding="utf-8")
         try:
             while (found := re.search(r"http://127\.0\.0\.1:(\d+)/", _text_of(log.name))) is None:
                 assert process.poll() is None, _text_of(log.name)
