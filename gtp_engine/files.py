@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import sys
 import time
 import zipfile
@@ -110,6 +111,12 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Copy a file with its permissions, whole or not at all; raises OSError."""
+    with replacing(target) as unfinished:
+        shutil.copy2(source, unfinished)
 
 
 def append(path: Path, text: str) -> None:

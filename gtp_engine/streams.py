@@ -4,9 +4,11 @@ Only the server writes to stdout; `claim_streams` redirects all other output, a 
 """
 
 import contextlib
+import errno
 import io
 import os
 import select
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -81,6 +83,21 @@ def write_log(text: str) -> None:
         discard(sys.stderr)
     except (OSError, ValueError):
         return
+
+
+def trouble_of(stream: BinaryIO | TextIO, error: Exception) -> str | None:
+    """Return a sentence about an output that failed, None if its reader has gone.
+
+    A terminal that has gone says what a broken disk says.
+    """
+    is_file = False
+    with contextlib.suppress(OSError, ValueError):
+        is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    if not isinstance(error, OSError) or isinstance(error, ConnectionError):
+        return None
+    if error.errno == errno.EIO and not is_file:
+        return None
+    return f"Error: the output: {error.strerror or error}"
 
 
 def discard(stream: TextIO) -> None:

@@ -112,7 +112,7 @@ def test_where_the_system_has_no_locks_nothing_is_locked(
         assert is_held
 
 
-WRITERS = {"write_text", "write_bytes"}
+WRITERS = {"write_text", "write_bytes", "copyfile", "copy2"}
 NEW_FILES = {
     "kernel_cache.py": "a file of another name each time, which then replaces the kernel's",
     "networks/wheel_download.py": "into a temporary folder",

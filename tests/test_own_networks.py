@@ -120,6 +120,12 @@ def test_a_policy_without_a_legal_move_counts_all_alike() -> None:
     assert out.policy[0, PASS] == pytest.approx(1 / 26)  # type: ignore[attr-defined]
 
 
+def test_a_function_that_knows_the_ownership_has_to_tell_it() -> None:
+    """Dead stones were taken from an ownership of 0 everywhere."""
+    with pytest.raises(ArgumentError, match="an answer without ownership: expected one, as has_ownership says"):
+        evaluated(lambda seen: Guess(np.ones(26)), Game(5), has_ownership=True)
+
+
 def test_metadata_is_written_and_replaced(tmp_path: Path) -> None:
     path = alphago_policy(tmp_path / "net.onnx", encoder="", name="old", planes="", other="gone")
     before = onnx.load(path)
@@ -147,6 +153,13 @@ def test_metadata_is_written_and_replaced(tmp_path: Path) -> None:
         ({"encoder": "mine"}, "encoder 'mine': expected one of katago-v7"),
         ({"colour": "blue"}, "metadata colour: expected"),
         ({"kind": "oracle"}, "kind 'oracle'"),
+        ({"sizes": "1-99"}, "sizes '1-99': expected a range such as 2-25"),
+        ({"sizes": "26x26"}, "sizes '26x26': expected a range such as 2-25"),
+        (
+            {"encoder": "katago-v7"},
+            r"inputs {'spatial': 48} of 'net.onnx': expected {'spatial': 22, 'globals': 19} for",
+        ),
+        ({"encoder": "alphago-49"}, r"inputs {'spatial': 48} of 'net.onnx': expected {'spatial': 49} for alphago-49"),
     ],
 )
 def test_metadata_that_does_not_fit_is_refused(tmp_path: Path, values: dict[str, str], message: str) -> None:
@@ -159,9 +172,11 @@ def test_metadata_that_does_not_fit_is_refused(tmp_path: Path, values: dict[str,
 
 def test_only_onnx_files_get_metadata(tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
-    path.write_text("no network")
-    with pytest.raises(ModelError, match="damaged or no ONNX file"):
-        write_metadata(path, encoder="alphago-48", name="net", sizes="9x9")
+    for content in ("no network", ""):
+        path.write_text(content)
+        with pytest.raises(ModelError, match="damaged or no ONNX file"):
+            write_metadata(path, encoder="alphago-48", name="net", sizes="9x9")
+        assert path.read_text() == content
     assert metadata()
 
 

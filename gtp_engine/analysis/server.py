@@ -29,7 +29,15 @@ from gtp_engine.analysis.worker import Backend, Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.errors import problem, shown, shown_json
-from gtp_engine.streams import MAX_LINE_BYTES, claim_streams, read_lines, wait_for_hangup, write_all, write_log
+from gtp_engine.streams import (
+    MAX_LINE_BYTES,
+    claim_streams,
+    read_lines,
+    trouble_of,
+    wait_for_hangup,
+    write_all,
+    write_log,
+)
 
 _LARGEST_TURN: Final = 2**31 - 1
 
@@ -174,6 +182,8 @@ class Output:
         self._stream: Final = stream
         self._gone: Final = gone
         self._lines: Final[queue.SimpleQueue[bytes | None]] = queue.SimpleQueue()
+        self.trouble: str | None = None
+        """Why nothing more can be written, in a sentence; None if the reader is gone."""
         self._thread: Final = threading.Thread(target=self._write, name="stdout writer", daemon=True)
         self._thread.start()
 
@@ -192,7 +202,8 @@ class Output:
         while (line := self._lines.get()) is not None:
             try:
                 write_all(self._stream, line)
-            except (OSError, ValueError):  # the controller has gone
+            except (OSError, ValueError) as error:
+                self.trouble = trouble_of(self._stream, error)
                 self._gone()
                 return
 
@@ -241,6 +252,11 @@ class AnalysisSession:
             raise self._error
         return not searcher.is_alive()
 
+    @property
+    def trouble(self) -> str | None:
+        """Why stdout could not be written to, in a sentence; None if it could, or if the controller has gone."""
+        return self._output.trouble
+
     def _read(self) -> None:
         """Pass the lines of stdin to a server, then wait for the end."""
         server = AnalysisServer(self._config, self._schedule, self._loaded_backend, self._log)
@@ -279,9 +295,9 @@ def serve(
 ) -> int:
     """Run a whole analysis process on the real stdin and stdout; return its exit status.
 
-    The status is 0 at the end of stdin or with a closed stdout, 130 after Ctrl-C.  Raises the error that made loading
-    fail.  If the searching thread is still loading or compiling at the end, the process exits instead of returning,
-    because that cannot be stopped.
+    The status is 0 at the end of stdin or with a closed stdout, 1 if stdout cannot be written to, 130 after Ctrl-C.
+    Raises the error that made loading fail.  If the searching thread is still loading or compiling at the end, the
+    process exits instead of returning, because that cannot be stopped.
     """
     streams = claim_streams()
     if streams is None:
@@ -291,6 +307,9 @@ def serve(
         has_ended = session.run()
     except KeyboardInterrupt:
         os._exit(130)
+    if session.trouble:
+        log(session.trouble)
+    status = int(session.trouble is not None)
     if not has_ended:
-        os._exit(0)
-    return 0
+        os._exit(status)
+    return status

@@ -113,7 +113,7 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
     from dataclasses import replace
 
     from gtp_engine.play import SharedEngines
-    from gtp_engine.streams import discard, write_log
+    from gtp_engine.streams import discard, trouble_of, write_log
     from gtp_engine.terminal.displays import StartLog, standard_display
     from gtp_engine.terminal.terminal_game import TerminalGame
 
@@ -134,6 +134,9 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
             engine.close()
     try:
         click.echo(farewell, nl=bool(farewell))  # flushes what the display has left, too
-    except OSError:  # the terminal has gone
+    except OSError as error:
+        trouble = trouble_of(sys.stdout, error)
         discard(sys.stdout)
+        if trouble:
+            raise
     return 0

@@ -117,7 +117,8 @@ class SearchConfig(Section, name="search"):
     max_memory: int | None = option(
         None,
         "Largest size of the search tree; when it is full, a search with a network drops its least visited parts, and "
-        "one by rollouts goes on without adding to it; not set: an eighth of the free memory.",
+        "one by rollouts goes on without adding to it; not set: an eighth of the free memory.  All trees and caches of "
+        "a process share a quarter of it.",
         unit="MiB",
         low=16,
         high=2**20,

@@ -236,6 +236,9 @@ class FunctionEvaluator(BareEvaluator):
         out.ownership_black[row] = 0.0
         if guess.ownership is not None:
             out.ownership_black[row, points] = sign * self._numbers("ownership", guess.ownership, len(points))
+        elif self.info.has_ownership:
+            given = f"evaluator {self.info.name}: an answer without ownership"
+            raise ArgumentError(problem(given, expected="one, as has_ownership says"))
         for field in (out.time_left, out.winloss_error, out.score_error):
             field[row] = -1.0
 

@@ -6,6 +6,7 @@ difference, backups, writing.
 """
 
 import difflib
+import filecmp
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from gtp_engine.errors import ConfigError, problem, shown, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import copy_whole, replacing
 from gtp_engine.worker_process import join_command
 
 NAME = "gtp-engine"
@@ -160,12 +161,13 @@ def apply(changes: Iterable[Change]) -> list[Path]:
 
 
 def _back_up(path: Path) -> Path:
-    """Copy a file beside itself, over no other file; return the copy."""
+    """Copy a file beside itself, over no other file; return the copy, which may be there already."""
     number, copy = 1, path.with_name(f"{path.name}.backup")
-    while copy.exists():
+    while copy.exists() and not filecmp.cmp(path, copy, shallow=False):
         number += 1
         copy = path.with_name(f"{path.name}.backup{number}")
-    shutil.copy2(path, copy)
+    if not copy.exists():
+        copy_whole(path, copy)
     return copy
 
 

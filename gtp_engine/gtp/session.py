@@ -29,7 +29,7 @@ from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
 from gtp_engine.gtp.server import TERMINAL, GtpServer
 from gtp_engine.gtp.terminal_guide import WELCOME
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all, write_log
+from gtp_engine.streams import claim_streams, read_lines, trouble_of, wait_for_hangup, write_all, write_log
 
 if TYPE_CHECKING:
     from gtp_engine.config import Config
@@ -49,7 +49,7 @@ REFUSED: Final = 2
 """Exit status when the engine could not be built for a reason that the user has to fix."""
 
 BROKEN: Final = 1
-"""Exit status when the engine could not be built for any other reason."""
+"""Exit status when the engine could not be built for any other reason, or stdout could not be written to."""
 
 
 class Transcript:
@@ -220,7 +220,9 @@ class ReplyWriter:
         self._transcript: Final = transcript
         self._lock: Final = threading.Lock()
         self.is_closed = False
-        """Whether the controller has gone."""
+        """Whether nothing more can be written."""
+        self.trouble: str | None = None
+        """Why, in a sentence; None if the controller has gone."""
 
     def __call__(self, text: str) -> None:
         """Write a piece, or drop it if the controller has gone."""
@@ -230,8 +232,8 @@ class ReplyWriter:
                 self._transcript.sent(decode_line(data))
             try:
                 write_all(self._stdout, data)
-            except (OSError, ValueError):
-                self.is_closed = True
+            except (OSError, ValueError) as error:
+                self.is_closed, self.trouble = True, trouble_of(self._stdout, error)
 
 
 def run_session(
@@ -240,9 +242,10 @@ def run_session(
     stdout: BinaryIO,
     transcript: Transcript | None = None,
     loader: EngineLoader | None = None,
-) -> None:
+) -> str | None:
     """Answer the lines of `stdin` on `stdout` until `quit`, the end of `stdin`, or a closed `stdout`.
 
+    Returns a sentence if `stdout` could not be written to, though there is a reader.
     If `loader` cannot build the engine, the lines read until then are still answered.  `stdout` should be unbuffered;
     it is flushed after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
     """
@@ -261,10 +264,12 @@ def run_session(
     if loader is not None:
         loader.when_refused(lines.end)
     threading.Thread(target=read, name="stdin reader", daemon=True).start()
+    writer = ReplyWriter(stdout, transcript)
     try:
-        answer_lines(server, lines, ReplyWriter(stdout, transcript), transcript)
+        answer_lines(server, lines, writer, transcript)
     finally:
         is_over.set()
+    return writer.trouble
 
 
 def answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transcript: Transcript | None = None) -> None:
@@ -289,9 +294,9 @@ def serve(
     `in_terminal` is whether a person types the commands, who then gets explanations on stderr.
 
     `engine_factory` runs in the loader thread.  The status is 0 after `quit`, the end of stdin or a closed stdout, 2 if
-    the engine could not be built for a reason that the user has to fix, 1 for any other reason, 130 after Ctrl-C.  If
-    the engine is still loading at the end of the session, the process exits at once instead of returning, because a
-    compiler cannot be stopped.
+    the engine could not be built for a reason that the user has to fix, 1 for any other reason or if stdout cannot be
+    written to, 130 after Ctrl-C.  If the engine is still loading at the end of the session, the process exits at once
+    instead of returning, because a compiler cannot be stopped.
     """
     streams = claim_streams()
     if streams is None:
@@ -305,7 +310,9 @@ def serve(
             if in_terminal:
                 log(WELCOME)
                 server.watching = TERMINAL
-            run_session(server, *streams, transcript, loader)
+            if trouble := run_session(server, *streams, transcript, loader):
+                log(trouble)
+                status = BROKEN
     except KeyboardInterrupt:
         status = 130
     patience = LOADER_JOIN if status or config.network.model is None else MODEL_JOIN

@@ -44,6 +44,7 @@ from gtp_engine.arguments import checked
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.files import json_of, replacing
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
 FORMAT: Final = "1"
 KINDS: Final = ("policy", "value", "rollout", "policy+value")
@@ -225,11 +226,11 @@ def _count(values: Mapping[str, str], key: str, least: int = 0) -> int:
 def _sizes(text: str) -> BoardSizes:
     if found := _SIZES.fullmatch(text):
         first, second = int(found[1]), int(found[3])
-        if found[2] == "x" and first and second:
+        if found[2] == "x" and all(MIN_SIZE <= side <= MAX_SIZE for side in (first, second)):
             return BoardSizes((first, first), (second, second))
-        if found[2] == "-" and 0 < first <= second:
+        if found[2] == "-" and MIN_SIZE <= first <= second <= MAX_SIZE:
             return BoardSizes((first, second), (first, second))
-    raise _wrong("sizes", text, "a range such as 2-25 or one size such as 9x9")
+    raise _wrong("sizes", text, f"a range such as {MIN_SIZE}-{MAX_SIZE} or one size such as 9x9")
 
 
 def _scales(text: str) -> Scales:
@@ -272,11 +273,26 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     info, file = info_of(texts), Path(path)
     read_properties(file)
     data = file.read_bytes()
+    _check_inputs(info, data, file)
     kept = [data[start:end] for start, end in _field_spans(data) if not _is_metadata(data[start:end])]
     added = [_bytes_field(_METADATA_FIELD, _bytes_field(1, key) + _bytes_field(2, text)) for key, text in texts.items()]
     with replacing(file) as unfinished:
         unfinished.write_bytes(b"".join([*kept, *added]))
     return info
+
+
+def _check_inputs(info: NetworkInfo, data: bytes, file: Path) -> None:
+    """Raise ModelError for an ONNX file whose inputs are not those that the metadata declares, as far as it says."""
+    try:
+        found = _graph_inputs(data)
+    except (IndexError, ValueError) as error:
+        raise _no_network(file) from error
+    if not found:
+        raise _no_network(file)
+    wanted = {"spatial": info.planes} | ({"globals": info.globals_} if info.globals_ else {})
+    if any(found.get(name, 0) not in (None, channels) for name, channels in wanted.items()):
+        given = f"inputs {found} of {shown(file.name)}"
+        raise ModelError(problem(given, expected=f"{wanted} for {info.encoder}", advice="name another encoder"))
 
 
 @checked
@@ -290,6 +306,9 @@ def read_metadata(path: Path | str) -> NetworkInfo:
 
 _METADATA_FIELD: Final = 14
 """`metadata_props` of ONNX's ModelProto; its messages hold a key in field 1 and a value in field 2."""
+_GRAPH_FIELD: Final = 7
+_INPUT_FIELD: Final = 11
+"""`graph` of ModelProto, `input` of GraphProto."""
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
@@ -304,8 +323,26 @@ def read_properties(path: str | Path) -> dict[str, str]:
         texts = [{number: text.decode() for number, text in pair} for pair in pairs]
         return {text[1]: text.get(2, "") for text in texts}
     except (IndexError, KeyError, ValueError) as error:
-        name = shown(Path(path).name)
-        raise ModelError(problem(f"{name} is damaged or no ONNX file", advice=_HOW_TO_GET_ONE)) from error
+        raise _no_network(Path(path)) from error
+
+
+def _no_network(path: Path) -> ModelError:
+    return ModelError(problem(f"{shown(path.name)} is damaged or no ONNX file", advice=_HOW_TO_GET_ONE))
+
+
+def _graph_inputs(data: bytes) -> dict[str, int | None]:
+    """Return the channels of each input of an ONNX file, which are its second dimension; None if they may vary."""
+    graph = b"".join(content for number, content in _fields(data) if number == _GRAPH_FIELD)
+    found: dict[str, int | None] = {}
+    for number, content in _fields(graph):
+        if number == _INPUT_FIELD:
+            parts = dict(_fields(content))
+            tensor = dict(_fields(parts.get(2, b""))).get(1, b"")  # type.tensor_type.shape.dim
+            dimensions = [each for number, each in _fields(dict(_fields(tensor)).get(2, b"")) if number == 1]
+            size = dimensions[1] if len(dimensions) > 1 else b""
+            is_fixed = size[:1] == b"\x08"  # dim_value, a number; dim_param is a name
+            found[parts.get(1, b"").decode()] = _varint(size, 1)[0] if is_fixed else None
+    return found
 
 
 def _fields(data: bytes) -> list[tuple[int, bytes]]:

@@ -32,6 +32,7 @@ from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
 from gtp_engine.evaluation.from_game import key_of_numbers
 from gtp_engine.evaluation.positions import Positions, board_size
 from gtp_engine.go.board import IntArray
+from gtp_engine.machine import BUDGET
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.decode import (
     EncodedRows,
@@ -346,6 +347,9 @@ class NetworkEvaluator:
             for other in [each for each in self._workspaces if each[1:] == oldest]:
                 del self._workspaces[other]
         size = self._config.cache_positions
+        cache = same_board[0] if same_board else (new_cache(size, n) if size else None)
+        if cache is not None and not same_board:
+            BUDGET.keep(cache.key, sum(array.nbytes for array in cache) / 2**20)
         return _Workspace(
             shape=shape,
             cells=cell_table(width, height),
@@ -353,7 +357,7 @@ class NetworkEvaluator:
             missing=np.zeros(batch, dtype=np.int32),
             symmetries=np.zeros(batch, dtype=np.int32),
             scratch=np.zeros(n, dtype=np.float32),
-            cache=same_board[0] if same_board else (new_cache(size, n) if size else None),
+            cache=cache,
         )
 
 

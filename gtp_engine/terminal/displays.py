@@ -59,7 +59,9 @@ Tick = Callable[[], Screen | None]
 
 
 class Display(Protocol):
-    """A terminal."""
+    """A terminal; `has_keys` is whether it takes single keys, such as arrows."""
+
+    has_keys: bool
 
     def show(self, screen: Screen) -> None:
         """Show a screen."""
@@ -156,6 +158,8 @@ def _in_lines(console: Console, screen: Screen, width: int, most: int, *, gap: b
 class LiveDisplay:
     """Draws every screen in the place of the last one; the arrow keys move a cursor on the board."""
 
+    has_keys = True
+
     def __init__(self, live: Live, keys: KeyReader) -> None:
         self._live: Final = live
         self._keys: Final = keys
@@ -229,6 +233,8 @@ def _is_on_board(board: BoardView, point: int) -> bool:
 
 class PlainDisplay:
     """Prints each screen below the last one, without colours, and reads whole lines."""
+
+    has_keys = False
 
     def __init__(self, stdin: TextIO, stdout: TextIO) -> None:
         self._stdin: Final = stdin

@@ -74,7 +74,7 @@ class TerminalGame:
         self._settings = settings  # of the games that new starts
         self._session = GameSession.start(engine, settings)
         self._message = _("Type a move such as D4, or help.")
-        self._note = ""  # where the last game was saved, shown until the next command
+        self._note = ""  # where the last game was saved, what is odd about a record; shown until the next command
         self._back = 0  # moves before the last one, while the person looks back
         self._copy: Final = _Unfinished()
         self._is_kept_nowhere = False
@@ -118,8 +118,8 @@ class TerminalGame:
         given = self._settings
         self._session = GameSession.load(self._engine, data, human=human, time=given.time, defaults=given)
         loaded = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
-        sentences = [loaded, *map(_sentence, self._session.notes)]
-        self._message = " ".join(sentences)
+        self._message = loaded
+        self._note = " ".join(map(_sentence, self._session.notes))
         self._is_saved = True
         self._begin_scoring()
 
@@ -406,7 +406,7 @@ class TerminalGame:
             self._copy.delete()
             self._continue_record(data)
             self._is_stopped = False
-            self._note = left
+            self._note = f"{left} {self._note}".strip()
 
     def _new(self, words: str) -> None:
         settings = _changed(self._settings, words.split())
@@ -429,7 +429,7 @@ class TerminalGame:
         )
 
     def _help(self, _argument: str) -> None:
-        self._message = help_text()
+        self._message = help_text(has_keys=self._display.has_keys)
 
     def _quit(self, _argument: str) -> None:
         left = self._leave_game()

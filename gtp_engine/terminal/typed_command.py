@@ -84,12 +84,12 @@ def parse_typed(line: str) -> TypedCommand:
     return TypedCommand(first, argument, is_known=False)
 
 
-def help_text() -> str:
+def help_text(*, has_keys: bool = True) -> str:
     """Return what can be typed, one command a line, narrow enough to stand beside a board."""
     meanings = (
         "",
         _("take your move back"),
-        _("look back, also PgUp"),
+        _("look back, also PgUp") if has_keys else _("look back"),
         _("show good moves"),
         _("estimate the score"),
         _("give up the game"),
@@ -99,7 +99,8 @@ def help_text() -> str:
         _("start another game"),
         _("end, also Ctrl-D"),
     )
-    usages = {"D4": _("play there"), _("arrows"): _("move, Enter plays"), **dict(zip(COMMANDS, meanings, strict=True))}
+    usages = {"D4": _("play there")} | ({_("arrows"): _("move, Enter plays")} if has_keys else {})
+    usages |= dict(zip(COMMANDS, meanings, strict=True))
     return "\n".join(f"{usage}{' ' * (12 - cell_len(usage))}{meaning}".rstrip() for usage, meaning in usages.items())
 
 

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 
-from gtp_engine.errors import ConfigError, TengenError, problem, shown, shown_path
-from gtp_engine.streams import claim_streams, read_lines, wait_for_hangup, write_all
+from gtp_engine.errors import ConfigError, TengenError, problem, shown
+from gtp_engine.streams import claim_streams, read_lines, trouble_of, wait_for_hangup, write_all
 from gtp_engine.web.client_socket import NO_MORE, first_of
-from gtp_engine.web.server_settings import DEFAULT_PORT, check_token
+from gtp_engine.web.server_settings import DEFAULT_PORT, certificate_error, check_token
 
 QUEUED_LINES: Final = 1000
 """Lines read ahead of the network; beyond this the controller has to wait."""
@@ -121,8 +121,10 @@ class Bridge:
             data = message.data.encode() if message.type is aiohttp.WSMsgType.TEXT else message.data
             try:
                 await asyncio.to_thread(write_all, self._stdout, data)
-            except (OSError, ValueError):  # the controller has gone
-                return
+            except (OSError, ValueError) as error:
+                if trouble_of(self._stdout, error):
+                    raise
+                return  # the controller has gone
         if self._socket.close_code != aiohttp.WSCloseCode.OK:
             raise BridgeError("the connection to the server was lost")
 
@@ -155,6 +157,7 @@ def run(url: str, token: str | None, certificate: str | None) -> int:
     """Run the whole process on the real stdin and stdout; return its exit status.  Raises BridgeError, ConfigError."""
     address = server_url(url)
     check_token(token)
+    _trust(certificate)  # a mistake is reported before the streams are claimed
     streams = claim_streams()
     if streams is not None:
         asyncio.run(connect(address, token, certificate, *streams))
@@ -169,7 +172,7 @@ def _trust(certificate: str | None) -> ssl.SSLContext | bool:
     try:
         context.load_verify_locations(certificate)
     except (OSError, ValueError) as error:
-        raise ConfigError(problem(f"certificate {shown_path(certificate)}: {error}", expected="a PEM file")) from None
+        raise certificate_error(error, certificate, expected="a PEM file") from None
     return context
 
 

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.errors import ConfigError, problem, shown, shown_path
 
 DEFAULT_PORT: Final = 8361
 """A port that is registered for nothing; 361 are the points of the board."""
@@ -129,6 +129,19 @@ def check_token(token: str | None) -> None:
     if token is not None and not _TOKEN.fullmatch(token):
         expected = f"{LEAST_TOKEN} or more letters, digits, - and _, as it is part of addresses"
         raise ConfigError(problem("this token", expected=expected))
+
+
+def certificate_error(error: OSError | ValueError, *paths: str | None, expected: str) -> ConfigError:
+    """Return the error for PEM files that cannot be read or do not serve."""
+    for path in filter(None, paths):
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as missing:
+            reason = missing.strerror or missing
+            return ConfigError(problem(f"{shown_path(path)} cannot be read: {reason}", expected=expected))
+    given = f"certificate {shown_path(paths[0] or '')}"
+    return ConfigError(problem(f"{given}: {getattr(error, 'reason', None) or error}", expected=expected))
 
 
 def new_token() -> str:

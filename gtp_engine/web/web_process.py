@@ -40,7 +40,15 @@ from gtp_engine.web.operations import DRAIN_WAIT, Health, Operations, ServerLog
 from gtp_engine.web.play_socket import serve_page
 from gtp_engine.web.protocol_sockets import GtpSessions, serve_analysis
 from gtp_engine.web.saved_games import SavedGames
-from gtp_engine.web.server_settings import HIDDEN, NO_TOKEN, PER_ADDRESS, ServerSettings, greeting, new_token
+from gtp_engine.web.server_settings import (
+    HIDDEN,
+    NO_TOKEN,
+    PER_ADDRESS,
+    ServerSettings,
+    certificate_error,
+    greeting,
+    new_token,
+)
 
 MOST_THREADS: Final = 256
 """Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""
@@ -433,7 +441,5 @@ def encryption_of(certificate: str | None, key: str | None) -> ssl.SSLContext | 
     try:
         context.load_cert_chain(certificate, key)
     except (OSError, ValueError) as error:  # SSLError is an OSError
-        raise ConfigError(
-            problem(f"certificate {certificate}: {error}", expected="PEM files of a certificate and its key")
-        ) from None
+        raise certificate_error(error, certificate, key, expected="PEM files of a certificate and its key") from None
     return context

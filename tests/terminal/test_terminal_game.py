@@ -32,6 +32,8 @@ from gtp_engine.terminal.typed_command import save
 class Script:
     """A display on which lines are typed; an exception among them is raised, as Ctrl-C does."""
 
+    has_keys = True
+
     def __init__(self, *lines: str | type[BaseException]) -> None:
         self.lines = list(lines)
         self.screens: list[Screen] = []
@@ -364,8 +366,20 @@ class TestFiles:
     def test_what_of_a_record_was_left_out_is_said(self, engine: Engine, folder: Path) -> None:
         (folder / "game.sgf").write_text("(;SZ[7];B[aa];W[aa];B[bb])")
         note = "Move 2 (white): illegal move: A7 is occupied; what follows was left out."
-        assert play(engine, "load game").messages[1] == f"Loaded: you play White. {note}"
+        assert play(engine, "load game").messages[1] == f"{note} Loaded: you play White."
         assert len(engine.game.moves) == 1
+
+    def test_a_record_that_is_cut_off_is_said_to_be_also_where_the_engine_moves_first(
+        self, engine: Engine, folder: Path
+    ) -> None:
+        """The engine's move hid it."""
+        (folder / "game.sgf").write_text("(;SZ[7];B[dd];W[bb];B[c")
+        script = Script("quit", "no")
+        game = TerminalGame(engine, GameSettings(width=7), script)
+        game.load("game", human=WHITE)
+        game.run()
+        assert script.messages[0].startswith("The record is cut off in a value"), script.messages
+        assert "plays" in script.messages[0]
 
     def test_a_record_may_have_no_suffix(self, engine: Engine, folder: Path) -> None:
         (folder / "game").write_text("(;SZ[7];B[aa])")

@@ -39,6 +39,11 @@ def test_the_help_fits_beside_a_board_of_19_lines_on_80_columns() -> None:
     assert all(parse_typed(line[:12].split()[0]).is_known for line in help_text().splitlines() if "arrows" not in line)
 
 
+def test_the_help_of_a_plain_terminal_names_no_keys() -> None:
+    assert "PgUp" in help_text() and "arrows" in help_text()
+    assert not {"PgUp", "arrows"} & {*help_text(has_keys=False).replace(",", " ").split()}
+
+
 def test_a_folder_is_named_as_it_was_typed(tmp_path: Path) -> None:
     with pytest.raises(SgfError, match="expected a regular file") as caught:
         read_record(str(tmp_path))

@@ -286,10 +286,10 @@ class GoodClient:
             await self._next(lambda game: game["moves"] == [] and not game["thinking"])
         return found
 
-    async def play(self, vertex: str) -> int:
-        """Play a move and wait for the engine's; return how many there are."""
+    async def play(self, vertex: str) -> dict[str, Any]:
+        """Play a move and wait for the engine's; return the game."""
         await self._socket.send_json({"do": "play", "vertex": vertex})
-        return len((await self._next(lambda game: not game["thinking"] and len(game["moves"]) % 2 == 0))["moves"])
+        return await self._next(lambda game: not game["thinking"] and len(game["moves"]) % 2 == 0)
 
     async def _next(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         while True:

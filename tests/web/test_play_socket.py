@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
+from busy_machine import bound
 from web.serving import RolloutSource, close, run, serving, until
 
 from gtp_engine.clock import TimeLeft, TimeSettings
@@ -31,7 +32,7 @@ NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "han
 async def hear(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str, Any]:
     """Return the next message of a kind; a game is awaited until the engine does not think."""
     while True:
-        message: dict[str, Any] = await socket.receive_json()
+        message: dict[str, Any] = await socket.receive_json(timeout=bound(60))
         if message["type"] == kind and not message.get("thinking") and not message.get("is_engine_turn"):
             return message
 
@@ -39,7 +40,7 @@ async def hear(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str,
 async def hear_any(socket: ClientWebSocketResponse) -> dict[str, Any]:
     """Return the next state of a game, whether the engine thinks or not."""
     while True:
-        message: dict[str, Any] = await socket.receive_json()
+        message: dict[str, Any] = await socket.receive_json(timeout=bound(60))
         if message["type"] == "game":
             return message
 

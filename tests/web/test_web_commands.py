@@ -24,7 +24,11 @@ def test_without_aiohttp_one_sentence_says_how_to_install_it(
         (["serve", "--token", "short"], "16 or more letters"),
         (["serve", "--key", "key.pem"], "a key without a certificate"),
         (["serve", "--port", "65536"], "an integer from 0 to 65535"),
-        (["serve", "--certificate", "missing.pem"], "missing.pem"),
+        (
+            ["serve", "--certificate", "missing.pem"],
+            "'missing.pem' cannot be read: No such file or directory: expected",
+        ),
+        (["connect", "127.0.0.1:1", "--certificate", "missing.pem"], "'missing.pem' cannot be read: No such file"),
         (["connect", "ftp://x"], "expected HOST, HOST:PORT"),
         (["connect", "127.0.0.1:1", "--token", "a token of two\nlines"], "16 or more letters"),
     ],

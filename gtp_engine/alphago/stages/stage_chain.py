@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.errors import ConfigError, counted
-from gtp_engine.files import write_result, writing
+from gtp_engine.files import copy_whole, write_result, writing
 from gtp_engine.machine import available_cores
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.statistics import format_standings
@@ -99,7 +99,7 @@ def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") ->
     with writing(network, ConfigError, "networks to"):
         network.mkdir(exist_ok=True)
         for product in _PRODUCTS:
-            shutil.copy2(folder / product, network)
+            copy_whole(folder / product, network / Path(product).name)
     players = players_of(network, plan.seconds, gnugo)
     match_terms = MatchTerms(plan.size, plan.games, plan.seconds)
     if status := carry_out_all(match_steps(players, match_terms, matches, parallel=available_cores())):

@@ -25,7 +25,8 @@ that results depend on what was searched before.
 
 import time
 from collections import deque
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 from typing import Final
@@ -47,6 +48,7 @@ from gtp_engine.evaluation.from_game import advantage_black, conditions_of, writ
 from gtp_engine.evaluation.positions import Conditions
 from gtp_engine.go.constants import BLACK, EMPTY, Move, opponent
 from gtp_engine.go.game import Game
+from gtp_engine.machine import BUDGET
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.puct.anti_mirror import (
@@ -166,51 +168,55 @@ class PuctSearch:
         # 1. The root.
         start = time.perf_counter()
         position = self._position(game, limits, game.to_play if to_play is None else to_play)
-        tree = self._tree_at(position, pass_goes_on=pass_goes_on(self.config.puct, limits))
-        is_new = tree.raw is None
-        if is_new:
-            job = self._evaluate_root(tree)
-            yield
-            self._receive_root(tree, job)
-        run = SearchRun(self, tree, position, limits, start)
-        run.enter_root(is_new=is_new)
-        while moves := run.moves_without_ownership():
-            job = run.evaluate_after(moves)
-            yield
-            if not run.receive_after(moves, job):
-                break
-        free, under_way = list(tree.buffers.batches), deque[Batch]()
-        try:
-            while run.goes_on():
-                # 2. Select, while older batches are being evaluated.
-                while free and run.select(free[-1], under_way):
-                    # 3. Evaluate.
-                    run.evaluate(free[-1])
-                    under_way.append(free.pop())
-                if not under_way:
-                    break
+        with self._tree_at(position, pass_goes_on=pass_goes_on(self.config.puct, limits)) as tree:
+            is_new = tree.raw is None
+            if is_new:
+                job = self._evaluate_root(tree)
                 yield
-                if not run.wait(under_way[0]):
+                self._receive_root(tree, job)
+            run = SearchRun(self, tree, position, limits, start)
+            run.enter_root(is_new=is_new)
+            while moves := run.moves_without_ownership():
+                job = run.evaluate_after(moves)
+                yield
+                if not run.receive_after(moves, job):
                     break
-                # 4. Expand and back up.
-                free.append(under_way[0])
-                run.back_up(under_way.popleft())
-        finally:
-            for batch in under_way:
-                abandon(tree.store.tree, batch.leaves)
-        return run.final_report()
+            free, under_way = list(tree.buffers.batches), deque[Batch]()
+            try:
+                while run.goes_on():
+                    # 2. Select, while older batches are being evaluated.
+                    while free and run.select(free[-1], under_way):
+                        # 3. Evaluate.
+                        run.evaluate(free[-1])
+                        under_way.append(free.pop())
+                    if not under_way:
+                        break
+                    yield
+                    if not run.wait(under_way[0]):
+                        break
+                    # 4. Expand and back up.
+                    free.append(under_way[0])
+                    run.back_up(under_way.popleft())
+            finally:
+                for batch in under_way:
+                    abandon(tree.store.tree, batch.leaves)
+            return run.final_report()
 
     def known(self, game: Game, color: int) -> SearchReport | None:
         """Return what the tree of the last search holds about a position (`node_report`), None if it is not in it."""
-        node = None if self._tree is None else self._tree.node_of(game, color)
-        return None if node is None or self._tree is None else node_report(self._tree.store.tree, node, color)
+        if self._tree is None:
+            return None
+        with BUDGET.using(self._tree.store):
+            node = self._tree.node_of(game, color)
+            return None if node is None else node_report(self._tree.store.tree, node, color)
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
         self.calls.drain()
         self.random = np.random.default_rng(self.seed)
         if self._tree is not None:
-            self._tree.clear()
+            with BUDGET.using(self._tree.store):
+                self._tree.clear()
             self._tree.buffers.set_seed(self.seed)
 
     def set_seed(self, seed: int | None) -> None:
@@ -240,8 +246,12 @@ class PuctSearch:
             retaken=limits.retaken,
         )
 
-    def _tree_at(self, position: RootPosition, *, pass_goes_on: bool) -> ReusableTree:
-        """Return the tree with its root at a position, which is in `root_positions` as the evaluator is to see it."""
+    @contextmanager
+    def _tree_at(self, position: RootPosition, *, pass_goes_on: bool) -> Iterator[ReusableTree]:
+        """Yield the tree with its root at a position, which is in `root_positions` as the evaluator is to see it.
+
+        Its memory is not given to others in the `with` block.
+        """
         board_size = position.game.width, position.game.height
         if self._tree is None or self._tree.buffers.board_size != board_size:
             size = self.config.puct.eval_batch or self.evaluator.info.search_batch(*board_size)
@@ -251,11 +261,13 @@ class PuctSearch:
             if self._new_player is not None:
                 buffers.player = self._new_player(size, board_size, buffers.rollout_rng)
             self._tree = ReusableTree(self.config, buffers, explores_by_people=self._explores)
-        self._tree.move_root(position, pass_goes_on=pass_goes_on)
-        for batch in self._tree.buffers.batches:
-            write_conditions(batch.leaves.positions, slice(None), self.conditions(position))
-        self.write_root(self._tree, position, pass_goes_on=pass_goes_on)
-        return self._tree
+        tree = self._tree
+        with BUDGET.using(tree.store):
+            tree.move_root(position, pass_goes_on=pass_goes_on)
+            for batch in tree.buffers.batches:
+                write_conditions(batch.leaves.positions, slice(None), self.conditions(position))
+            self.write_root(tree, position, pass_goes_on=pass_goes_on)
+            yield tree
 
     def write_root(self, tree: ReusableTree, position: RootPosition, *, pass_goes_on: bool = False) -> None:
         """Write a position to the `root_positions` of a tree."""

@@ -11,6 +11,7 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
+from gtp_engine.machine import BUDGET, MemoryBudget
 from gtp_engine.search.puct.expand import Ownership, new_ownership
 from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
@@ -47,21 +48,45 @@ def _bytes(tree: Tree) -> int:
 class TreeStore:
     """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
 
-    Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
-    new ones exist side by side for a moment.  `bias_free_share` is the share of their corrections that nodes take with
-    them when they leave the tree, if `extras` has room for corrections.
+    Beyond its first arrays it holds what the process's `budget` allows, if there is one.  Where it cannot grow any
+    more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the new ones exist side by
+    side for a moment.  `bias_free_share` is the share of their corrections that nodes take with them when they leave
+    the tree, if `extras` has room for corrections.
     """
 
-    def __init__(self, max_memory: int, moves: int, extras: Extras, *, bias_free_share: float = 0.0) -> None:
+    def __init__(
+        self,
+        max_memory: int,
+        moves: int,
+        extras: Extras,
+        *,
+        bias_free_share: float = 0.0,
+        budget: MemoryBudget | None = None,
+    ) -> None:
+        self._max_memory: Final = max_memory
+        self._budget: Final = budget
         self._moves: Final = moves
         self._extras: Final = extras
         self._bias_free_share: Final = bias_free_share
         least = _bytes(new_tree(1, 1, extras))
         self._node_bytes: Final = _bytes(new_tree(2, 1, extras)) - least
         self._edge_bytes: Final = _bytes(new_tree(1, 2, extras)) - least
-        nodes = min(max_memory * 2**20 // (self._node_bytes + moves * self._edge_bytes), _MOST_EDGES // moves)
-        self._max_nodes: Final = max(_LEAST_NODES, nodes)
+        self._max_nodes: Final = max(_LEAST_NODES, min(self._nodes_in(max_memory), _MOST_EDGES // moves))
         self.tree = self._empty()
+        if budget is not None:
+            budget.join(self)
+
+    def _nodes_in(self, memory: float) -> int:
+        """Return how many nodes, each with all its edges, fit into so many MiB."""
+        return int(memory * 2**20 // (self._node_bytes + self._moves * self._edge_bytes))
+
+    def _allowed(self, nodes: int) -> int:
+        """Return how many nodes there may be now, where so many are wanted."""
+        if self._budget is None or nodes <= _INITIAL_NODES:
+            return self._max_nodes
+        wanted = self.memory * nodes / self.used
+        allowed = self._nodes_in(self._budget.allowed(self, wanted, self._max_memory))
+        return min(self._max_nodes, max(_INITIAL_NODES, allowed))
 
     def _empty(self, nodes: int = _INITIAL_NODES) -> Tree:
         nodes = min(nodes, self._max_nodes)
@@ -94,7 +119,7 @@ class TreeStore:
 
     def is_full(self, nodes: int) -> bool:
         """Return whether the memory allows fewer than `nodes` more."""
-        return self.used + nodes > self._max_nodes
+        return self.used + nodes > self._allowed(self.used + nodes)
 
     def reserve(self, nodes: int) -> None:
         """Grow the arrays to hold `nodes` more, each with its edges, as far as the memory allows.
@@ -173,7 +198,8 @@ class TreeStore:
         order = np.argsort(-tree.visits[:used], kind="stable")
         nodes = 1 + np.cumsum(tree.tried[:used][order], dtype=np.int64)
         edges = 1 + np.cumsum(tree.edges[:used][order], dtype=np.int64)
-        fits = (nodes <= _KEPT_SHARE * self._max_nodes) & (edges <= _KEPT_SHARE * tree.move.size)
+        most = self._allowed(used)
+        fits = (nodes <= _KEPT_SHARE * most) & (edges <= _KEPT_SHARE * min(tree.move.size, most * self._moves))
         kept = int(np.count_nonzero(fits))
         return int(tree.visits[order[kept]]) + 1 if kept < used else 0
 
@@ -205,6 +231,7 @@ class ReusableTree:
                 edge_visits=puct.more_passing_hacks,
             ),
             bias_free_share=puct.subtree_bias_free_share,
+            budget=BUDGET,
         )
         self.ownership = new_ownership(width, height, with_moves=False)
         """Sums of the ownership at the leaves since the root was last moved."""
@@ -231,7 +258,7 @@ class ReusableTree:
 
     def node_of(self, game: Game, color: int) -> int | None:
         """Return the node of a position, however the tree was searched; None if it is not in the tree."""
-        root = self._position
+        root = self._position if self.store.tree.state[ROOT] == EXPANDED else None
         moves = None if root is None else moves_since(root.game, root.color, game, color)
         node: int | None = None if moves is None else ROOT
         for move in moves or ():

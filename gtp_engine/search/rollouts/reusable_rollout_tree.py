@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gtp_engine.go.area import new_tax_work
 from gtp_engine.go.board import padded_length, storage_length
 from gtp_engine.go.constants import MAX_SIZE
+from gtp_engine.machine import BUDGET
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import new_rollout_work
 from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, RolloutLeaves, ThreadWork
@@ -31,12 +32,14 @@ def _copy_nodes(source: RolloutTree, target: RolloutTree, count: int) -> None:
 class RolloutTreeStore:
     """A tree that grows as needed, up to `max_memory` MiB; once that is reached, no more nodes are expanded.
 
+    Beyond its first arrays it grows as far as the process's budget allows; when it is re-rooted it gives back.
     While it grows or is re-rooted, old and new arrays exist side by side for a moment.
     """
 
     def __init__(self, max_memory: int) -> None:
-        self._max_nodes: Final = max(_INITIAL_CAPACITY, max_memory * 2**20 // _BYTES_PER_NODE)
+        self._max_memory: Final = max_memory
         self.tree = new_tree(_INITIAL_CAPACITY)
+        BUDGET.join(self)
 
     @property
     def used(self) -> int:
@@ -54,11 +57,15 @@ class RolloutTreeStore:
 
     def reserve(self, expansions: int) -> None:
         """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""
-        needed = min(self.used + expansions * _MAX_CHILDREN, self._max_nodes)
+        needed = self.used + expansions * _MAX_CHILDREN
         capacity = self.tree.move.size
         if needed <= capacity:
             return
-        larger = new_tree(min(max(needed, capacity * 3 // 2), self._max_nodes))
+        allowed = BUDGET.allowed(self, needed * _BYTES_PER_NODE / 2**20, self._max_memory)
+        most = int(allowed * 2**20 // _BYTES_PER_NODE)
+        if most <= capacity:
+            return
+        larger = new_tree(min(max(needed, capacity * 3 // 2), most))
         _copy_nodes(self.tree, larger, self.used)
         self.tree = larger
 

@@ -17,7 +17,7 @@ from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
-from gtp_engine.machine import available_cores
+from gtp_engine.machine import BUDGET, available_cores
 from gtp_engine.search.limits import Limits, Progress, avoid_until_depths
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rollouts.reusable_rollout_tree import (
@@ -75,10 +75,11 @@ class RolloutSearch:
         color = game.to_play if to_play is None else to_play
         position = RootPosition(game.copy(), color, limits.restrictions)
         tree = self._fitting_tree(game.width, game.height)
-        tree.move_root(position)
-        run = RolloutRun(self, tree, position, limits, start)
-        run.run_to_limits()
-        return run.report()
+        with BUDGET.using(tree.store):
+            tree.move_root(position)
+            run = RolloutRun(self, tree, position, limits, start)
+            run.run_to_limits()
+            return run.report()
 
     def known(self, game: Game, color: int) -> SearchReport | None:
         """Return nothing."""

@@ -526,7 +526,6 @@ def test_a_full_disk_costs_no_more_than_what_does_not_fit(tmp_path: Path, monkey
     (tmp_path / "b1c6").mkdir()
     (tmp_path / "b1c6" / "log.jsonl").touch()
     (tmp_path / "b1c6" / "checkpoint.pt").write_text("damaged")
-    monkeypatch.setattr("gtp_engine.training.distillation.plan.run_part.shutil.copyfile", full)
     monkeypatch.setattr("gtp_engine.files.os.replace", full)
     with Log() as log:
         work = work_of(tmp_path, log, clock(100.0))

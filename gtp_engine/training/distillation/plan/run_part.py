@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import torch
 
 from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown_path
-from gtp_engine.files import writing
+from gtp_engine.files import copy_whole, writing
 from gtp_engine.machine import available_cores, describe_machine
 from gtp_engine.selfplay.plans import planner_for
 from gtp_engine.selfplay.policy_games import SEARCH_BATCH
@@ -538,9 +538,8 @@ def write_results(results: Path, report: str, runs: Mapping[str, Path], held_out
     left_out = []
     for source, name in _files_to_keep(runs, held_out):
         try:
-            shutil.copyfile(source, results / name)
+            copy_whole(source, results / name)
         except OSError as error:
-            (results / name).unlink(missing_ok=True)
             left_out.append(f"{name} ({error.strerror or error})")
     if left_out:
         with writing(results, ConfigError, "results to"), (results / _REPORT).open("a", encoding="utf-8") as file:

@@ -1,0 +1,49 @@
+"""Try faults of commands and print what was found, as lines of JSON: `python -m faults.run_faults GROUP [MOST]`."""
+
+import gc
+import json
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+from faults import miniatures
+from faults.fault_runs import try_faults
+from faults.faulty_writes import Writes
+
+
+def warm_up(group: str) -> None:
+    """Import and load before the forks what the commands of a group need, without starting threads."""
+    os.environ.setdefault("MPLCONFIGDIR", os.path.expanduser("~/.cache/matplotlib"))  # its fonts are no writes of ours
+    for names in miniatures.MODULES[: [*miniatures.GROUPS].index(group) + 1]:
+        for name in names:
+            import_module(name)
+    if group != "PLAIN":
+        from gtp_engine.engine.kernels import kernel_calls
+        from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, cache_directory, joined
+
+        Writes.ignored = os.path.realpath(cache_directory())
+        for call in kernel_calls(joined([NETWORK, ROLLOUTS])):
+            call.load()
+    gc.collect()
+    gc.freeze()  # else the forks copy what the collector looks at
+
+
+def main() -> None:
+    warm_up(sys.argv[1])
+    group = getattr(miniatures, sys.argv[1])
+    most = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] != "all" else None
+    names = sys.argv[3:] or [name for name, case in group.items() if most != 0 or not case.is_slow]
+    for name in names:
+        folder = tempfile.mkdtemp()  # not a TemporaryDirectory: the forks would remove it at their end
+        try:
+            print(json.dumps(asdict(try_faults(name, group[name], Path(folder), most=most))), flush=True)
+        finally:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
