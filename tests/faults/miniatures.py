@@ -333,7 +333,6 @@ MODULES: Final = (
         "gtp_engine.review.life_and_death",
         "gtp_engine.review.review_files",
         "gtp_engine.review.score_report",
-        "gtp_engine.review.worker_pool",
         "gtp_engine.terminal.displays",
         "gtp_engine.terminal.terminal_game",
         "gtp_engine.training.distillation.generate",
