@@ -119,10 +119,9 @@ NEW_FILES = {
     "networks/quantization/quantize.py": "`save_model` writes the unfinished file of its callers",
     "nn/quantized_copy.py": "intermediate results, which are computed again where they are missing",
     "review/game_analysis.py": "the head of a file that grows line by line",
-    "review/worker_pool.py": "into a temporary folder",
     "streams.py": "the stream stderr",
     "training/distillation/plan/run_part.py": "the report in a folder that has just been emptied",
-    "training/distillation/workers.py": "into a temporary folder",
+    "workers/ray_cluster.py": "into a temporary folder",
 }
 """Files that write without `replacing`, and why nothing of value can be lost."""
 

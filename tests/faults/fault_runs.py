@@ -35,7 +35,7 @@ class Miniature:
 
     `check` looks at what is there in the end, `kept(box, output)` at what has been said to be there at any moment.
     `stands_in` replaces what costs too much, in the process of the command.  `same` files have the same content after
-    every way to the end; `rewrites` files may be written anew by the same command, so that they are there before.
+    every way to the end.
     """
 
     words: str
