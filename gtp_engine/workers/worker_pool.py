@@ -44,6 +44,9 @@ _LONGEST_PAUSE: Final = 60.0
 _GROWTH_INTERVAL: Final = 5.0
 """Seconds between two looks for machines that have joined."""
 
+_STATUS_INTERVAL: Final = 60.0
+"""Seconds between two notes of how many workers are at work, and on how many machines."""
+
 _NOTE_INTERVAL: Final = 10.0
 """Seconds within which one note tells of all workers that are lost on a machine: they go together."""
 
@@ -279,6 +282,7 @@ class WorkerPool(Generic[Task, Answer]):
         self._is_over = False
         self._events: Final[SimpleQueue[_Entry[Task, Answer] | _Told | None]] = SimpleQueue()
         self._look_again = time.monotonic() + _GROWTH_INTERVAL
+        self._tell_again = time.monotonic() + _STATUS_INTERVAL
         self._grow_to(max(1, host.capacity()) if count is None else count)
         self._thread: Final = threading.Thread(target=self._run, name="worker-pool", daemon=True)
         self._thread.start()
@@ -290,9 +294,11 @@ class WorkerPool(Generic[Task, Answer]):
 
     @property
     def status(self) -> str:
-        """How many workers are at work, and on how many machines."""
-        counts = [tally.workers for tally in self.nodes.copy().values() if tally.workers]
-        return f"{counted(sum(counts), 'worker')} on {counted(len(counts), 'node')}"
+        """How many workers are at work, on how many machines, and what they have done."""
+        tallies = list(self.nodes.copy().values())
+        counts = [tally.workers for tally in tallies if tally.workers]
+        answers = counted(sum(tally.answers for tally in tallies), "answer")
+        return f"{counted(sum(counts), 'worker')} on {counted(len(counts), 'node')}, {answers}"
 
     def submit(self, task: Task) -> "Future[Answer]":
         """Return the future answer of a task.
@@ -332,6 +338,7 @@ class WorkerPool(Generic[Task, Answer]):
                     self._take(event)
                 self._start_again()
                 self._look_for_room()
+                self._tell_status()
                 self._dispatch()
         finally:
             self._is_over = True
@@ -341,6 +348,7 @@ class WorkerPool(Generic[Task, Answer]):
 
     def _seconds_to_wait(self) -> float | None:
         times = [when for when, _ in self._paused[:1]] + [self._look_again] * self._is_growing
+        times += [self._tell_again] * self._has_machines
         return max(0.0, min(times) - time.monotonic()) if times else None
 
     def _drop_events(self) -> None:
@@ -371,6 +379,15 @@ class WorkerPool(Generic[Task, Answer]):
                 self._seat_failed(seat, str(message.error), message.node)
             case _Lost():
                 self._seat_failed(seat, message.reason, seat.node)
+
+    @property
+    def _has_machines(self) -> bool:
+        return any(node != HERE for node in self.nodes)
+
+    def _tell_status(self) -> None:
+        if self._has_machines and time.monotonic() >= self._tell_again:
+            self.note(self.status)
+            self._tell_again = time.monotonic() + _STATUS_INTERVAL
 
     # workers
 

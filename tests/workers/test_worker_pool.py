@@ -192,7 +192,10 @@ def test_machines_that_join_late_get_workers(scripted: Scripted, monkeypatch: py
     host.tells[2](_Ready("late", is_warm=True))
     settled(host, 1)
     assert notes == ["node late has joined"]
-    assert pool.status == "1 worker on 1 node"
+    pool._tell_again = 0.0
+    pool.submit("y")
+    wait_until(lambda: len(notes) > 1)
+    assert notes[1:] == ["1 worker on 1 node, 0 answers"], "now and then"
 
 
 def test_a_task_that_is_cancelled_is_not_done(scripted: Scripted) -> None:
