@@ -316,7 +316,7 @@ def keep_files(sent: SentFolder, root: Path, get: Callable[[Any], bytes]) -> Pat
     while not place.exists():
         with locked(place.with_suffix(".lock")) as is_mine:
             if is_mine and not place.exists():
-                unfinished = place.with_suffix(f".{os.getpid()}")
+                unfinished = place.with_suffix(".part")
                 shutil.rmtree(unfinished, ignore_errors=True)
                 unfinished.mkdir()
                 for name, content in sent.contents.items():
@@ -354,7 +354,7 @@ def place_for_files(node: str) -> Path:
     root = keep_apart()
     try:
         root.mkdir(parents=True, exist_ok=True)
-        probe = root / f"probe-{os.getpid()}"
+        probe = root / "probe"  # of one name, so that killed workers leave one at most
         try:
             probe.write_bytes(bytes(_PROBE_BYTES))
         finally:

@@ -166,9 +166,8 @@ def test_a_machine_without_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytes
         place_for_files("10.0.0.7/abc")
     if Path("/dev/full").exists():
         monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
-        monkeypatch.setattr(ray_cluster.os, "getpid", lambda: "full")
         (tmp_path / "cluster").mkdir()
-        (tmp_path / "cluster" / "probe-full").symlink_to("/dev/full")
+        (tmp_path / "cluster" / "probe").symlink_to("/dev/full")
         with pytest.raises(WorkerError, match=NO_DISK.replace(": .*;", ": No space left on device;")):
             place_for_files("10.0.0.7/abc")
 
