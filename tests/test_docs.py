@@ -125,8 +125,8 @@ def test_a_recipe_names_what_its_files_hold(title: str) -> None:
     assert sources, "it names files"
 
 
-def test_there_are_five_recipes() -> None:
-    assert len(recipes()) == 5
+def test_there_are_six_recipes() -> None:
+    assert len(recipes()) == 6
 
 
 FILE = re.compile(r"(?<![\w./-])[\w./-]+\.(?:onnx|bin\.gz|toml|sgf|json|jsonl)\b")
