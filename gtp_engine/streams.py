@@ -90,11 +90,11 @@ def trouble_of(stream: BinaryIO | TextIO, error: Exception) -> str | None:
 
     A terminal that has gone says what a broken disk says.
     """
+    if not isinstance(error, OSError) or isinstance(error, ConnectionError):
+        return None
     is_file = False
     with contextlib.suppress(OSError, ValueError):
         is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    if not isinstance(error, OSError) or isinstance(error, ConnectionError):
-        return None
     if error.errno == errno.EIO and not is_file:
         return None
     return f"Error: the output: {error.strerror or error}"
