@@ -162,9 +162,10 @@ def test_an_obvious_move_gets_less_time() -> None:
 
 @pytest.mark.parametrize(("share", "expected"), [(0.0, True), (0.95, True), (0.5, False)])
 def test_a_search_ends_when_no_other_move_can_get_its_share_of_visits(share: float, expected: bool) -> None:
-    """In the second that is left the runner-up can get 139 visits."""
+    """In the 0.9 seconds that are left the runner-up can get 129 visits."""
     config = Config().with_values({"puct.futile_visits": share})
     watch = TimeWatcher(TimeBudget(2.0, 2.0), config, NETWORK_THRESHOLDS)
+    assert not any(watch(progress(tenths / 10)) for tenths in range(1, 10))
     assert watch(progress(1.0, playouts=100, leader_visits=150, runner_up_visits=39)) is expected
 
 

@@ -21,11 +21,13 @@ def warm_up(group: str) -> None:
     for names in miniatures.MODULES[: [*miniatures.GROUPS].index(group) + 1]:
         for name in names:
             import_module(name)
+    from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, cache_directory, joined
+
+    Writes.ignored = os.path.realpath(cache_directory())
+    os.environ["NUMBA_CACHE_DIR"] = str(cache_directory().parent)  # not in the folders of the commands
     if group != "PLAIN":
         from gtp_engine.engine.kernels import kernel_calls
-        from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, cache_directory, joined
 
-        Writes.ignored = os.path.realpath(cache_directory())
         for call in kernel_calls(joined([NETWORK, ROLLOUTS])):
             call.load()
     gc.collect()

@@ -241,6 +241,7 @@ def test_needs_engine_is_right_for_every_command(spec: CommandSpec) -> None:
         raise TengenError("asked for the engine")
 
     arguments = {"COLOR": "b", "VERTEX": "D4", "KIND": "none", "RULES": "japanese", "STATUS": "dead", "KEY": "ko"}
+    arguments |= {"NAME": "maxVisits", "JSON": '{"maxVisits":9}'}
     words = [arguments.get(word.rstrip("."), "9") for word in spec.usage.split() if not word.startswith("[")]
     config = Config().with_values({"gtp.kgs_chat": "true"})
     reply = make_server(provider, config).handle_line(f"{spec.name} {' '.join(words)}")

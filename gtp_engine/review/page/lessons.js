@@ -5,7 +5,7 @@ import { _, ngettext } from "./language.js";
 import { pointOf, positionsOf, vertexOf } from "./position.js";
 
 const RIGHT = 1; // points lost below which a move is right
-const LEAST_MOVES = 20; // of a player for a rank
+const LEAST_MOVES = 24; // of a player for a rank
 const STEP_TIME = 700; // milliseconds between two moves of a continuation that is played out
 const MOST_GAMES = 500; // whose lessons are counted; the oldest are forgotten
 const KEY = "lessons";

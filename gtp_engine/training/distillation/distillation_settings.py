@@ -91,7 +91,7 @@ class RankFitSettings(Section, name="rank_fit"):
     """Players whose games tell how moves depend on the rank; every field is an option (`config.option`)."""
 
     players: int = option(30, "Players of each group of ranks, with two games each.", low=4)
-    moves: int = option(24, "Moves of a player looked at in a game.", low=20)
+    moves: int = option(24, "Moves of a player looked at in a game.", low=24)
     least_length: int = option(60, "Moves that a game has at least.", low=1)
     seed: int = option(1, "Seed of the choice of players and games.", low=0, high=MOST_SEEDS - 1)
 

@@ -282,6 +282,6 @@ def test_players_of_all_groups_are_looked_at_alike(tmp_path: Path) -> None:
     lines = [*ranked_lines(6), *(each for each in ranked_lines(30) if each["black_rank"] == "9d")]
     games = list(read_games([write_lines(tmp_path / "games.jsonl", lines)], pytest.fail))
     meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
-    found = list(look_at(games, meter, RankFitSettings(players=5, moves=20)))
+    found = list(look_at(games, meter, RankFitSettings(players=5, moves=24)))
     assert {rank: sum(game.rank == rank for game in found) for rank in (1, 12)} == {1: 10, 12: 10}
-    assert all(game.moves.shape == (20, len(COLUMNS)) for game in found)
+    assert all(game.moves.shape == (24, len(COLUMNS)) for game in found)
