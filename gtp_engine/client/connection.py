@@ -46,6 +46,9 @@ QUIT_SECONDS: Final = 5.0
 STDERR_BYTES: Final = 4096
 """Bytes at the end of a log, or of stderr, that are searched for the engine's last line, which may be a long path."""
 
+STDERR_SECONDS: Final = 0.5
+"""Time in which the last line of an engine that has ended arrives; a program that it started may keep stderr open."""
+
 MOST_WAITING: Final = 10_000
 """Lines of output that wait to be read; a GTP reply has at most some hundred."""
 
@@ -288,6 +291,8 @@ class EngineConnection:
     def died(self, command: str) -> EngineDiedError:
         """Return the error that the engine has ended instead of replying."""
         message = f"{self.label}: the engine {self.link.ending()} instead of replying to {shown(command)}"
+        for keep in self._threads[1:]:
+            keep.join(STDERR_SECONDS)
         words = self.log.last_words()
         return EngineDiedError(f"{message}{f': {whole(words)}' if words else ''}{self.log.hint}")
 

@@ -68,7 +68,7 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             page = await windows.page(f"http://127.0.0.1:{port}/", touch=touch, **size)
             await reviewed(page)
             assert "You played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
-            assert "White: no rank. It takes 20 moves of an even game on 19x19." in await page.inner_text("#ranks")
+            assert "White: no rank. It takes 24 moves of an even game on 19x19." in await page.inner_text("#ranks")
             assert (await page.locator("#mistakes h4").all_inner_texts())[0] == "Your mistakes (Black)"
             await page.click("#mistakes button >> nth=0")
             await until(page, "document.querySelector('#number').innerText === '0 / 6'")
