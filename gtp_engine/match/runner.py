@@ -225,10 +225,10 @@ class _Match:
                 opening = self._openings[self._settings.opening(number) % len(self._openings)]
                 try:
                     played = player.play(number, opening)
-                except (TengenError, OSError) as error:
-                    if not isinstance(error, TaskError):
-                        raise
+                except TaskError as error:
                     self._not_played[number] = str(error)
+                except (TengenError, OSError):
+                    raise
                 except Exception as error:  # a bug, which concerns this game
                     self._not_played[number] = f"{type(error).__name__}: {error}"
                     player.close()

@@ -119,7 +119,7 @@ class OnnxRuntimeSession:
 def _onnxruntime() -> Any:
     """Return the module onnxruntime, which logs nothing and reports nothing.
 
-    Since 1.32 it keeps an identifier of the machine, collects what is run, and sends it to its makers, without asking;
+    Since 1.29 it keeps an identifier of the machine, collects what is run, and sends it to its makers, without asking;
     its import decides whether it does.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

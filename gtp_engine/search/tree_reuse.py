@@ -53,8 +53,8 @@ class RootPosition:
     @property
     def conditions(self) -> tuple[object, ...]:
         """What has to be the same for another search to use the tree."""
-        forced = self.restrictions, self.retaken
-        return forced, self.advantage_black, self.mirroring, self.explored_for, self.ignores_history
+        searched = self.restrictions, self.retaken, self.mirroring, self.explored_for
+        return *searched, self.advantage_black, self.ignores_history
 
 
 class Children(Protocol):

@@ -439,19 +439,24 @@ class OpenGames:
         found = None if best is None else {"name": best.name, "megabytes": round(best.wheel_bytes / 1e6)}
         return {"type": "networks", "names": names, "current": current, "best": found}
 
-    async def use_network(self, name: str) -> None:
-        """Let all games go on with another network, and remember it; raises TengenError."""
+    async def use_network(self, name: str) -> Message:
+        """Let all games go on with another network, and remember it; raises TengenError.
+
+        Return what `networks` says then, which all pages that show a game have been told.
+        """
         if self._choosing.locked():
             raise GameStateError(problem("another network is being loaded", advice="wait until it is there"))
         async with self._choosing:
             await asyncio.to_thread(self._host.use_network, name)
-            await asyncio.to_thread(self._saved.remember_network, (await self.networks())["current"])
+            news = await self.networks()
+            await asyncio.to_thread(self._saved.remember_network, news["current"])
             async with self._lock:
                 games = list(self._games.values())
             for game in games:
                 await game.change_engine(self._engine)
             for game in games:
-                game.publish(await self.networks())
+                game.publish(news)
+        return news
 
     def require_pace(self, address: str) -> None:
         """Raise TooManyGamesError if too many new games have come from an address."""

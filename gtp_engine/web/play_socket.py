@@ -175,8 +175,9 @@ class _Page:
         self._loading = asyncio.create_task(self._answer(self._load_network(_text(fields, "name"))))
 
     async def _load_network(self, name: str) -> None:
-        await self._games.use_network(name)
-        self._send(await self._games.networks())
+        news = await self._games.use_network(name)
+        if self._shown is None:  # else the game has told its pages
+            self._send(news)
 
     async def _delete(self, fields: Fields) -> None:
         await self._games.remove(_text(fields, "id"))

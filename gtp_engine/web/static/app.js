@@ -296,10 +296,8 @@ function showNetworks({ names, current, best }) {
   menu.replaceChildren(...Object.entries(names).map(([name, text]) => new Option(name === "builtin" ? builtin(text) : text, name)));
   if (best) menu.append(new Option(_("the best one that is published, {megabytes} MB to download", best), "best"));
   menu.dataset.current = menu.value = current;
-  if (isOther || menu.disabled) { // else the news of a change stays
-    element("network-news").textContent = isOther ? _("Tengen plays and analyses with {name} now.", { name: names[current] }) : "";
-  }
   menu.disabled = false;
+  element("network-news").textContent = isOther ? _("Tengen plays and analyses with {name} now.", { name: names[current] }) : "";
   if (!isOther) return;
   analysis.restart();
   followAnalysis();
