@@ -19,6 +19,7 @@ Around it:
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
     kernels           compiles all kernels before the first command, or loads them, also in the background
+    kernel_calls      which kernels these are
 
 Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.
 """

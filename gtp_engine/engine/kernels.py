@@ -35,14 +35,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from gtp_engine._jit import KernelCall, interpret_until_loaded, require_saving
+from gtp_engine.engine.kernel_calls import kernel_calls, kernel_halves
 from gtp_engine.errors import counted
-from gtp_engine.go.game_calls import game_calls
 from gtp_engine.kernel_cache import (
-    NETWORK,
-    ROLLOUTS,
     compiled_so_far,
     environment,
-    groups_of,
     is_cache_filled,
     lock,
     mark_cache_filled,
@@ -50,9 +47,7 @@ from gtp_engine.kernel_cache import (
     record_compiled,
 )
 from gtp_engine.machine import available_cores
-from gtp_engine.nn.network_calls import network_calls
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.search_calls import mixing_calls, puct_calls, rollout_calls
 from gtp_engine.streams import exit_at_end_of_input
 
 FIRST_START: Final = "First start: compiling the engine for this processor, up to a minute; later starts take a second."
@@ -78,37 +73,6 @@ _POLL: Final = 0.2
 
 _COMPILER_EXIT: Final = 1.0
 """Seconds that the compiling process gets to end when it is not needed any more."""
-
-
-def kernel_halves(kernels: str) -> tuple[list[KernelCall], list[KernelCall]]:
-    """Return the calls of kernels that Python makes in games for which these groups are compiled, each kernel once.
-
-    The first half are the kernels of the search, the second all others, which take about as long to compile.
-    """
-    first, second = dict[str, KernelCall](), dict[str, KernelCall]()
-    for group in groups_of(kernels):
-        searching, others = _halves_of_group(group)
-        first |= {call.name: call for call in searching}
-        second |= {call.name: call for call in others}
-    return [*first.values()], [*second.values()]
-
-
-def _halves_of_group(group: str) -> tuple[list[KernelCall], list[KernelCall]]:
-    if group == NETWORK:
-        return puct_calls(), [*game_calls(), *network_calls(is_katago=True)]
-    if group == ROLLOUTS:
-        return rollout_calls(), game_calls()
-    from gtp_engine.alphago.alphago_calls import ALPHAGO_CALLS, LINEAR_LEAVES, NETWORKS  # here: few starts need it
-
-    if group == NETWORKS:
-        return puct_calls(), [*game_calls(), *network_calls(is_katago=False), *ALPHAGO_CALLS[group]()]
-    return [] if group == LINEAR_LEAVES else mixing_calls(), ALPHAGO_CALLS[group]()
-
-
-def kernel_calls(kernels: str) -> list[KernelCall]:
-    """Return both halves."""
-    first, second = kernel_halves(kernels)
-    return [*first, *second]
 
 
 class CompilationLog:

@@ -19,7 +19,6 @@ Kernels on `Board`, a NamedTuple of arrays
     ladder            whether a ladder captures a chain; all ladders of a board
     benson            unconditional life and the area it implies
     area              the owner of every point by Tromp and Taylor's rules or under group tax; what taxes take
-    game_calls        the calls of these kernels from Python, to be compiled in advance
 
 Import the modules directly (`from gtp_engine.go.game import Game`).  This file imports nothing, so that the protocol
 layer can use the pure Python modules before numpy and numba are loaded.

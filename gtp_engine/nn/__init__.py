@@ -3,7 +3,6 @@
 loading             from the configuration to an evaluator; tries providers on this machine; start here
 network_evaluator   NetworkEvaluator: cache, model and encoder, decoding
 cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
-network_calls       the calls of these kernels from Python, to be compiled in advance
 onnx_model          a network file on a provider
 openvino_session, onnxruntime_session   the two libraries that run networks
 providers           which provider runs a network, in which precision, and why

@@ -20,5 +20,4 @@ report          SearchReport: the root's moves, the value, ownership; scores for
 tree_reuse      where the position to search now is found in the tree of the last search, and the memory of a tree
 superko         keys of positions on a path, and whether a move would repeat one (kernels)
 rng             random numbers for kernels
-search_calls    the calls of kernels from Python, to be compiled in advance
 """
