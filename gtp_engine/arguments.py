@@ -14,7 +14,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any, Final, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -71,6 +71,7 @@ def _checked_function(function: Callable[..., Any]) -> Callable[..., Any]:
     known: dict[str, set[type]] = {}
     order: list[tuple[str, set[type]]] = []
     hints: dict[str, Any] = {}
+    more: dict[int, str] = {}
 
     def learn() -> None:
         """Look at the annotations, at the first call only: they may name what is defined later."""
@@ -82,11 +83,13 @@ def _checked_function(function: Callable[..., Any]) -> Callable[..., Any]:
             known[name] = set()
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 order.append((name, known[name]))
+            elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                more[parameter.kind] = name
 
-    def check(name: str, value: object, args: tuple[Any, ...]) -> None:
+    def check(name: str, value: object, args: tuple[Any, ...], given_as: str = "") -> None:
         hint = hints.get(name, Any)
         if not _fits(value, hint):
-            given = f"{_title(function, args)}: {name} {shown(value)}"
+            given = f"{_title(function, args)}: {given_as or name} {shown(value)}"
             raise ArgumentError(problem(given, expected=_described(hint)))
         known[name].add(type(value))
 
@@ -97,8 +100,12 @@ def _checked_function(function: Callable[..., Any]) -> Callable[..., Any]:
         for (name, kinds), value in zip(order, args, strict=False):
             if type(value) not in kinds:
                 check(name, value, args)
+        for value in args[len(order) :] if Parameter.VAR_POSITIONAL in more else ():
+            check(more[Parameter.VAR_POSITIONAL], value, args)
         for name, value in named.items():
-            if type(value) not in known.get(name, (type(value),)):
+            if name not in known and Parameter.VAR_KEYWORD in more:
+                check(more[Parameter.VAR_KEYWORD], value, args, name)
+            elif type(value) not in known.get(name, (type(value),)):
                 check(name, value, args)
         return function(*args, **named)
 

@@ -142,8 +142,13 @@ def _move(unfinished: Path, target: Path) -> None:
 
 
 def _unfinished_path(target: Path) -> Path:
-    """Return the path beside `target` of a file that will replace it, another one each time."""
-    return target.with_name(f"{target.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+    """Return the path beside `target` of a file that will replace it, another one each time; raises OSError."""
+    try:
+        unfinished = target.with_name(f"{target.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+        os.access(unfinished, os.F_OK)
+    except ValueError as error:  # no name, or characters that no name has
+        raise OSError(errno.EINVAL, "not a file name") from error
+    return unfinished
 
 
 @contextmanager

@@ -1,15 +1,19 @@
 """The public interface with wrong arguments and with text: it takes them, or says by a TengenError what to give."""
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
+from match_helpers import engine
 
 import gtp_engine
 from gtp_engine import (
@@ -22,28 +26,38 @@ from gtp_engine import (
     Config,
     Engine,
     Game,
+    GameNode,
+    GameTree,
     GtpEngine,
     InvalidColorError,
     InvalidSizeError,
     InvalidVertexError,
     KomiError,
     Limit,
+    LimitError,
     Move,
     Point,
+    PositionEvaluation,
     Rules,
     RulesError,
+    SimpleAnalysisEngine,
+    SimpleGtpEngine,
     TengenError,
     TimeSettings,
     format_vertex,
     load_evaluator,
     parse_vertex,
     play,
+    read_metadata,
     review,
+    write_metadata,
 )
 from gtp_engine.arguments import checked
 from gtp_engine.errors import shown
 from gtp_engine.search.limits import Limits
+from gtp_engine.worker_process import join_command
 
+SCRIPTED_ANALYSIS = join_command([sys.executable, str(Path(__file__).parent / "scripted_analysis.py")])
 CONFIG = Config().with_values({"game.board_size": 5, "search.search": "rave", "search.visits": 2, "search.seed": 1})
 
 
@@ -193,13 +207,60 @@ def test_new_objects(owner: type) -> None:
         (Config, Config),
         (TimeSettings, TimeSettings.none),
         (CancelToken, CancelToken),
+        (GameTree, lambda: GameTree("(;SZ[5];B[aa](;W[bb])(;W[cc]))")),
+        (GameNode, lambda: GameTree("(;SZ[5];B[aa](;W[bb])(;W[cc]))").root.children[0]),
+        (PositionEvaluation, lambda: PositionEvaluation(Color.BLACK, {"C3": 0.7, "pass": 0.3}, 0.5, None)),
         (play.GameSettings, lambda: play.GameSettings(human=BLACK, width=5)),
         (play.GameClock, lambda: play.GameClock(TimeSettings.none())),
     ],
 )
-def test_methods(owner: type, make: Callable[[], Any]) -> None:
+def test_methods(owner: type, make: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     for name, parameters in methods(owner):
         attack(getattr(make(), name), parameters, owner)
+
+
+WAITED = ("every", "timeout")
+"""Seconds: any above 0 would be waited for."""
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), -float("inf"), -(10**400)])
+def test_times_to_wait_are_above_0(seconds: float) -> None:
+    game, scripted = Game(5), engine("--analyzes")
+    calls: list[Callable[[], Any]] = [lambda: SimpleGtpEngine.popen(scripted, timeout=seconds)]
+    with SimpleGtpEngine.popen(scripted) as one, SimpleAnalysisEngine.popen(SCRIPTED_ANALYSIS) as two:
+        calls += [lambda: one.send("name", timeout=seconds), lambda: two.analyse_game(game, timeout=seconds)]
+        for client in (one, two):
+            calls += [partial(client.watch, game, every=seconds), partial(client.watch, game, timeout=seconds)]
+        for call in calls:
+            with pytest.raises(LimitError, match="expected a number above 0"):
+                call()
+        assert one.send("name") == "Scripted", "nothing has been sent that was not answered"
+
+
+def test_methods_of_a_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # logs are written
+    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 0.2)
+    kinds = {SimpleGtpEngine: engine("--analyzes --lists undo"), SimpleAnalysisEngine: SCRIPTED_ANALYSIS}
+    for owner, command in kinds.items():
+        with owner.popen(command) as client:
+            for name, parameters in methods(owner):
+                if name not in ("popen", "connect", "submit", "submit_analysis"):
+                    attack(getattr(client, name), [each for each in parameters if each.name not in WAITED], owner)
+    for call in (GtpEngine.popen, SimpleGtpEngine.popen, SimpleGtpEngine.connect):
+        attack(call, list(inspect.signature(call).parameters.values()), GtpEngine)
+
+
+@pytest.mark.parametrize("path", ["", "\0", "\ud800", "n" * 300, ".", "no/such/folder"])
+def test_names_that_no_file_has(path: str) -> None:
+    onnx, config = partial(write_metadata, encoder="katago-v7", name="x", sizes="9x9"), Config().network
+    calls: list[Callable[[str], Any]] = [GameTree.load, GameTree().save, read_metadata, onnx]
+    calls += [lambda path: load_evaluator(replace(config, model=path), log=print) if path not in ("", ".") else onnx(path)]
+    calls += [lambda path: SimpleGtpEngine.popen([sys.executable, "-c", ""], log=path)]
+    for call in calls:
+        with pytest.raises(TengenError) as caught:
+            call(path)
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 1200
 
 
 WAITS = frozenset({"measure", "wait_for_kernels", "warm_up", "share_kernels", "ponder_after", "analyze"})
@@ -278,11 +339,22 @@ def test_messages_say_what_to_give(call: Callable[[], Any], error: type[TengenEr
         call()
 
 
+def test_several_values_are_checked_one_by_one(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"GameNode\.set: values 3: expected a text"):
+        GameTree().root.set("C", "a", 3)  # type: ignore[arg-type]
+    with pytest.raises(
+        ArgumentError, match=r"write_metadata: license None: expected a text, a number or True or False"
+    ):
+        write_metadata("x.onnx", encoder="katago-v7", name="x", sizes="9x9", license=None)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"command \['gnugo', 3\]: expected texts and paths"):
+        SimpleGtpEngine.popen(["gnugo", 3])  # type: ignore[list-item]
+
+
 def test_all_public_functions_check_their_arguments() -> None:
     plain = {"Choice", "Score", "Move", "GameState", "Hint", "Phase", *dir(gtp_engine.errors)}
     plain |= {"Color"}  # checks its one argument itself
     plain |= {"Evaluator", "EvaluatorInfo", "Seen", "Guess", "NetworkInfo"}  # a protocol and values
-    plain |= {"PlayResult", "Analysis", "MoveAnalysis", "PositionEvaluation"}  # results
+    plain |= {"PlayResult", "Analysis", "MoveAnalysis"}  # results
     plain |= {"AnalysisStream", "AsyncAnalysis"}
     plain |= {"GameReview", "People", "PlayedMove", "Side", "Finding", "Candidate", "GameLine"}  # results
     for module in (gtp_engine, play, review):

@@ -140,6 +140,7 @@ class Analysis:
         return f"{self.side} {self.winrate:.1%}{points}, {counted(self.visits, 'visit')}{line}"
 
 
+@checked
 @dataclass(frozen=True)
 class PositionEvaluation:
     """What a network says about a position without a search; winrate, points and ownership are those of `side`."""

@@ -18,7 +18,8 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
 from typing import Any, Final
 
 from gtp_engine.arguments import checked
@@ -30,6 +31,7 @@ from gtp_engine.client.connection import (
     AsyncClient,
     EngineConnection,
     SimpleClient,
+    checked_seconds,
     whole,
 )
 from gtp_engine.errors import (
@@ -37,9 +39,11 @@ from gtp_engine.errors import (
     EngineDiedError,
     EngineError,
     EngineTimeoutError,
+    LimitError,
+    problem,
     shown,
 )
-from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.constants import BLACK, Move, opponent
 from gtp_engine.go.coords import Color
 from gtp_engine.go.game import Game
 
@@ -115,19 +119,20 @@ class SimpleAnalysisEngine(SimpleClient):
         """Return what the engine finds after each number of moves in `turns`, by default after 0, 1, … up to all.
 
         From Black's view, in the order of `turns`.  Positions are searched side by side, as many as the engine likes.
+        Raises LimitError for turns that the game does not have.
         """
-        wanted = range(len(game.moves) + 1) if turns is None else tuple(turns)
-        answers = Answers(self)
-        query = query_of(game, limit or Limit(), every=math.inf, ownership=ownership)
-        name = self.submit_analysis(game, {**query, "analyzeTurns": list(wanted)}, answers.receive, timeout)
+        wanted, answers, patience = _turns_of(game, turns), Answers(self), self._patience(timeout)
+        queries = _queries_of_turns(game, limit or Limit(), wanted, ownership=ownership)
+        names = [self.submit_analysis(game, query, answers.receive, timeout) for query in queries]
         found: dict[int, Analysis] = {}
         try:
             while set(found) != set(wanted):
-                report = answers.next(self.timeout if timeout is None else timeout)
+                report = answers.next(patience)
                 if report.is_final:
                     found[report.turn] = report
         finally:
-            self.forget(name)
+            for name in names:
+                self.forget(name)
         return [found[turn] for turn in wanted]
 
     def watch(
@@ -143,10 +148,9 @@ class SimpleAnalysisEngine(SimpleClient):
 
         The search goes on until the limit, or until the stream is left.  `timeout` is the longest silence.
         """
-        answers = Answers(self)
+        answers, seconds = Answers(self), self._patience(timeout)
         query = query_of(game, limit, every=every, ownership=ownership)
         name = self.submit_analysis(game, query, answers.receive, timeout)
-        seconds = self.timeout if timeout is None else timeout
 
         def read() -> Analysis:
             report: Analysis = answers.next(seconds, newest=True)
@@ -159,7 +163,7 @@ class SimpleAnalysisEngine(SimpleClient):
     def submit_analysis(self, game: Game, query: dict[str, Any], receive: Receive, timeout: float | None = None) -> str:
         """Send a query, which `query_of` makes; return its name, which `forget` ends.  `receive` gets its reports."""
         vertices, asked = vertices_of(game), dict(query)
-        seconds = self.timeout if timeout is None else timeout
+        seconds = self._patience(timeout)
         sign = max(0.05, min(asked.get("reportDuringSearchEvery", math.inf), seconds / _SIGNS_OF_LIFE))
         asked["reportDuringSearchEvery"] = min(sign, 1e6)
         moves = len(game.moves) - len(asked["moves"])  # of a position that is sent without its moves
@@ -342,11 +346,35 @@ def query_of(game: Game, limit: Limit | None, *, every: float, ownership: bool) 
         "boardXSize": game.width,
         "boardYSize": game.height,
         "analyzeTurns": [len(moves)],
-        "reportDuringSearchEvery": every,
+        "reportDuringSearchEvery": checked_seconds(every, "reports every"),
         "includeOwnership": ownership,
         "overrideSettings": settings,
         **({} if visits is None else {"maxVisits": visits}),
     }
+
+
+def _turns_of(game: Game, turns: Iterable[int] | None) -> tuple[int, ...]:
+    """Return the numbers of moves that are asked for, by default all; raises LimitError for others."""
+    most = len(game.moves)
+    wanted = tuple(range(most + 1)) if turns is None else tuple(turns)
+    for turn in wanted:
+        if not (isinstance(turn, Integral) and 0 <= turn <= most):
+            raise LimitError(problem(f"analysis after {shown(turn)} moves", expected=f"an integer from 0 to {most}"))
+    return tuple(map(int, wanted))
+
+
+def _queries_of_turns(game: Game, limit: Limit, turns: tuple[int, ...], *, ownership: bool) -> Iterator[dict[str, Any]]:
+    """Yield the queries about a game after so many moves; a last position whose side to play was set is its own."""
+    query, wanted = query_of(game, limit, every=math.inf, ownership=ownership), dict.fromkeys(turns)
+    if len(query["moves"]) < len(game.moves):
+        if len(game.moves) in wanted:
+            yield query
+            del wanted[len(game.moves)]
+        before = game.copy()
+        before.to_play = opponent(game.to_play)
+        query = query_of(before, limit, every=math.inf, ownership=ownership)
+    if wanted:
+        yield {**query, "analyzeTurns": list(wanted)}
 
 
 @checked
@@ -371,7 +399,7 @@ class AnalysisEngine(AsyncClient[SimpleAnalysisEngine]):
 
         Without a limit awaiting takes the engine's own, and iterating goes on until it is left.
         """
-        position, seconds = game.copy(), self.plain.timeout if timeout is None else timeout
+        position, seconds = game.copy(), self.plain._patience(timeout)
 
         def reports(limit: Limit | None, every: float) -> _QueryReports:
             return _QueryReports(
@@ -394,11 +422,11 @@ class AnalysisEngine(AsyncClient[SimpleAnalysisEngine]):
         timeout: float | None = None,
     ) -> list[Analysis]:
         """Return what the engine finds after each number of moves; see `SimpleAnalysisEngine.analyse_game`."""
-        wanted = list(range(len(game.moves) + 1) if turns is None else turns)
-        query = query_of(game, limit or Limit(), every=math.inf, ownership=ownership) | {"analyzeTurns": wanted}
-        seconds = self.plain.timeout if timeout is None else timeout
-        finals = await _finals(_QueryReports(self.plain, game.copy(), query, seconds), len(set(wanted)))
-        found = {report.turn: report for report in finals}
+        wanted, seconds = _turns_of(game, turns), self.plain._patience(timeout)
+        queries = _queries_of_turns(game, limit or Limit(), wanted, ownership=ownership)
+        reports = [_QueryReports(self.plain, game.copy(), query, seconds) for query in queries]
+        finals = await asyncio.gather(*(_finals(each, len(each.query["analyzeTurns"])) for each in reports))
+        found = {report.turn: report for each in finals for report in each}
         return [found[turn] for turn in wanted]
 
 
@@ -408,7 +436,7 @@ class _QueryReports:
     def __init__(self, engine: SimpleAnalysisEngine, game: Game, query: dict[str, Any], timeout: float) -> None:
         self._engine: Final = engine
         self._game: Final = game
-        self._query: Final = query
+        self.query: Final = query
         self._timeout: Final = timeout
         self._name = ""
         self._arrived: asyncio.Queue[Analysis | EngineError] = asyncio.Queue()
@@ -422,7 +450,7 @@ class _QueryReports:
                 with contextlib.suppress(RuntimeError):  # the loop has ended
                     loop.call_soon_threadsafe(self._arrived.put_nowait, answer)
 
-            self._name = self._engine.submit_analysis(self._game, self._query, receive, self._timeout)
+            self._name = self._engine.submit_analysis(self._game, self.query, receive, self._timeout)
         while True:
             try:
                 answer = await asyncio.wait_for(self._arrived.get(), _WAIT_SECONDS)

@@ -11,25 +11,30 @@ is not read waits in a queue of `MOST_WAITING` lines; the engine waits once that
 
 import asyncio
 import contextlib
+import math
 import os
 import queue
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
+from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, ClassVar, Final, Generic, ParamSpec, Protocol, Self, TypeVar
+from typing import IO, Any, ClassVar, Final, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar
 
 from gtp_engine.arguments import checked
 from gtp_engine.errors import (
     SHOWN_PATH_LENGTH,
+    ArgumentError,
     EngineDiedError,
     EngineError,
     EngineStartError,
     EngineTimeoutError,
+    LimitError,
+    problem,
     shown,
 )
 from gtp_engine.worker_process import join_command, kill_program, split_command, start_program
@@ -55,8 +60,14 @@ MOST_WAITING: Final = 10_000
 LONGEST_LINE: Final = 1 << 24
 """Bytes of a line; an engine that writes a longer one is ended.  One with every move's ownership has a megabyte."""
 
+Command: TypeAlias = str | Sequence[str | PathLike[str]]
+"""A command line, or its words."""
+
 _LOOK_SECONDS: Final = 0.25
 """Seconds after which a wait looks whether the process still runs: its children may hold its output open."""
+
+_LONGEST_SECONDS: Final = 1e9
+"""Longest time that sockets take: 30 years."""
 
 _STEP_SECONDS: Final = 0.01
 """Seconds between two looks whether there is a line, where none need come."""
@@ -159,7 +170,7 @@ class EngineConnection:
         self, link: Link, name: str, *, label: str, log: "DialogueLog", stderr: IO[bytes] | None = None
     ) -> None:
         self.name: Final = name
-        self.label: Final = label
+        self.label: Final = _plain(label)
         self.link: Final = link
         self.log: Final = log
         self._is_closed = False
@@ -173,30 +184,27 @@ class EngineConnection:
             thread.start()
 
     @staticmethod
-    def popen(
-        command: str | Sequence[str], *, label: str | None = None, log: Path | str | None = None
-    ) -> "EngineConnection":
-        """Return a connection to a new process; raises EngineStartError.
+    def popen(command: Command, *, label: str | None = None, log: Path | str | None = None) -> "EngineConnection":
+        """Return a connection to a new process; raises EngineStartError, and ArgumentError for words that are no text.
 
         A text is split like a shell command line, but run without a shell.  `log` is appended to.  The label is by
         default the program's name.
         """
-        line = command if isinstance(command, str) else join_command(command)
-        program = line
-        dialogue: DialogueLog | None = None
-        try:
-            arguments = split_command(command) if isinstance(command, str) else list(command)
+        words = command if isinstance(command, str) else _checked_words(command)
+        line = words if isinstance(words, str) else join_command(words)
+        with _starting(label or "engine", f"cannot run {whole(line)}"):
+            arguments = split_command(words) if isinstance(words, str) else words
             if not arguments:
                 raise ValueError("no command")
-            program = arguments if isinstance(arguments, str) else arguments[0]
-            label = label or Path(program.split()[0] if isinstance(arguments, str) else program).name
-            dialogue = DialogueLog(log)
-            process = start_program(arguments, stderr=dialogue.file or subprocess.PIPE)
-        except (OSError, ValueError) as error:
-            if dialogue is not None:
-                dialogue.close()
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise EngineStartError(f"{label or 'engine'}: cannot run {whole(program)}: {reason}") from error
+            program = arguments.split()[0] if isinstance(arguments, str) else arguments[0]
+        label = label or Path(program).name
+        dialogue = DialogueLog.opened(log, label)
+        try:
+            with _starting(label, f"cannot run {whole(program)}"):
+                process = start_program(arguments, stderr=dialogue.file or subprocess.PIPE)
+        except EngineStartError:
+            dialogue.close()
+            raise
         return EngineConnection(ProgramLink(process), line, label=label, log=dialogue, stderr=process.stderr)
 
     @staticmethod
@@ -204,23 +212,25 @@ class EngineConnection:
         host: str, port: int, *, label: str | None = None, log: Path | str | None = None, timeout: float = 60.0
     ) -> "EngineConnection":
         """Return a connection to an engine that listens on a TCP port; raises EngineStartError."""
-        name = f"{host}:{port}"
+        name = f"{host}:{shown(port)}"
         label = label or name
+        dialogue = DialogueLog.opened(log, label)
         try:
-            connected = socket.create_connection((host, port), timeout)
-            connected.settimeout(None)  # the reader waits; `next_line` has a deadline
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return EngineConnection(SocketLink(connected), name, label=label, log=DialogueLog(log))
-        except (OSError, OverflowError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise EngineStartError(f"{label}: cannot reach {name}: {reason}") from error
+            with _starting(label, f"cannot reach {_plain(name)}"):
+                connected = socket.create_connection((host, port), min(timeout, _LONGEST_SECONDS))
+                connected.settimeout(None)  # the reader waits; `next_line` has a deadline
+                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return EngineConnection(SocketLink(connected), name, label=label, log=dialogue)
+        except EngineStartError:
+            dialogue.close()
+            raise
 
     def write(self, text: str) -> None:
         """Send a line; raises EngineDiedError."""
         self.log.note(SENT, text)
         try:
             with self._writing:
-                self.link.input.write(text.encode() + b"\n")
+                self.link.input.write(text.encode("utf-8", "replace") + b"\n")
                 self.link.input.flush()
         except (OSError, ValueError) as error:
             raise self.died(text) from error
@@ -328,6 +338,12 @@ class DialogueLog:
         self._start: Final = 0 if self.file is None else self.file.tell()
         self._kept = b""
 
+    @classmethod
+    def opened(cls, path: Path | str | None, label: str) -> Self:
+        """Return the log of an engine with this label; raises EngineStartError."""
+        with _starting(label, f"cannot write the log {whole(str(path))}"):
+            return cls(path)
+
     @property
     def hint(self) -> str:
         """The end of a message: where to look."""
@@ -363,6 +379,39 @@ class DialogueLog:
             self.file.close()
 
 
+@contextlib.contextmanager
+def _starting(label: str, failed: str) -> Iterator[None]:
+    """Raise EngineStartError, which begins with label and `failed`, for what keeps an engine from being started."""
+    try:
+        yield
+    except (OSError, OverflowError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else _plain(str(error))
+        raise EngineStartError(f"{_plain(label)}: {failed}: {reason}") from error
+
+
+def _checked_words(command: Sequence[str | PathLike[str]]) -> list[str]:
+    """Return the words of a command; raises ArgumentError for one that is neither text nor path."""
+    if all(isinstance(word, str | PathLike) for word in command):
+        return [str(fspath(word)) for word in command]
+    raise ArgumentError(problem(f"command {shown(command)}", expected="texts and paths"))
+
+
+def checked_seconds(value: float, what: str) -> float:
+    """Return a time, perhaps infinite; raises LimitError unless it is above 0."""
+    try:
+        seconds = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        seconds = math.inf if value > 0 else 0.0
+    if not seconds > 0:
+        raise LimitError(problem(f"{what} of {shown(value)} s", expected="a number above 0"))
+    return seconds
+
+
+def _plain(text: str) -> str:
+    """Return what begins a message or names an address, on one line and not too long."""
+    return shown(text)[1:-1]
+
+
 def whole(text: str) -> str:
     """Return a program, a reply or an error message quoted for a message: its end may be the useful part."""
     return shown(text, length=SHOWN_PATH_LENGTH)
@@ -377,12 +426,13 @@ class SimpleClient:
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
         self.connection: Final = connection
-        self.timeout = timeout
+        self.timeout = checked_seconds(timeout, "a timeout")
+        """Seconds to wait, unless a call has its own `timeout`."""
 
     @classmethod
     def popen(
         cls,
-        command: str | Sequence[str],
+        command: Command,
         *,
         timeout: float = REPLY_SECONDS,
         label: str | None = None,
@@ -393,6 +443,7 @@ class SimpleClient:
         The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
         file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
         """
+        checked_seconds(timeout, "a timeout")
         return cls(EngineConnection.popen(command, label=label, log=log), timeout)._started()
 
     @classmethod
@@ -406,7 +457,12 @@ class SimpleClient:
         log: Path | str | None = None,
     ) -> Self:
         """Return the engine that listens on a TCP port; raises EngineError.  See `popen`."""
+        checked_seconds(timeout, "a timeout")
         return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)._started()
+
+    def _patience(self, timeout: float | None) -> float:
+        """Return the seconds that a call waits; raises LimitError."""
+        return self.timeout if timeout is None else checked_seconds(timeout, "a timeout")
 
     def _started(self) -> Self:
         """Return this client, once the engine has said what has to be known."""
@@ -456,7 +512,7 @@ class AsyncClient(Generic[Plain]):
     @classmethod
     def popen(
         cls,
-        command: str | Sequence[str],
+        command: Command,
         *,
         timeout: float = REPLY_SECONDS,
         label: str | None = None,

@@ -46,6 +46,7 @@ from gtp_engine.client.connection import (
     AsyncClient,
     EngineConnection,
     SimpleClient,
+    checked_seconds,
     whole,
 )
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
@@ -144,9 +145,10 @@ class SimpleGtpEngine(SimpleClient):
 
     def send_timed(self, command: str, timeout: float | None = None) -> TimedReply:
         """Return the reply with its time; what the engine knows about the position stays as it is."""
+        patience = self._patience(timeout)
         self._end_analysis()
         self._write(command)
-        seconds, lines = self._receive(command, time.monotonic(), self.timeout if timeout is None else timeout)
+        seconds, lines = self._receive(command, time.monotonic(), patience)
         self.connection.log.note(RECEIVED, "\n".join(lines))
         head = _REPLY_HEAD.match(lines[0])
         assert head is not None, "_receive returns only replies"
@@ -240,8 +242,8 @@ class SimpleGtpEngine(SimpleClient):
 
     def play_moves(self, game: Game, moves: Sequence[Move]) -> None:
         """Send moves or stones to the engine, on the board of a game; raises CommandFailedError when it refuses one."""
-        for move in moves:
-            self.send(f"play {_letter(move.color)} {game.vertex(move.point)}")
+        for color, point in map(game.as_move, moves):
+            self.send(f"play {_letter(color)} {game.vertex(point)}")
 
     # --- moves and scores ---
 
@@ -257,7 +259,7 @@ class SimpleGtpEngine(SimpleClient):
         self.set_position(game)
         self._set_limit(limit)
         known, self._position = self._position, None
-        reply = self.genmove(mover, (limit.time or 0.0) + (self.timeout if timeout is None else timeout))
+        reply = self.genmove(mover, (limit.time or 0.0) + self._patience(timeout))
         if reply.text.lower() == "resign":
             return PlayResult(None, reply.seconds)
         try:
@@ -307,7 +309,7 @@ class SimpleGtpEngine(SimpleClient):
         """Return the reports of a search of the position of a game, about one in `every` seconds.
 
         Winrates and points are those of the side to play.  The search goes on until the limit, or until the stream is
-        left.  `timeout` is the longest wait for a report.
+        left.  `timeout` is the longest wait for a report; two come in that time even if `every` is longer.
         """
         limit = limit or Limit()
         if limit.playouts is not None:
@@ -320,14 +322,16 @@ class SimpleGtpEngine(SimpleClient):
                 f"{self.label}: {self.name} has no analysis: it lists neither kata-analyze nor lz-analyze"
             )
         self.set_position(game)
-        interval = max(1, round(100 * min(every, (limit.time or math.inf) / 2)))
+        patience = self._patience(timeout)
+        seconds = min(checked_seconds(every, "reports every"), (limit.time or math.inf) / 2, patience / 2)
+        interval = max(1, round(min(100 * seconds, NO_LIMIT)))
         extras = f" rootInfo true{' ownership true' if ownership else ''}" if kind == "kata-analyze" else ""
         command = f"{kind} {_letter(game.to_play).lower()} {interval}{extras}"
         self._end_analysis()
         self._write(command)
         self._analysis += 1
         self._is_analysing, self._is_stopping = True, False
-        reading = _GtpReports(self, command, game, limit, self.timeout if timeout is None else timeout)
+        reading = _GtpReports(self, command, game, limit, patience)
         return AnalysisStream(reading.read, reading.stop)
 
     def _end_analysis(self) -> list[str]:
@@ -390,12 +394,15 @@ class SimpleGtpEngine(SimpleClient):
             return {}
         return {str(name): str(value) for name, value in json.loads(self.send("kata-get-params")).items()}
 
-    def set_option(self, name: str, value: str | float) -> None:
+    def set_option(self, name: str, value: str | float | bool) -> None:
         """Change a setting of the engine, by KataGo's command, Leela Zero's, or the command of that name.
 
-        GNU Go's `level` is such a command.
+        GNU Go's `level` is such a command.  True and False are sent as "true" and "false".
         """
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+        try:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+        except ValueError:  # an integer of more than 4300 digits
+            raise EngineError(f"{self.label}: option {shown(name)} {shown(value)}: too long a number") from None
         if self.lists("kata-set-param"):
             self.send(f"kata-set-param {name} {text}")
         elif self.lists("lz-setoption"):
@@ -632,7 +639,7 @@ class GtpEngine(AsyncClient[SimpleGtpEngine]):
         """Return the settings that `set_option` changes, by name."""
         return await self._call(self.plain.options)
 
-    async def set_option(self, name: str, value: str | float) -> None:
+    async def set_option(self, name: str, value: str | float | bool) -> None:
         """Change a setting of the engine; see `SimpleGtpEngine.set_option`."""
         await self._call(self.plain.set_option, name, value)
 

@@ -99,7 +99,7 @@ class Option:
         An integer is accepted where a number is expected and becomes a float, and "none" where an option may be
         unset (TOML has no null); nothing else is converted.
         """
-        if self.optional and (value is None or value == _NONE_WORD):
+        if self.optional and (value is None or (isinstance(value, str) and value == _NONE_WORD)):
             return None
         if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = _to_float(value)

@@ -30,7 +30,7 @@ from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points, neighbors
+from gtp_engine.go.coords import board_points, neighbors, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, pass_alive_owners, remove_dead, territory_owners
@@ -77,7 +77,8 @@ class FinalScore:
         found = status_map(self.game, self.status.dead)
         for point, owner in _neutral_owners(self.game, self.status).items():
             found[point] = BLACK_TERRITORY if owner == BLACK else WHITE_TERRITORY
-        return found
+        points = points_by_number(self.game.width, self.game.height)
+        return {points[point]: status for point, status in found.items()}
 
 
 class Scorer:

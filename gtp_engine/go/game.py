@@ -451,12 +451,13 @@ class Game:
 
     def tally(self, dead: Collection[int | str] = ()) -> dict[int, SideCount]:
         """Return what the points of each colour are made of without the stones on `dead`; raises InvalidVertexError."""
-        points = [self._on_board(point) for point in dead]
+        points = list(dict.fromkeys(self._on_board(point) for point in dead))
         button = self.button_black
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
         komi = self._komi + self._rules.handicap_points(self.handicap)
-        return tally_position(self._board, self._rules, komi=komi, button=button, dead=points)
+        found = tally_position(self._board, self._rules, komi=komi, button=button, dead=points)
+        return {COLORS[color]: count for color, count in found.items()}
 
     def diagram(self) -> str:
         """Return the board as text with coordinates, the last move, captures, komi and rules."""

@@ -19,7 +19,7 @@ from gtp_engine.go.area import LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, owners_int
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.board import CAPTURED, HEIGHT, STRIDE, WIDTH, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
-from gtp_engine.go.coords import neighbors
+from gtp_engine.go.coords import Color, neighbors
 from gtp_engine.go.rules import Rules, Scoring, Tax
 
 
@@ -36,11 +36,11 @@ class Score:
         return self.black - self.white
 
     @property
-    def winner(self) -> int:
+    def winner(self) -> Color:
         """BLACK, WHITE, or EMPTY for a draw."""
         if self.margin_black == 0:
-            return EMPTY
-        return BLACK if self.margin_black > 0 else WHITE
+            return Color.EMPTY
+        return Color.BLACK if self.margin_black > 0 else Color.WHITE
 
     def __str__(self) -> str:
         """Return GTP's form: `B+3.5`, `W+0.5` or `0`, without trailing zeros, exact to a millionth of a point."""

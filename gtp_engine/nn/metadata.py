@@ -43,7 +43,7 @@ from typing import Final
 from gtp_engine.arguments import checked
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.evaluator_info import BoardSizes
-from gtp_engine.files import json_of, replacing
+from gtp_engine.files import json_of, replacing, writing
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
 FORMAT: Final = "1"
@@ -254,14 +254,14 @@ _SHAPES: Final = {
 
 
 @checked
-def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **more: str | float) -> NetworkInfo:
+def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **more: str | float | bool) -> NetworkInfo:
     """Write the metadata of an ONNX file into it, so that the engine plays with it; return what was written.
 
     `sizes` are the boards it plays: "9x9", or "2-25" for all widths and heights in between.  `more` are the other
     fields of the list in docs/own-networks.md, without "tengen.": kind, planes, globals, precision, pass (spelled
     `passes`), model_version, origin, license …; by default those that networks with this encoder have.  They replace
-    all that the file had; other properties stay.  Raises ModelError for values that do not fit, and for what is no ONNX
-    file.
+    all that the file had; other properties stay.  Raises ModelError for values that do not fit, for what is no ONNX
+    file, and for one that cannot be written.
     """
     kind, planes, globals_, passes = _SHAPES.get(encoder, _SHAPES[KATAGO_ENCODER])
     values: dict[str, object] = {"format": FORMAT, "kind": kind, "encoder": encoder, "planes": planes}
@@ -276,7 +276,7 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     _check_inputs(info, data, file)
     kept = [data[start:end] for start, end in _field_spans(data) if not _is_metadata(data[start:end])]
     added = [_bytes_field(_METADATA_FIELD, _bytes_field(1, key) + _bytes_field(2, text)) for key, text in texts.items()]
-    with replacing(file) as unfinished:
+    with writing(file, ModelError, "network"), replacing(file) as unfinished:
         unfinished.write_bytes(b"".join([*kept, *added]))
     return info
 
@@ -316,8 +316,9 @@ def read_properties(path: str | Path) -> dict[str, str]:
     """Return the metadata properties of an ONNX file, without parsing its graph; raises ModelError."""
     try:
         data = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({reason})")) from error
     try:
         pairs = [_fields(message) for number, message in _fields(data) if number == _METADATA_FIELD]
         texts = [{number: text.decode() for number, text in pair} for pair in pairs]

@@ -9,6 +9,7 @@ about their origin.
 """
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Final
 
@@ -113,7 +114,7 @@ def model_path(model: str | None) -> Path:
         path = expanded(model)
         if model == BUILTIN and not path.exists():
             return shipped_folder()
-        return path if path.exists() else named_networks().get(model, path)
+        return path if os.path.exists(path) else named_networks().get(model, path)  # False for what names no file
     name = default_name()
     if name == BUILTIN:
         return shipped_folder()
@@ -158,7 +159,7 @@ def set_default(name: str) -> None:
     home directory.
     """
     if name != BUILTIN and name not in named_networks():
-        if not expanded(name).exists():
+        if not os.path.exists(expanded(name)):
             known = " or ".join([BUILTIN, *sorted(named_networks()), "an ONNX file", "a folder"])
             raise ModelError(
                 problem(f"network {shown_path(name)}", expected=known, advice="`gtp-engine models get` gets one")

@@ -4,6 +4,7 @@
 this processor (`providers`).
 """
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,7 +80,7 @@ def find_networks(path: Path) -> dict[str, NetworkFiles]:
 
     `path` is a file, to which its quantized copy is added, or a folder.  Raises ModelError.
     """
-    if not path.exists():
+    if not os.path.exists(path):
         known = " or ".join(["an ONNX file", "a folder", *sorted(named_networks())])
         raise ModelError(problem(f"network {shown_path(path)} does not exist", expected=known))
     found = [(file, read_info(file)) for file in (onnx_files(path) if path.is_dir() else _file_and_copy(path))]

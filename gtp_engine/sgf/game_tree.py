@@ -17,9 +17,9 @@ from typing import Final, TypeAlias, final
 
 from gtp_engine.arguments import checked
 from gtp_engine.errors import SgfError, problem, shown
-from gtp_engine.files import replacing
+from gtp_engine.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import format_vertex, to_color, to_point, to_stone
+from gtp_engine.go.coords import COLORS, format_vertex, points_by_number, to_color, to_point, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.reader import first_game, notes_on, read_sgf_file, record_of, text_of_record
@@ -126,7 +126,7 @@ class GameNode(TextNode):
                     point = parse_move_point(self.texts(chunk.name)[0], width=width, height=height)
                 except SgfError:
                     return None
-                return Move(BLACK if chunk.name == "B" else WHITE, point)
+                return self.tree._move(BLACK if chunk.name == "B" else WHITE, point)
         return None
 
     @property
@@ -187,7 +187,7 @@ class GameNode(TextNode):
     @property
     def setup(self) -> tuple[Move, ...]:
         """The stones that the node puts on the board, and the points that it empties, with the colour EMPTY."""
-        return tuple(Move(color, point) for color, name in _STONES.items() for point in self._points(name))
+        return tuple(self.tree._move(color, point) for color, name in _STONES.items() for point in self._points(name))
 
     def set_stone(self, vertex: Vertex, color: int | str) -> None:
         """Let the node put a stone of this colour on a point, or take one off (EMPTY, "empty").
@@ -429,6 +429,10 @@ class GameTree:
         width, height = self.size
         return format_vertex(point, width=width, height=height)
 
+    def _move(self, color: int, point: int) -> Move:
+        """Return a move whose colour and point print as words."""
+        return Move(COLORS[color], points_by_number(*self.size)[point])
+
     def to_sgf(self) -> str:
         """Return the tree as SGF, as it was read but for what was changed."""
         return f"{self._before}{text_of_nodes(self._roots)}{self._after}"
@@ -447,8 +451,8 @@ class GameTree:
             return self.to_sgf().encode("utf-8", "replace")
 
     def save(self, path: str | Path) -> None:
-        """Write the tree to a file, whole or not at all; raises OSError."""
-        with replacing(Path(path)) as unfinished:
+        """Write the tree to a file, whole or not at all; raises SgfError if it cannot be written."""
+        with writing(Path(path), SgfError, "record"), replacing(Path(path)) as unfinished:
             unfinished.write_bytes(self.to_bytes())
 
     def _new_id(self) -> int:
