@@ -18,6 +18,7 @@ from gtp_engine import (
     EngineTimeoutError,
     Game,
     Limit,
+    LimitError,
     Move,
     Point,
     SimpleAnalysisEngine,
@@ -70,6 +71,10 @@ def test_positions_and_games() -> None:
         assert [each.turn for each in client.analyse_game(game, turns=[2, 0, 2])] == [2, 0, 2]
         game.to_play = Color.BLACK
         assert client.analyse(game).turn == 3, "though the position was sent without its moves"
+        assert [each.turn for each in client.analyse_game(game)] == [0, 1, 2, 3]
+        for turn in (4, -1, 1.5, None):
+            with pytest.raises(LimitError, match=f"analysis after {turn} moves: expected an integer from 0 to 3"):
+                client.analyse_game(game, turns=[0, turn])  # type: ignore[list-item]
         for count, report in enumerate(client.watch(game_of())):
             assert not report.is_final
             if count == 3:
@@ -136,6 +141,9 @@ def test_an_engine_for_asyncio() -> None:
             found = await asyncio.gather(*(client.analyse(game, Limit(visits=visits)) for visits in range(1, 200)))
             assert [each.visits for each in found] == list(range(1, 200))
             assert [each.turn for each in await client.analyse_game(game, Limit(visits=3), turns=[3, 1])] == [3, 1]
+            own = game.copy()
+            own.to_play = Color.BLACK  # not who follows from the moves: two queries
+            assert [each.turn for each in await client.analyse_game(own)] == [0, 1, 2, 3]
             count = 0
             async for report in client.analyse(game, every=0.01):
                 assert report.visits == 100
