@@ -199,7 +199,8 @@ class SimpleAnalysisEngine(SimpleClient):
         """Kill the engine if it has been silent for longer than `timeout` seconds; raises EngineTimeoutError."""
         if self._failure is None and time.monotonic() - self._heard > timeout:
             names = ", ".join(list(self._waiting)[:3])
-            error = EngineTimeoutError(f"{self.label}: no response to query {names} within {timeout:g} s")
+            words = f"{self.label}: no response to query {names} within {timeout:g} s{self.connection.last_words()}"
+            error = EngineTimeoutError(words)
             self._fail(error)
             self.kill()
             raise error

@@ -60,7 +60,7 @@ MOST_WAITING: Final = 10_000
 LONGEST_LINE: Final = 1 << 24
 """Bytes of a line; an engine that writes a longer one is ended.  One with every move's ownership has a megabyte."""
 
-Command: TypeAlias = str | Sequence[str | PathLike[str]]
+EngineCommand: TypeAlias = str | Sequence[str | PathLike[str]]
 """A command line, or its words."""
 
 _LOOK_SECONDS: Final = 0.25
@@ -184,7 +184,7 @@ class EngineConnection:
             thread.start()
 
     @staticmethod
-    def popen(command: Command, *, label: str | None = None, log: Path | str | None = None) -> "EngineConnection":
+    def popen(command: EngineCommand, *, label: str | None = None, log: Path | str | None = None) -> "EngineConnection":
         """Return a connection to a new process; raises EngineStartError, and ArgumentError for words that are no text.
 
         A text is split like a shell command line, but run without a shell.  `log` is appended to.  The label is by
@@ -251,7 +251,7 @@ class EngineConnection:
                     raise self.died(command) from None
                 if left <= 0:
                     self.kill()
-                    words = f"{self.label}: no reply to {shown(command)} within {seconds:g} s{self.log.hint}"
+                    words = f"{self.label}: no reply to {shown(command)} within {seconds:g} s{self.last_words()}"
                     raise EngineTimeoutError(words) from None
                 has_ended = not self.link.is_alive()  # what it wrote last may still be on its way
                 continue
@@ -301,10 +301,14 @@ class EngineConnection:
     def died(self, command: str) -> EngineDiedError:
         """Return the error that the engine has ended instead of replying."""
         message = f"{self.label}: the engine {self.link.ending()} instead of replying to {shown(command)}"
+        return EngineDiedError(f"{message}{self.last_words()}")
+
+    def last_words(self) -> str:
+        """Return the end of a message about an engine that fails: its last line on stderr, and where to look."""
         for keep in self._threads[1:]:
             keep.join(STDERR_SECONDS)
         words = self.log.last_words()
-        return EngineDiedError(f"{message}{f': {whole(words)}' if words else ''}{self.log.hint}")
+        return f"{f': {whole(words)}' if words else ''}{self.log.hint}"
 
     def _read(self) -> None:
         with contextlib.suppress(OSError, ValueError), self.link.output as output:
@@ -432,7 +436,7 @@ class SimpleClient:
     @classmethod
     def popen(
         cls,
-        command: Command,
+        command: EngineCommand,
         *,
         timeout: float = REPLY_SECONDS,
         label: str | None = None,
@@ -512,7 +516,7 @@ class AsyncClient(Generic[Plain]):
     @classmethod
     def popen(
         cls,
-        command: Command,
+        command: EngineCommand,
         *,
         timeout: float = REPLY_SECONDS,
         label: str | None = None,

@@ -389,10 +389,22 @@ class SimpleGtpEngine(SimpleClient):
             self.send(f"time_left {_letter(to_color(color))} {arguments}")
 
     def options(self) -> dict[str, str]:
-        """Return the settings that `set_option` changes, by name; empty for an engine without kata-get-params."""
-        if not self.lists("kata-get-params"):
+        """Return the settings that `set_option` changes, by name; empty for an engine without KataGo's commands.
+
+        KataGo itself has kata-get-params without listing it.
+        """
+        if not (self.lists("kata-get-params") or self.lists("kata-list-params")):
             return {}
-        return {str(name): str(value) for name, value in json.loads(self.send("kata-get-params")).items()}
+        try:
+            reply = self.send("kata-get-params")
+        except CommandFailedError:
+            return {name: self.send(f"kata-get-param {name}") for name in self.send("kata-list-params").split()}
+        try:
+            found = json.loads(reply)
+            return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
+        except (ValueError, AttributeError) as error:
+            given = f"{self.label}: the reply {shown(reply)} to kata-get-params"
+            raise EngineError(problem(given, expected="a JSON object")) from error
 
     def set_option(self, name: str, value: str | float | bool) -> None:
         """Change a setting of the engine, by KataGo's command, Leela Zero's, or the command of that name.

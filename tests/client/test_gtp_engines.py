@@ -128,8 +128,15 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
         sets = [command for command in commands(log) if command.startswith("kata")]
         assert sets == ["kata-get-param maxVisits", "kata-set-param maxVisits 10", "kata-set-param maxVisits 800"]
         assert client.options() == {"maxVisits": "800"}
+        client.set_option("maxVisits", True)
+        assert commands(log)[-1] == "kata-set-param maxVisits true"
         with pytest.raises(EngineError, match="no limit of time"):
             client.play(game, Limit(time=1))
+    katago = "--answers 'kata-list-params maxVisits numSearchThreads' --answers 'kata-get-param 8'"
+    with opened(katago) as client, pytest.raises(EngineError, match="the reply '' to kata-get-params: expected a JSON"):
+        client.options()
+    with opened(f"{katago} --refuse kata-get-params") as client:
+        assert client.options() == {"maxVisits": "8", "numSearchThreads": "8"}, "kata-get-params is not known"
     with opened("--lists lz-setoption --lists level", log=log) as client:
         client.play(game, Limit(visits=10))
         assert "lz-setoption name visits value 10" in commands(log)
