@@ -60,7 +60,7 @@ MOST_WAITING: Final = 10_000
 LONGEST_LINE: Final = 1 << 24
 """Bytes of a line; an engine that writes a longer one is ended.  One with every move's ownership has a megabyte."""
 
-EngineCommand: TypeAlias = str | Sequence[str | PathLike[str]]
+CommandWords: TypeAlias = str | Sequence[str | PathLike[str]]
 """A command line, or its words."""
 
 _LOOK_SECONDS: Final = 0.25
@@ -184,7 +184,7 @@ class EngineConnection:
             thread.start()
 
     @staticmethod
-    def popen(command: EngineCommand, *, label: str | None = None, log: Path | str | None = None) -> "EngineConnection":
+    def popen(command: CommandWords, *, label: str | None = None, log: Path | str | None = None) -> "EngineConnection":
         """Return a connection to a new process; raises EngineStartError, and ArgumentError for words that are no text.
 
         A text is split like a shell command line, but run without a shell.  `log` is appended to.  The label is by
@@ -436,7 +436,7 @@ class SimpleClient:
     @classmethod
     def popen(
         cls,
-        command: EngineCommand,
+        command: CommandWords,
         *,
         timeout: float = REPLY_SECONDS,
         label: str | None = None,
@@ -516,7 +516,7 @@ class AsyncClient(Generic[Plain]):
     @classmethod
     def popen(
         cls,
-        command: EngineCommand,
+        command: CommandWords,
         *,
         timeout: float = REPLY_SECONDS,
         label: str | None = None,
