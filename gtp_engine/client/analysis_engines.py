@@ -360,7 +360,7 @@ def _turns_of(game: Game, turns: Iterable[int] | None) -> tuple[int, ...]:
     wanted = tuple(range(most + 1)) if turns is None else tuple(turns)
     for turn in wanted:
         if not (isinstance(turn, Integral) and 0 <= turn <= most):
-            raise LimitError(problem(f"analysis after {shown(turn)} moves", expected=f"an integer from 0 to {most}"))
+            raise LimitError(problem(f"turn {shown(turn)} of an analysis", expected=f"an integer from 0 to {most}"))
     return tuple(map(int, wanted))
 
 

@@ -73,7 +73,7 @@ def test_positions_and_games() -> None:
         assert client.analyse(game).turn == 3, "though the position was sent without its moves"
         assert [each.turn for each in client.analyse_game(game)] == [0, 1, 2, 3]
         for turn in (4, -1, 1.5, None):
-            with pytest.raises(LimitError, match=f"analysis after {turn} moves: expected an integer from 0 to 3"):
+            with pytest.raises(LimitError, match=f"turn {turn} of an analysis: expected an integer from 0 to 3"):
                 client.analyse_game(game, turns=[0, turn])  # type: ignore[list-item]
         for count, report in enumerate(client.watch(game_of())):
             assert not report.is_final
