@@ -76,6 +76,11 @@ class Fields:
         self._names_read.add(name)
         return self._data.get(name)
 
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """All fields."""
+        return self._data
+
     def unexpected(self, more: Iterable[str] = ()) -> list[str]:
         """Return the fields that were not read, without those in `more`."""
         known = self._names_read.union(more)

@@ -8,11 +8,12 @@ game_line         the positions of a record's main line, and those of its variat
 game_analysis     searches them in two passes, in groups side by side; how much, and what is kept
 game_review       what was found in each position, what each move lost, accuracy, mistakes; the JSON
 lessons           positions to solve, what people of the players' ranks play, and what was learned over games
+openings          what people and games play in an opening, and what it loses
 annotations       the annotated SGF
 finished_reviews  the HTML page (of the files in `page`), the report for a terminal, the table of many games
 review_files      many files: which to review, and where results go
 score_report      the score of a position with its dead stones
-life_and_death    problems in a region of the board, in a settled board around them
+life_and_death    problems in a region of the board, in a settled board around them; records of problems
 
 The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.
 """

@@ -30,6 +30,7 @@ from gtp_engine.evaluation.positions import Positions, new_positions, put_row
 from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.level.rank_estimate import (
     MoveMeter,
     RankTable,
@@ -95,7 +96,10 @@ class People:
 
     def knows(self, line: GameLine) -> bool:
         """Return whether the network plays such a board."""
-        game = line.positions[0].game
+        return self.plays_on(line.positions[0].game)
+
+    def plays_on(self, game: Game) -> bool:
+        """Return whether the network plays on a board of this size."""
         return self._human.info.boards.include(game.width, game.height)
 
     def played_like(self, line: GameLine, color: int) -> PlayedLike:
@@ -118,12 +122,13 @@ class People:
     def choices(self, line: GameLine, moves: Sequence[PlayedMove], ranks: Mapping[str, str]) -> "list[PeopleChoice]":
         """Return what people of the `ranks` of both colors play in the position before each move."""
         positions = _rows(line)
-        own = self._shares(line, positions, [ranks[move.color] for move in moves])
+        games = [position.game for position in line.positions]
+        own = self._shares(games, positions, [ranks[move.color] for move in moves])
         of_others: dict[int, dict[str, float]] = {move.number: {} for move in moves if move.is_mistake}
         for above in (0, *_RANKS_ABOVE):
             numbers = list(of_others)
             others = [_above(ranks[moves[number - 1].color], above) for number in numbers]
-            shares = self._shares(line, positions, others, [number - 1 for number in numbers])
+            shares = self._shares(games, positions, others, [number - 1 for number in numbers])
             for row, (number, rank) in enumerate(zip(numbers, others, strict=True)):
                 of_others[number][rank] = round(float(shares[row, line.moves[number - 1].point]), 4)
         choices = []
@@ -142,22 +147,29 @@ class People:
 
     def likely(self, line: GameLine, number: int, rank: str) -> list[int]:
         """Return the points that people of a rank are likely to play at move `number`, the likeliest first."""
-        positions = _rows(line, number)
-        shares = self._shares(line, positions, [rank], [number - 1])[0]
+        games = [position.game for position in line.positions]
+        shares = self._shares(games, _rows(line, number), [rank], [number - 1])[0]
         points = np.argsort(-shares)[:_LIKELY_MOVES]
         return [int(point) for point in points if shares[point] >= _LEAST_SHARE and point != PASS]
 
+    def shares(self, game: Game, rank: str) -> Shares:
+        """Return how many people of a rank play each point in the position of a game."""
+        positions = new_positions(1, game.width, game.height)
+        GameRows(positions).fill(0, game)
+        found: Shares = self._shares([game], positions, [rank])[0]
+        return found
+
     def _shares(
-        self, line: GameLine, positions: Positions, ranks: Sequence[str], rows: Sequence[int] | None = None
+        self, games: Sequence[Game], positions: Positions, ranks: Sequence[str], rows: Sequence[int] | None = None
     ) -> Shares:
         """Return the policy of people of each of the ranks in these rows (by default all): [rows, points]."""
-        game, count = line.positions[0].game, len(ranks)
+        game, count = games[0], len(ranks)
         chosen = new_positions(max(1, count), game.width, game.height)
         for i, (row, rank) in enumerate(zip(rows or range(count), ranks, strict=True)):
             put_row(chosen, i, positions, row)
             number = rank_number(rank)
             profile = HumanProfile("rank", number, number).code
-            write_conditions(chosen, i, conditions_of(line.positions[row].game, human_profile=profile))
+            write_conditions(chosen, i, conditions_of(games[row], human_profile=profile))
         evaluation = new_evaluation(max(1, count), game.width, game.height)
         if count:
             with self._lock:

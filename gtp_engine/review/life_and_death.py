@@ -22,10 +22,12 @@ The frame is on the smallest board of `SIZES` that has room for it: there an eva
 it takes on 19×19.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final
+from itertools import takewhile
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +37,7 @@ from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import IllegalMoveError, InvalidVertexError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, format_color, format_vertex, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 from gtp_engine.go.scoring import pass_alive_owners
@@ -44,7 +46,8 @@ from gtp_engine.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
-from gtp_engine.sgf.game_tree import GameTree
+from gtp_engine.sgf.game_tree import GameNode, GameTree
+from gtp_engine.sgf.tree_text import each_game
 
 DEFAULT_VISITS: Final = 500
 
@@ -82,6 +85,10 @@ SHARES: Final = (1.0, 0.8, 0.6, 0.4, 0.2)
 
 SIZES: Final = (11, 13, 15, 17, 19)
 """Lines of boards for a frame, in the order tried."""
+
+_MARGIN: Final = 1
+_NEAR: Final = 3
+"""Lines around the stones of a problem that belong to it, and how near an edge is that does too."""
 
 Grid = NDArray[np.bool_]
 """Points of a board, by row and column."""
@@ -177,6 +184,11 @@ class Solution:
             return later("best")
         return later("as good") if move.winrate >= _least_good(self.moves) else later("worse")
 
+    def is_right(self, point: int) -> bool:
+        """Return whether a first move is the best one, or succeeds as well."""
+        best, move = self.moves[0], next((move for move in self.moves if move.point == point), None)
+        return point == best.point or (move is not None and SUCCESS <= move.winrate >= _least_good(self.moves))
+
     def _described(self, move: SolutionMove, how: str) -> str:
         line = " ".join(self._vertex(point) for point in move.line)
         return f"{line} ({move.winrate:.0%}{f', {how}' if how else ''})"
@@ -204,6 +216,17 @@ def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
     return frozenset(points)
 
 
+def region_of(game: Game) -> frozenset[int]:
+    """Return where a problem may be: the rectangle around all stones with a line more, up to edges that are near."""
+    stones = [point for point in board_points(game.width, game.height) if game.color_at(point) != EMPTY]
+    places = [point_to_xy(point, width=game.width) for point in stones] or [(0, 0)]
+    sides = []
+    for values, length in zip(zip(*places, strict=True), (game.width, game.height), strict=True):
+        low, high = min(values) - _MARGIN, max(values) + _MARGIN
+        sides.append(range(0 if low < _NEAR else low, length if high >= length - _NEAR else high + 1))
+    return frozenset(xy_to_point(x, y, width=game.width) for x in sides[0] for y in sides[1])
+
+
 class LifeAndDeath:
     """Solves problems with one evaluator, which stays open.
 
@@ -227,11 +250,11 @@ class LifeAndDeath:
         )
         self._visits: Final = visits
 
-    def solve(self, game: Game, color: int, region: frozenset[int]) -> Solution:
+    def solve(self, game: Game, color: int, region: frozenset[int], asked: int | None = None) -> Solution:
         """Return the best first move of `color` in a region of a position, and why others are worse.
 
-        The position becomes the start of a new game: bans by ko are forgotten.  Raises IllegalMoveError if there is no
-        legal move in the region.
+        `asked` is a point that is compared in any case, if it is in the region.  The position becomes the start of a
+        new game: bans by ko are forgotten.  Raises IllegalMoveError if there is no legal move in the region.
         """
         start = _afresh(game, color)
         frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
@@ -242,8 +265,11 @@ class LifeAndDeath:
         report, success = self._best(frame, color, Limits(self._visits, restrictions=(*inside, *no_pass)))
         best = report.moves[0]
         moves = [_first_move(frame, color, best.pv, winrate_of(best.value_black, color), success)]
-        if self._others:
-            points = [best.point, *_other_moves(board, report, region)[: self._others]]
+        others = _other_moves(board, report, region)
+        asked_for = [point for point in others if asked is not None and frame.outside(point) == asked]
+        others = list(dict.fromkeys([*asked_for, *others[: self._others]]))[: max(1, self._others)]
+        if self._others or asked_for:
+            points = [best.point, *others]
             limits = success.limits(Limits(self._visits, restrictions=inside), color)
             boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
             reports = self._search.run([(each, opponent(color)) for each in boards], limits)
@@ -582,3 +608,74 @@ def _lives(game: Game, stones: Grid) -> bool:
     points = [xy_to_point(int(x), int(y), width=game.width) for y, x in zip(*np.nonzero(stones), strict=True)]
     colors = [game.color_at(point) for point in points]
     return len(set(colors)) == 2 and all(alive[point] == color for point, color in zip(points, colors, strict=True))
+
+
+# Records of problems
+
+_LONGEST: Final = 60
+"""Moves of a problem's main line at most: a longer one is a game that goes on from a position."""
+
+_HAS_STONES: Final = re.compile(rb"A[BW]\s*\[")
+
+_SAID_RIGHT: Final = re.compile(
+    r"\b(RIGHT|CORRECT)\b|^\s*(?i:right|correct|success|solved)\b\s*(?=[.!,:;]|$)|正解|正确|正確|정답"
+)
+_SAID_WRONG: Final = re.compile(
+    r"\b(WRONG|INCORRECT)\b|^\s*(?i:wrong|incorrect|fail(?:ure|s|ed)?)\b|不正解|失敗|失败|错误|錯誤|실패|오답"
+)
+"""How comments of problem collections say that a line is right or wrong; SGF has TE and BM for it."""
+
+_WHITE_FIRST: Final = re.compile(r"(?i:\bwhite to\b)|白先|白番|백선|백차례")
+
+
+def problems_in(data: bytes) -> list[bytes]:
+    """Return the problems of a file, one record each; none if its first game with stones set up is no problem.
+
+    A problem begins with stones of both colours, and goes on for a few moves at most.  Raises SgfError.
+    """
+    found = [game for game in each_game(data) if _HAS_STONES.search(game)]
+    if not found:
+        return []
+    record = GameTree(found[0]).record
+    colors = {stone.color for stone in record.setup_stones}
+    return found if len(colors) == 2 and len(record.moves) <= _LONGEST else []
+
+
+def problem_values(data: bytes) -> dict[str, Any]:
+    """Return a problem as plain values; raises SgfError, and IllegalMoveError for stones without liberties.
+
+    These are width and height, `setup`, [colour, vertex] each, `first`, the colour that is to succeed, `comment`, and
+    the `nodes` of its moves, each with `id` and `parent` (None for the position itself), `move`, and as far as it has
+    one its `comment` and whether it `is_right`.
+    """
+    tree = GameTree(data)
+    start = list(takewhile(lambda node: not node.moves, tree.main_line()))[-1]
+    game = start.game()
+    record, comment = tree.record, "\n".join(filter(None, (node.comment for node in start.path())))
+    first = int(game.to_play)
+    if not record.moves and not any(node.get("PL") for node in start.path()) and _WHITE_FIRST.search(comment):
+        first = WHITE
+    nodes: list[dict[str, Any]] = []
+    parents: dict[int, int | None] = {}
+    for node in start.walk():
+        above = parents.get(node.parent.id) if node.parent is not None else None
+        move = None if node is start else node.move
+        parents[node.id] = above if move is None else node.id
+        if move is not None:
+            values = {"comment": node.comment, "is_right": _is_right(node)}
+            nodes.append(
+                {"id": node.id, "parent": above, "move": (format_color(move.color), tree.vertex(move.point))}
+                | {name: value for name, value in values.items() if value not in ("", None)}
+            )
+    stones = ((point, game.color_at(point)) for point in board_points(game.width, game.height))
+    setup = [(format_color(color), game.vertex(point)) for point, color in stones if color != EMPTY]
+    size = {"width": game.width, "height": game.height}
+    return {**size, "setup": setup, "first": format_color(first), "comment": comment, "nodes": nodes}
+
+
+def _is_right(node: GameNode) -> bool | None:
+    """Return what a node of a problem says of its move, None for nothing."""
+    names, comment = node.names, node.comment
+    if "BM" in names or _SAID_WRONG.search(comment):
+        return False
+    return True if "TE" in names or _SAID_RIGHT.search(comment) else None

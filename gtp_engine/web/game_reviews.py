@@ -1,5 +1,7 @@
 """Reviews of games that pages show, one at a time, each in a thread; those that are finished are kept on disk.
 
+Like reviews, what pages ask about openings and problems is searched by guests of the network (`Studies`).
+
 What has been found so far goes to pages as messages.  A message of the type `review` has these fields; winrates in
 [0, 1] and leads are Black's, colours "B" and "W":
 
@@ -18,15 +20,20 @@ What has been found so far goes to pages as messages.  A message of the type `re
 
 import asyncio
 import base64
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from gtp_engine.analysis.query import Fields, parse_query
 from gtp_engine.config import Config
+from gtp_engine.config.human import rank_name, rank_number
 from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.level.rank_estimate import RankTable
 from gtp_engine.review import (
@@ -43,6 +50,8 @@ from gtp_engine.review import (
 from gtp_engine.review.annotations import stored_findings
 from gtp_engine.review.game_review import color_letter
 from gtp_engine.review.lessons import People, completed, human_network, with_known_lessons
+from gtp_engine.review.life_and_death import LifeAndDeath, region_of
+from gtp_engine.review.openings import Openings
 from gtp_engine.review.review_files import files_of
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
@@ -68,6 +77,12 @@ MOST_IN_MEMORY: Final = 16
 
 STORED: Final = "the network of an earlier review"
 """What stands for the network of a review that is read from a record."""
+
+MOST_QUESTIONS: Final = 2**50
+"""Numbers of the questions of a page are below."""
+
+_PROBLEM_VISITS: Final = 200
+"""Visits of each search for a problem: there are up to eight of them, and a person waits."""
 
 FORMATS: Final = ("html", "sgf")
 """The files of a review that pages offer."""
@@ -258,9 +273,14 @@ class GameReviews:
         self._saved: Final = saved
         self._lock: Final = asyncio.Lock()
         self._human: tuple[Evaluator, RankTable | None] | None = None
+        self._loading: Final = threading.Lock()
         self._running: _Running | None = None
         self._latest: Message = {}
         self._finished: Final[dict[str, FinishedReview]] = {}  # the newest is the last
+
+    def studies(self, send: OnMessage) -> "Studies":
+        """Return what answers a page's questions about openings and problems."""
+        return Studies(self._host, self._games, self, send)
 
     async def message(self, name: str) -> Message:
         """Return what is known about the review of a game as a message."""
@@ -376,19 +396,121 @@ class GameReviews:
 
     def _run(self, work: ReviewWork, cancel: CancelToken) -> FinishedReview:
         """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""
+        return work.run(*self.guests(cancel))
+
+    def guests(self, cancel: CancelToken) -> tuple[Evaluator | None, People | None]:
+        """Return the network and the people of the human-like one, which let games go first; None without networks.
+
+        Both raise GuestCancelled after the cancellation.  For a thread.
+        """
         evaluator = self._host.lend_evaluator()
         if evaluator is None:
-            return work.run(None)
-        if self._human is None:
-            self._human = human_network(self._host.config, self._host.log)
+            return None, None
+        with self._loading:
+            if self._human is None:
+                self._human = human_network(self._host.config, self._host.log)
         guest = GuestEvaluator(evaluator, self._host.precedence, cancel)
-        people = None
-        if self._human is not None:
-            human, table = self._human
-            people = People(guest, GuestEvaluator(human, self._host.precedence, cancel), table)
-        return work.run(guest, people)
+        if self._human is None:
+            return guest, None
+        human, table = self._human
+        return guest, People(guest, GuestEvaluator(human, self._host.precedence, cancel), table)
 
     def _tell(self, message: Message) -> None:
         """Show what has been found to the game's pages."""
         self._latest = message
         self._games.publish(message["id"], message)
+
+
+class Studies:
+    """What a page asks about openings and problems: one question at a time, a new one ends the one before.
+
+    Coroutines and methods are for the event loop; `send` is called there.
+    """
+
+    def __init__(self, host: EngineHost, games: OpenGames, reviews: GameReviews, send: OnMessage) -> None:
+        self._host: Final = host
+        self._games: Final = games
+        self._reviews: Final = reviews
+        self._send: Final = send
+        self._cancel = CancelToken()
+        self._task: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """End the question that is being answered."""
+        self._cancel.cancel()
+
+    def explore(self, query: Mapping[str, Any], rank: str, shown: str | None) -> None:
+        """Tell what is played in the position of an analysis query, and then what the moves lose.
+
+        The game `shown` does not count; raises QueryError.
+        """
+        game, number = self._asked(query)
+        rank = rank_name(rank_number(rank))
+
+        def work(cancel: CancelToken) -> Iterator[Message]:
+            network, people = self._reviews.guests(cancel)
+            openings = Openings(people, self._games.index(shown))
+            moves = openings.moves(game, rank)
+            has_score = network is not None and network.info.has_score
+            yield {
+                "type": "openings",
+                "number": number,
+                "moves": [asdict(move) for move in moves],
+                "is_last": not has_score,
+            }
+            if network is not None and has_score:
+                moves = openings.compared(game, moves, self._host.config, network)
+                yield {"type": "openings", "number": number, "moves": [asdict(move) for move in moves], "is_last": True}
+
+        self._begin(work)
+
+    def judge(self, query: Mapping[str, Any], vertex: str) -> None:
+        """Tell whether a move succeeds in the problem of an analysis query, and the best one; raises TengenError."""
+        game, number = self._asked(query)
+        color, asked = game.to_play, parse_vertex(vertex, width=game.width, height=game.height)
+
+        def work(cancel: CancelToken) -> Iterator[Message]:
+            network, _people = self._reviews.guests(cancel)
+            solver = LifeAndDeath(self._host.config, network, _PROBLEM_VISITS, wrong_moves=0)
+            solution = solver.solve(game, color, region_of(game), asked)
+            lines = {move.point: [*map(game.vertex, move.line)] for move in solution.moves}
+            yield {
+                "type": "judged",
+                "number": number,
+                "is_right": solution.is_right(asked),
+                "line": lines.get(asked, [vertex]),
+                "best": lines[solution.moves[0].point],
+            }
+
+        self._begin(work)
+
+    def _asked(self, query: Mapping[str, Any]) -> tuple[Game, int]:
+        """Return the position after all moves of a query, and the number by which the page knows it."""
+        number = Fields(query).integer("number", 0, MOST_QUESTIONS)
+        record = parse_query({**query, "id": "study"}, self._host.config)[0].record
+        return record.game_at(len(record.moves)), number
+
+    def _begin(self, work: Callable[[CancelToken], Iterator[Message]]) -> None:
+        self.stop()
+        before, self._cancel = self._task, CancelToken()
+        self._task = asyncio.create_task(self._answer(work, self._cancel, before))
+
+    async def _answer(
+        self, work: Callable[[CancelToken], Iterator[Message]], cancel: CancelToken, before: asyncio.Task[None] | None
+    ) -> None:
+        """Send what `work` finds, after the end of the question `before`."""
+        loop = asyncio.get_running_loop()
+
+        def run() -> None:
+            for message in work(cancel):
+                loop.call_soon_threadsafe(self._send, message)
+
+        if before is not None:
+            await asyncio.wait((before,))
+        try:
+            if not cancel.is_cancelled:
+                await asyncio.to_thread(run)
+        except GuestCancelled:
+            pass
+        except TengenError as error:
+            self._send({"type": "error", "message": str(error)})

@@ -10,6 +10,7 @@ A change is on the disk before pages hear of it.  Where that is impossible the g
 import asyncio
 import contextlib
 import json
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -24,6 +25,7 @@ from gtp_engine.play import GameSession, GameSettings, Phase, hints_of, state_of
 from gtp_engine.play.game_state import node_values
 from gtp_engine.review.annotations import can_be_annotated
 from gtp_engine.review.game_review import color_letter
+from gtp_engine.review.openings import GameIndex
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, parse_sgf, play_record
 from gtp_engine.web.client_socket import AddressPaces
@@ -38,6 +40,9 @@ Message = dict[str, Any]
 
 LISTED: Final = 30
 """Games of the list that come at once, those that were played last."""
+
+INDEXED: Final = 1000
+"""Games whose openings are told, those that were played last: reading one takes some milliseconds."""
 
 MOST_OPEN: Final = 64
 """Games with an engine at once: each has search trees of its own."""
@@ -427,6 +432,8 @@ class OpenGames:
         self._paces: Final = AddressPaces(*NEW_GAMES)
         self._lock: Final = asyncio.Lock()
         self._choosing: Final = asyncio.Lock()
+        self._index: Final = GameIndex()
+        self._indexing: Final = threading.Lock()
 
     @property
     def has_levels(self) -> bool:
@@ -510,6 +517,20 @@ class OpenGames:
                 if len(found) == count:
                     break
         return found
+
+    def index(self, shown: str | None) -> GameIndex:
+        """Return the openings of the newest games but the one that is `shown`; waits for the disk, for a thread."""
+
+        def read(name: str) -> tuple[SgfRecord, str] | None:
+            with contextlib.suppress(TengenError):
+                saved = self._saved.load(name)
+                record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
+                return record, saved.result or record.result or ""
+            return None
+
+        with self._indexing:
+            self._index.update([each for each in self._saved.names(INDEXED) if each[0] != shown], read)
+            return self._index
 
     async def remove(self, name: str) -> None:
         """Remove a game from the disk; raises TengenError if a page shows it."""

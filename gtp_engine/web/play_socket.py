@@ -14,6 +14,10 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     networks  the networks to choose from, by the name that chooses one: what to call it; the `current` one; the `best`
               one that is published, null if it is here
     hint      the best moves
+    openings  what is played in a position (see `review.openings`), first without and then with what it loses
+    problems  how many problems the file has that was to be opened; nothing else has been done with it
+    problem   one of them (see `review.life_and_death.problem_values`)
+    judged    whether a move solves a problem: its `line`, and the `best` one
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
     error     why something could not be done
@@ -39,6 +43,7 @@ from gtp_engine.go.coords import format_color
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.play import GameSession, GameSettings
 from gtp_engine.review import Effort
+from gtp_engine.review.life_and_death import problem_values, problems_in
 from gtp_engine.sgf import GameNode
 from gtp_engine.web.access import ADDRESS, ROLE, Role
 from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
@@ -94,6 +99,8 @@ class _Page:
         self._reviews: Final = reviews
         self._shown: OpenGame | None = None
         self._loading: asyncio.Task[None] | None = None
+        self._problems: list[bytes] = []
+        self._studies: Final = reviews.studies(self._send)
         self._commands: Final = self.commands()
 
     def commands(self) -> dict[str, PageCommand]:
@@ -109,6 +116,9 @@ class _Page:
             "rename_game": self._rename,
             "check_time": self._check_time,
             "hint": self._hint,
+            "openings": self._explore,
+            "problem": self._problem,
+            "judge": self._judge,
             "play": self._play,
             "go": self._go,
             "save": self._save,
@@ -144,6 +154,7 @@ class _Page:
         if self._shown is not None:
             self._shown.viewers.discard(self._client.outbox.put)
         self._shown = None
+        self._studies.stop()
 
     async def _follow(self, message: bytes) -> None:
         """Do what a message asks for; raises TengenError."""
@@ -205,6 +216,11 @@ class _Page:
 
     async def _load(self, fields: Fields) -> None:
         human, data = fields.color("human") if "human" in fields else None, _file(fields)
+        if "asks" in fields and fields.flag("asks"):
+            self._problems = await asyncio.to_thread(problems_in, data)
+            if self._problems:
+                self._send({"type": "problems", "count": len(self._problems)})
+                return
         self._games.require_pace(self._address)
         await self._show(await self._games.load(data, human, _level(fields)))
 
@@ -216,6 +232,20 @@ class _Page:
 
     async def _hint(self, fields: Fields) -> None:
         self._send(await self._game().hint())
+
+    async def _explore(self, fields: Fields) -> None:
+        shown = None if self._shown is None else self._shown.name
+        self._studies.explore(fields.data, _text(fields, "rank"), shown)
+
+    async def _problem(self, fields: Fields) -> None:
+        if not self._problems:
+            raise PageError("no problems are open: open a file of problems")
+        number = fields.integer("number", 1, len(self._problems))
+        values = await asyncio.to_thread(problem_values, self._problems[number - 1])
+        self._send({"type": "problem", "number": number, **values})
+
+    async def _judge(self, fields: Fields) -> None:
+        self._studies.judge(fields.data, _text(fields, "vertex"))
 
     async def _play(self, fields: Fields) -> None:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
@@ -393,6 +423,8 @@ _NEEDED: Final[dict[str, Role]] = {
     "save": Role.WATCH,
     "review_file": Role.WATCH,
     "games": Role.COMPUTE,
+    "openings": Role.COMPUTE,
+    "judge": Role.COMPUTE,
     "networks": Role.COMPUTE,
     "network": Role.COMPUTE,
     "delete_game": Role.COMPUTE,

@@ -292,6 +292,10 @@ class SavedGames:
         """Keep a damaged game under another name; raises JsonFileError."""
         self._files.put_aside(name)
 
+    def names(self, most: int) -> list[tuple[str, float]]:
+        """Return the names of the games that were played last, and when, the newest first."""
+        return self._files.newest(most)
+
     def newest(self) -> Iterator[tuple[str, float, SavedGame]]:
         """Yield the games with their names and when they were played, the newest first; without damaged ones."""
         for name, written in self._files.newest():

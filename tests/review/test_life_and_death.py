@@ -30,6 +30,9 @@ from gtp_engine.review.life_and_death import (
     _compared,
     framed,
     parse_region,
+    problem_values,
+    problems_in,
+    region_of,
 )
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
@@ -279,3 +282,50 @@ def test_a_region_in_another_form_is_answered_with_the_form() -> None:
     for text in ("A1-C3", "", "A1:C3:E5", "pass", "Z9:A1"):
         with pytest.raises(InvalidVertexError, match="as in A1:F5"):
             parse_region(text, width=9, height=9)
+
+
+COLLECTION = (
+    "(;SZ[9]AB[aa]AW[bb]C[白先]C[x];W[cc]TE[1](;B[dd];W[ee])(;B[ff]C[Wrong]))"
+    "(;C[a title])"
+    "(;AB[aa]AW[ab]PL[W];C[later];B[pd](;W[dd]C[the right side])(;W[dp]C[RIGHT])(;W[pp]C[不正解]))"
+)
+
+
+def test_a_file_of_problems_is_split_and_a_game_is_none() -> None:
+    assert len(problems_in(COLLECTION.encode())) == 2, "without the title"
+    assert problems_in(b"(;SZ[9];B[aa])") == problems_in(b"(;SZ[9]HA[2]AB[aa][bb];W[cc])") == []
+    long_game = "(;SZ[19]AB[aa]AW[ss]" + ";B[dd];W[pp]" * 31 + ")"
+    assert problems_in(long_game.encode()) == []
+
+
+def test_a_problem_says_who_moves_and_which_lines_are_right() -> None:
+    first, second = map(problem_values, problems_in(COLLECTION.encode()))
+    assert (first["first"], first["setup"]) == ("white", [("black", "A9"), ("white", "B8")])
+    assert [(node["parent"], node["move"][1], node.get("is_right")) for node in first["nodes"]] == [
+        (None, "C7", True), (1, "D6", None), (2, "E5", None), (1, "F4", False),
+    ]  # fmt: skip
+    assert (second["first"], second["comment"]) == ("black", "later"), "of the first move"
+    assert [node.get("is_right") for node in second["nodes"]] == [None, None, True, False]
+
+
+@pytest.mark.parametrize(("comment", "color"), [("White to live.", "white"), ("흑", "black"), ("白番", "white")])
+def test_a_problem_without_moves_says_in_its_comment_who_moves(comment: str, color: str) -> None:
+    assert problem_values(f"(;SZ[9]AB[aa]AW[bb]C[{comment}])".encode())["first"] == color
+
+
+def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_not_right() -> None:
+    game = position(". . . . .\n. . . . .\nX X X X O\n. . . X O\n. . . X O")
+    solver = LifeAndDeath(Config(), AreaEvaluator(), 30, wrong_moves=0)
+    region = parse_region("A1:C2", width=5, height=5)
+    for point in region:
+        solution = solver.solve(game, WHITE, region, point)
+        assert point in [move.point for move in solution.moves]
+        assert solution.is_right(solution.moves[0].point)
+    outside = parse_vertex("A5", width=5, height=5)
+    assert not solver.solve(game, WHITE, region, outside).is_right(outside)
+
+
+def test_the_region_of_a_problem_reaches_to_edges_that_are_near() -> None:
+    game = Game(19, 19)
+    game.set_up([Move(BLACK, parse_vertex(vertex, width=19, height=19)) for vertex in ("C16", "E18")])
+    assert region_of(game) == parse_region("A15:F19", width=19, height=19)

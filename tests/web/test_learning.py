@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from review.review_support import RECORD, with_mistakes
 from web.browser import Chromium, Windows, needs_browser, open_record, until
-from web.test_page import server
+from web.page_support import click_point, server
 
 from gtp_engine.config.human import rank_number
 from gtp_engine.level.rank_estimate import RankEstimate
@@ -122,5 +122,86 @@ def test_our_own_review_is_opened_with_the_analysis_that_is_stored_in_it(
             assert "Accuracy: Black " in await page.inner_text("#game-list"), (
                 "it was only in the lists of our own reviews"
             )
+
+    chromium.run(test)
+
+
+PROBLEMS = (
+    "(;SZ[9]AB[ab][bb][cb][db][da]AW[ac][bc][cc][dc][ec][eb][ea]C[Black to live.]"
+    ";B[ba](;W[gg];B[ca]C[RIGHT])(;W[hh];B[aa]C[RIGHT]))"
+    "(;SZ[9]AB[ca][cb][cc][bc][ac]AW[aa][bb])"
+)
+SAID = "document.querySelector('#problems .problem-text').innerText"
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
+def test_problems_of_a_file_are_solved(chromium: Chromium, tmp_path: Path, touch: bool) -> None:
+    """A file of problems was opened as its first game, with the solution beside it."""
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            size = {"width": 390, "height": 844} if touch else {}
+            page = await windows.page(f"http://127.0.0.1:{port}/", touch=touch, **size)
+            await until(page, "document.querySelector('#setup').open")
+            await page.evaluate("document.querySelector('#setup').close()")
+            await open_record(page, PROBLEMS)
+            await page.click("#question-yes")
+            await until(page, f"{SAID} === 'Black to play.\\nBlack to live.'")
+            assert not await page.locator("#tree, #analysis, #players").filter(visible=True).count()
+            await click_point(page, "A1")  # the record does not have it, and a network like this one knows nothing
+            await until(page, f"/^(A1 is wrong|Right)/.test({SAID})")
+            await page.get_by_role("button", name="Next problem").click()
+            await until(page, f"{SAID} === 'Black to play.'")
+            await page.get_by_role("button", name="Show the answer").click()  # which the server searches
+            await until(page, f"{SAID}.startsWith('The solution.')")
+            await page.get_by_role("button", name="Previous problem").click()
+            await until(page, f"{SAID} === 'Black to play.\\nBlack to live.'")
+            await click_point(page, "B9")
+            await until(page, f"{SAID} === 'Right so far: G3 answers.'")
+            await click_point(page, "C9")
+            await until(page, f"{SAID} === 'Right!\\nRIGHT'")
+            assert "1 of 2 problems solved" in await page.inner_text("#problem-counts")
+            await page.reload()  # the file is still open
+            await until(page, f"{SAID} === 'Black to play.\\nBlack to live.'")
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            await page.get_by_role("button", name="Stop").click()
+            await until(page, "document.querySelector('#problems').hidden")
+            await open_record(page, PROBLEMS)
+            await page.click("#question-no")
+            await until(page, "document.querySelector('#number').innerText === '3 / 3'")
+
+    chromium.run(test)
+
+
+def test_an_opening_is_explored(chromium: Chromium, tmp_path: Path) -> None:
+    """Only in a review could be seen what people of a rank play."""
+    rows = "document.querySelectorAll('#openings tbody tr').length"
+    found = f"{rows} && document.querySelector('#opening-news').innerText === ''"
+
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('#setup').open")
+            await page.evaluate("document.querySelector('#setup').close()")
+            await open_record(page, "(;SZ[9]RE[W+R];B[gc];W[cg])")
+            await until(page, "document.querySelector('#number').innerText === '2 / 2'")
+            await open_record(page, "(;SZ[9])")
+            await until(page, "document.querySelector('#number').innerText === '0 / 0'")
+            await page.click("#openings summary")
+            await until(page, found)
+            texts = await page.locator("#openings tbody tr").all_inner_texts()
+            (corner,) = [text for text in texts if text.startswith("G7")]
+            assert corner.endswith("1 game: 0 won by Black, 1 by White"), "the move of the other game"
+            assert await page.locator("#board .candidate").count() >= 1
+            await page.get_by_role("button", name="G7").click()
+            await until(page, f"{found} && document.querySelector('#opening-path').innerText === 'G7'")
+            assert any(text.startswith("C3") for text in await page.locator("#openings tbody tr").all_inner_texts())
+            await click_point(page, "C7")
+            await until(page, "document.querySelector('#opening-path').innerText === 'G7 C7'")
+            await page.keyboard.press("ArrowLeft")
+            await until(page, "document.querySelector('#opening-path').innerText === 'G7'")
+            await page.click("#opening-leave")
+            await until(page, "!document.querySelector('#board .stone-black, #board circle.black')")
+            assert await page.inner_text("#number") == "0 / 0", "the game stays as it is"
 
     chromium.run(test)

@@ -108,9 +108,13 @@ export class Continuation {
 
 /** What was solved over games, in this browser: how each lesson was solved first ("first" try, "later", or only "shown"). */
 export class Learned {
+  constructor(key = KEY) {
+    this.key = key;
+  }
+
   get games() {
     try {
-      return JSON.parse(localStorage.getItem(KEY)) ?? {};
+      return JSON.parse(localStorage.getItem(this.key)) ?? {};
     } catch {
       return {}; // storage is not available, or damaged
     }
@@ -125,7 +129,7 @@ export class Learned {
     if (!known[number] || known[number] === "shown") known[number] = how;
     const kept = Object.entries({ ...games, [game]: known }).slice(-MOST_GAMES);
     try {
-      localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(kept)));
+      localStorage.setItem(this.key, JSON.stringify(Object.fromEntries(kept)));
     } catch {
       // without storage this session still counts its own
     }

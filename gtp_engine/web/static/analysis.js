@@ -137,7 +137,7 @@ export function lookAt(game, moves) {
 }
 
 /** Return what every query about a game says. */
-function queryOf(game) {
+export function queryOf(game) {
   return {
     rules: game.rules.startsWith("{") ? JSON.parse(game.rules) : game.rules,
     komi: game.komi, boardXSize: game.width, boardYSize: game.height,

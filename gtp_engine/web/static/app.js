@@ -1,14 +1,16 @@
 // The page: one game, its board, clocks and analysis. The game itself lives in the server; this shows it and asks.
 
 import "./choose_language.js"; // first: what follows speaks it
-import { Analysis, lookAt, marked } from "./analysis.js";
+import { Analysis, lookAt, marked, queryOf } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
 import { Home, share } from "./home.js";
 import { _, ngettext } from "./language.js";
-import { pointOf, positionAfter } from "./position.js";
+import { Openings } from "./openings.js";
+import { emptyPosition, pointOf, positionAfter } from "./position.js";
 import { Preferences } from "./preferences.js";
+import { Problems } from "./problems.js";
 import { countingText, drawTally, resultText } from "./result.js";
 import { Review, download } from "./review.js";
 import { Setup } from "./setup.js";
@@ -21,11 +23,12 @@ const LOW_TIME = 10; // seconds
 const STATUS_TIME = 2000; // milliseconds to wait for the status of a server that is gone or refuses
 const UNAUTHORIZED = 401; // the HTTP status where the token is wrong
 const WAIT_TIME = 2000; // milliseconds without an answer after which the page says so
-const SLOW = new Set(["network", "hint", "load", "open", "review", "stop_review", "review_file", "check_time"]); // requests that take their time
+const SLOW = new Set(["network", "openings", "problem", "judge", "hint", "load", "open", "review", "stop_review", "review_file", "check_time"]); // requests that take their time
 const PASS_TIME = 2000; // milliseconds after a move in which a pass is more likely a finger that slipped
 const DOUBLE_DISTANCE = 30; // pixels
 const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
 const NOTCH = 40; // pixels that the wheel turns for one move
+const NO_GAME = { width: 19, height: 19, rules: "chinese", komi: 7.5 }; // whose opening is explored where no game is open
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
@@ -41,6 +44,7 @@ let hints = null;
 let announced = "";
 let hasFingers = matchMedia("(any-pointer: coarse)").matches;
 let lastClick = null;
+let loaded = {}; // the file that was to be opened last, in base 64
 let role = "compute"; // what the page may do: watch, play or compute
 let longestFile = Infinity; // bytes that the server takes
 
@@ -51,6 +55,8 @@ const preferences = new Preferences(element("preferences"), () => game && [draw(
 const course = new Course(element("graph"), (number) => showMove(number + tree.analysable.offset));
 const analysis = new Analysis(drawAnalysis, () => preferences.limit("analysis"));
 const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: () => game && draw(), judge: lookAt, limit: () => preferences.limit("review") });
+const problems = new Problems(element("problems"), { send, onChange: draw });
+const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
 const setup = new Setup(element("setup"), (message) => send(message));
 board.show({ width: 9, height: 9, rows: Array(9).fill(".".repeat(9)), last: null, dead: [], ko: null });
 const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => game?.id });
@@ -79,7 +85,9 @@ function opened() {
   const id = addressed() ?? localStorage.getItem("game");
   if (game) server.send({ do: "open", id: game.id });
   else if (id) server.send({ do: "open", id });
-  else if (role !== "watch") setup.open();
+  const { file, number } = problems.stored ?? {};
+  if (file) loadText(file, number);
+  else if (!game && !id && role !== "watch") setup.open();
 }
 
 /** Say why there is no connection: a WebSocket does not tell the status with which a server refuses it. */
@@ -117,6 +125,10 @@ function receive(message) {
       const [best] = moves;
       if (best) say(_("Hint: {vertex}, winrate {percent} %.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
     },
+    openings: (found) => openings.receive(found),
+    problems: ({ count }) => beginProblems(count),
+    problem: (problem) => problems.receive(problem),
+    judged: (found) => problems.judged(found),
     games: (found) => home.receive(found),
     networks: showNetworks,
     record: ({ content }) => saveRecord(content),
@@ -130,7 +142,9 @@ function receive(message) {
         else setup.open();
       } else {
         ahead = null;
-        if (game) draw(); // nothing is looked for any more
+        problems.refused();
+        openings.refuse();
+        draw(); // nothing is looked for any more
         if (element("network").disabled) askForNetworks();
         showError(text);
       }
@@ -141,6 +155,10 @@ function receive(message) {
 
 function showGame(message) {
   const isNew = game?.id !== message.id;
+  if (isNew && game) {
+    problems.stop();
+    openings.close();
+  }
   const isFollowed = isNew || tree.shown.id === game.node || !tree.nodes.has(game.node) || (isAsked && game.node !== message.node);
   if (isNew || game.node !== message.node) {
     hints = null;
@@ -204,6 +222,7 @@ async function newGame() {
 }
 
 function choose(vertex) {
+  if (problems.choose(vertex) || openings.choose(vertex)) return;
   if (!game || ahead || review.choose(vertex) || !mayEdit) return;
   if (panel.isEditing) panel.choose(vertex);
   else if (!isCurrent()) playInThePast(vertex);
@@ -330,7 +349,21 @@ async function loadRecord(file) {
     return;
   }
   const bytes = new Uint8Array(await file.arrayBuffer()); // as they are: records have many encodings
-  send({ do: "load", file: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) });
+  loadText(btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")));
+}
+
+/** Open a file in base 64; where it holds problems, those that were open in this window go on with this `number`. */
+function loadText(file, number = null) {
+  loaded = { file, number };
+  send({ do: "load", file, asks: true });
+}
+
+/** Solve the problems of the file that was to be opened, or open its first game. */
+async function beginProblems(count) {
+  const { file, number } = loaded;
+  const question = ngettext("This file has {count} problem. Solve it?", "This file has {count} problems. Solve them?", count);
+  if (number !== null || (await asks(question, _("Solve"), _("Open as a game")))) problems.begin(file, count, number);
+  else send({ do: "load", file });
 }
 
 function kilobytes(bytes) {
@@ -389,7 +422,7 @@ element("board").addEventListener("pending", ({ detail }) => {
 
 /** Show the button that confirms a tap where there are fingers: always, so that no other button takes its place. */
 function drawConfirm() {
-  const isMove = game?.phase === "playing" || game?.phase === "placing" || review.preview?.places;
+  const isMove = game?.phase === "playing" || game?.phase === "placing" || preview()?.places;
   element("confirm").hidden = !(hasFingers && isMove && board.needsConfirmation);
 }
 
@@ -404,6 +437,7 @@ document.addEventListener("click", (event) => {
 
 /** Go some nodes back or forth in the line that is shown. */
 function step(steps) {
+  if (problems.step(steps) || (Number.isFinite(steps) && openings.step(steps))) return;
   if (!game || !tree.shown || (Number.isFinite(steps) && review.step(steps))) return;
   showNode(tree.stepped(steps).id);
 }
@@ -416,7 +450,7 @@ function ask(name) {
 
 /** Go through the game with the wheel. */
 function turned(event) {
-  if (event.ctrlKey || !game) return;
+  if (event.ctrlKey || !(game || preview())) return;
   event.preventDefault();
   turned.sum = (turned.sum ?? 0) + event.deltaY;
   if (Math.abs(turned.sum) < NOTCH) return;
@@ -426,14 +460,43 @@ function turned(event) {
 
 // --- drawing ---
 
+/** What the board shows instead of the game: a problem, an opening, or a position of the review; null for the game. */
+function preview() {
+  return problems.preview ?? openings.preview ?? review.preview;
+}
+
+/** The position from which openings are explored: that which is shown, or the empty board. */
+function explored() {
+  if (!game) return { position: emptyPosition(19, 19), query: { ...queryOf({ ...NO_GAME, setup: [], first: "black" }), moves: [] } };
+  const { number, moves, ...line } = tree.analysable;
+  const query = queryOf({ ...game, ...line });
+  return { position: tree.position(), query: { ...query, moves: moves.slice(0, number).map(([color, vertex]) => [color === "black" ? "B" : "W", vertex]) } };
+}
+
+/** Draw what the board shows instead of the game; false if that is the game. */
+function drawPreview() {
+  const shown = preview();
+  document.body.classList.toggle("solving", problems.isOpen);
+  element("problems").hidden = !problems.problem;
+  openings.follow();
+  if (!shown) return false;
+  board.show({ width: game?.width, height: game?.height, ...shown });
+  board.mark({});
+  board.placing(shown.places);
+  board.overlay({ candidates: shown.marks });
+  drawConfirm();
+  return true;
+}
+
 function draw() {
+  const isPreview = drawPreview();
+  if (!game) return;
   const isLast = isCurrent();
   const isScored = isLast && (game.phase === "scoring" || game.phase === "finished");
   const isAhead = isLast && ahead;
   const position = isAhead ? positionAfter(tree.position(), { moves: [[game.human, ahead]] }) : tree.position();
   const { numbers, coordinates } = preferences.values;
-  const { preview } = review;
-  board.show(preview ? { width: game.width, height: game.height, ...preview } : {
+  if (!isPreview) board.show({
     width: game.width, height: game.height,
     rows: isLast && !isAhead ? game.rows : position.rows,
     last: position.last && !isAhead && tree.shown.marks?.[tree.shown.moves.at(-1)?.[1]] ? null : position.last,
@@ -444,10 +507,10 @@ function draw() {
   });
   element("board").classList.toggle("bare", !coordinates);
   element("board").classList.toggle("numbered", numbers !== "none");
-  board.mark(preview ? {} : markupOf(tree.shown, game.height));
+  if (!isPreview) board.mark(markupOf(tree.shown, game.height));
   const isMyTurn = isLast && !isAhead && !game.is_engine_turn && (game.phase === "playing" || game.phase === "placing");
   const mayPlay = panel.isEditing ? position.toPlay : isMyTurn || (!isLast && position.toPlay === game.human) ? game.human : null;
-  board.placing(preview ? preview.places : mayEdit ? mayPlay : null);
+  if (!isPreview) board.placing(mayEdit ? mayPlay : null);
   panel.draw(game.node, mayEdit && game.phase !== "placing");
   drawPlayers();
   drawButtons(mayPlay);
@@ -544,7 +607,7 @@ function moveText() {
 
 function drawAnalysis() {
   const moves = analysis.live ? analysis.candidates(CANDIDATES, element("labels").value) : [];
-  board.layers && board.overlay(review.preview ? { candidates: review.preview.marks } : {
+  board.layers && board.overlay(preview() ? { candidates: preview().marks } : {
     candidates: (analysis.isOn ? moves : stillMoves()).filter(({ x }) => x !== undefined),
     ownership: countedOwnership() ?? (element("ownership").checked ? analysis.live?.ownership : null),
   });

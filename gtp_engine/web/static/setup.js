@@ -2,9 +2,10 @@
 
 import { _ } from "./language.js";
 
-const levels = () => [["max", _("full strength")]]
-  .concat(Array.from({ length: 9 }, (__, number) => [`${9 - number}d`, _("{rank} dan", { rank: 9 - number })]))
+/** The ranks of people, the strongest first: [name, text]. */
+export const ranks = () => Array.from({ length: 9 }, (__, number) => [`${9 - number}d`, _("{rank} dan", { rank: 9 - number })])
   .concat(Array.from({ length: 20 }, (__, number) => [`${number + 1}k`, _("{rank} kyu", { rank: number + 1 })]));
+const levels = () => [["max", _("full strength")], ...ranks()];
 const HANDICAP_KOMI = 0.5;
 const USUAL_RULES = "chinese";
 const CHOICES = "setup"; // the key of what was chosen last
