@@ -464,7 +464,7 @@ class Studies:
 
         self._begin(work)
 
-    def judge(self, query: Mapping[str, Any], vertex: str) -> None:
+    def check_answer(self, query: Mapping[str, Any], vertex: str) -> None:
         """Tell whether a move succeeds in the problem of an analysis query, and the best one; raises TengenError."""
         game, number = self._asked(query)
         color, asked = game.to_play, parse_vertex(vertex, width=game.width, height=game.height)
@@ -475,7 +475,7 @@ class Studies:
             solution = solver.solve(game, color, region_of(game), asked)
             lines = {move.point: [*map(game.vertex, move.line)] for move in solution.moves}
             yield {
-                "type": "judged",
+                "type": "answer",
                 "number": number,
                 "is_right": solution.is_right(asked),
                 "line": lines.get(asked, [vertex]),

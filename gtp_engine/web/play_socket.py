@@ -17,7 +17,7 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     openings  what is played in a position (see `review.openings`), first without and then with what it loses
     problems  how many problems the file has that was to be opened; nothing else has been done with it
     problem   one of them (see `review.life_and_death.problem_values`)
-    judged    whether a move solves a problem: its `line`, and the `best` one
+    answer    whether a move solves a problem: its `line`, and the `best` one
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
     error     why something could not be done
@@ -118,7 +118,7 @@ class _Page:
             "hint": self._hint,
             "openings": self._explore,
             "problem": self._problem,
-            "judge": self._judge,
+            "check_answer": self._check_answer,
             "play": self._play,
             "go": self._go,
             "save": self._save,
@@ -244,8 +244,8 @@ class _Page:
         values = await asyncio.to_thread(problem_values, self._problems[number - 1])
         self._send({"type": "problem", "number": number, **values})
 
-    async def _judge(self, fields: Fields) -> None:
-        self._studies.judge(fields.data, _text(fields, "vertex"))
+    async def _check_answer(self, fields: Fields) -> None:
+        self._studies.check_answer(fields.data, _text(fields, "vertex"))
 
     async def _play(self, fields: Fields) -> None:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
@@ -424,7 +424,7 @@ _NEEDED: Final[dict[str, Role]] = {
     "review_file": Role.WATCH,
     "games": Role.COMPUTE,
     "openings": Role.COMPUTE,
-    "judge": Role.COMPUTE,
+    "check_answer": Role.COMPUTE,
     "networks": Role.COMPUTE,
     "network": Role.COMPUTE,
     "delete_game": Role.COMPUTE,

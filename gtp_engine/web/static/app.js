@@ -23,7 +23,7 @@ const LOW_TIME = 10; // seconds
 const STATUS_TIME = 2000; // milliseconds to wait for the status of a server that is gone or refuses
 const UNAUTHORIZED = 401; // the HTTP status where the token is wrong
 const WAIT_TIME = 2000; // milliseconds without an answer after which the page says so
-const SLOW = new Set(["network", "openings", "problem", "judge", "hint", "load", "open", "review", "stop_review", "review_file", "check_time"]); // requests that take their time
+const SLOW = new Set(["network", "openings", "problem", "check_answer", "hint", "load", "open", "review", "stop_review", "review_file", "check_time"]); // requests that take their time
 const PASS_TIME = 2000; // milliseconds after a move in which a pass is more likely a finger that slipped
 const DOUBLE_DISTANCE = 30; // pixels
 const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
@@ -128,7 +128,7 @@ function receive(message) {
     openings: (found) => openings.receive(found),
     problems: ({ count }) => beginProblems(count),
     problem: (problem) => problems.receive(problem),
-    judged: (found) => problems.judged(found),
+    answer: (found) => problems.answered(found),
     games: (found) => home.receive(found),
     networks: showNetworks,
     record: ({ content }) => saveRecord(content),

@@ -1,5 +1,5 @@
 // Problems of a file, one after the other: the person moves for the side that is to succeed. The record's variations say what
-// is right and answer; where they end too soon, the server's engine judges the move.
+// is right and answer; where they end too soon, the server's engine checks the move.
 
 import { _ } from "./language.js";
 import { Continuation, Learned } from "./lessons.js";
@@ -70,7 +70,7 @@ export class Problems {
       this.nodes.set(node.id, node);
       node.parent.children.push(node);
     }
-    judge([...this.nodes.values()]);
+    mark([...this.nodes.values()]);
     this.ask();
   }
 
@@ -123,7 +123,7 @@ export class Problems {
     return undefined;
   }
 
-  /** Let the server judge a move that the record does not have. */
+  /** Let the server check a move that the record does not have. */
   askServer(vertex) {
     this.state = "thinking";
     this.questions += 1;
@@ -131,14 +131,14 @@ export class Problems {
     const { width, height, setup, first } = this.problem;
     const letters = ([color, at]) => [color === "black" ? "B" : "W", at];
     this.send({
-      do: "judge", vertex, number: this.questions, rules: "chinese", komi: 0, boardXSize: width, boardYSize: height,
+      do: "check_answer", vertex, number: this.questions, rules: "chinese", komi: 0, boardXSize: width, boardYSize: height,
       initialStones: setup.map(letters), initialPlayer: first === "black" ? "B" : "W", moves: pathOf(this.node).map(letters),
     });
     this.say(vertex === "pass" ? _("Looking for the solution …") : _("Looking at {move} …", { move: vertex }));
   }
 
-  /** Take the server's judgement. */
-  judged({ number, is_right: isRight, line, best }) {
+  /** Take the server's answer. */
+  answered({ number, is_right: isRight, line, best }) {
     if (number !== this.questions || this.state !== "thinking") return;
     const colors = [this.problem.first, this.problem.first === "black" ? "white" : "black"];
     const played = (vertices) => [...pathOf(this.node), ...vertices.map((vertex, index) => [colors[index % 2], vertex])];
@@ -181,7 +181,7 @@ export class Problems {
     this.say(text);
   }
 
-  /** Show the record's solution, or ask the server for one: it tells the best move with the judgement of any other. */
+  /** Show the record's solution, or ask the server for one: it tells the best move with the answer of any other. */
   reveal() {
     const nodes = [...this.nodes.values()].filter(({ move, leads }) => move && leads);
     const good = nodes.find((node) => node.is_right) ?? nodes.find(({ children }) => !children.length);
@@ -234,7 +234,7 @@ export class Problems {
 
 /** Tell of each node, all before their children, whether it `leads` to what is right: a line that is marked as right, or,
  * where none is, the lines that are not marked as wrong; where nothing is marked, the main line. */
-function judge(nodes) {
+function mark(nodes) {
   const isMarked = (what) => nodes.some((node) => node.is_right === what);
   const [hasRight, hasWrong] = [isMarked(true), isMarked(false)];
   for (const node of nodes) {
