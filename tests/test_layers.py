@@ -25,7 +25,7 @@ LAYERS = (
     ("gtp", "analysis"),
     ("play",),
     ("engine",),
-    ("networks", "level", "alphago"),
+    ("networks", "level", "alphago", "book"),
     ("selfplay",),
     ("search", "nn", "sgf", "time_manager", "client"),
     ("evaluation", "clock"),

@@ -8,6 +8,7 @@
     setup_command       `setup`
     models_command      `models …`
     levels_command      `calibrate-levels`
+    book_command        `book …`
     match_commands      `match`, `tournament`
     train_commands      `generate`, `train …`
     alphago_command     `alphago …`
@@ -54,6 +55,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "score": "record_commands.score_command",
         "rank": "record_commands.rank_command",
         "solve": "record_commands.solve_command",
+        "book": "book_command.book_command",
         "analysis": "serve_commands.analysis_command",
         "mcp": "serve_commands.mcp_command",
     },

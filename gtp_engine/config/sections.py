@@ -410,6 +410,12 @@ class PlayConfig(Section, name="play"):
         high=1000,
         katago_gtp="resignMinScoreDifference",
     )
+    book: str | None = option(
+        None,
+        "Play from this book, a file of `gtp-engine book`, on its board and under its rules while it has the position; "
+        "not at a level.",
+        unit="file",
+    )
 
 
 @dataclass(frozen=True)

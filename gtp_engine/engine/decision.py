@@ -22,6 +22,7 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.book.book import BookPlay
 from gtp_engine.clock import Clock
 from gtp_engine.config import Config, PlayConfig
 from gtp_engine.engine.dynamic_advantage import DynamicAdvantage
@@ -145,6 +146,7 @@ class MoveChooser:
         self._resignation: Final = Resignation(config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
         self._delays = Delays(seed)
+        self._book: Final = BookPlay(config.play.book, log)
         self.is_seeded = config.search.seed is not None
         """Whether the seed was given, so that searches of a given number of visits are to repeat exactly."""
 
@@ -188,11 +190,23 @@ class MoveChooser:
     def choose(self, task: MoveTask, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
         """Return the move; with `may_resign` it counts for resigning.  For `cleanup` see `decide`."""
         level, resignation = self._level if self._level.is_on else None, self._resignation if may_resign else None
-        choice = decide(task, self._searches, level, resignation=resignation, cleanup=cleanup)
+        choice = None if level is not None or cleanup else self._choice_from_book(task)
+        if choice is None:
+            choice = decide(task, self._searches, level, resignation=resignation, cleanup=cleanup)
         self._log(describe(task, choice))
         delay = self._delays.seconds(choice, self._searches.config.play)
         wait(min(delay, task.deadline - time.perf_counter()), task.cancel)
         return choice
+
+    def _choice_from_book(self, task: MoveTask) -> Choice | None:
+        """Return the move that the book has, None without one, out of turn, and where moves are left out."""
+        is_free = task.color == task.game.to_play and not task.limits.restrictions
+        report = self._book.report(task.game) if is_free else None
+        if report is None:
+            return None
+        if task.limits.reporting is not None:
+            task.limits.reporting.receive(report)
+        return Choice(report.best_point, report)
 
     def advantage_black(self, game: Game) -> float | None:
         """Return Black's playout doubling advantage in a handicap game; None where the configured one holds.

@@ -66,6 +66,9 @@ _FIXED_SECTIONS: Final = {
 }
 """Sections of the configuration that `configure` does not change, and what to do instead."""
 
+_FIXED_OPTIONS: Final = ("play.book",)
+"""Options that it does not change either: they name files, which are not for those who only send commands."""
+
 Log = Callable[[str], None]
 
 
@@ -512,6 +515,8 @@ class Engine:
         """
         for key in values:
             section = find_option(key).section
+            if key in _FIXED_OPTIONS:
+                raise ConfigError(problem(f"option {key} of a running engine", advice="start the engine with it"))
             if section in _FIXED_SECTIONS:
                 raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))
         config = self._resources.with_profile_of_level(self.config, self.config.with_values(values))

@@ -200,6 +200,29 @@ def require_moves(box: Path, output: str) -> None:
         assert copies and max(path.read_bytes().count(b";") for path in copies) - 1 >= 2 * shown, output
 
 
+def book(box: Path) -> None:
+    from book.books import small_book
+
+    network(box)
+    small_book(box / "a.book")
+
+
+def require_book(box: Path) -> None:
+    """Require as many positions as were asked for, and no troubles but those that no line leads to."""
+    from gtp_engine.book.book import Book
+    from gtp_engine.book.checks import check
+
+    found = Book.load(box / "a.book")
+    assert len(found) == 4
+    assert [trouble for trouble in check(found) if "no line leads" not in trouble] == []
+
+
+def require_told_book(box: Path, output: str) -> None:
+    """Require a book on the disk as it was described."""
+    if "4 positions" in output:
+        require_book(box)
+
+
 def require_positions(box: Path) -> None:
     """Require as many positions as were asked for, no two of them the same."""
     from gtp_engine.training.distillation.generate import input_keys
@@ -376,6 +399,7 @@ PLAIN: Final = {
     "models import": Miniature("net.bin.gz --no-int8", prepare=katago_file, same=("net.onnx",)),
     "models from-wheel": Miniature("package --no-int8", prepare=package),
     "models get": Miniature("package --no-int8", prepare=package),
+    "book show": Miniature("a.book --sgf lines.sgf", prepare=book, same=("lines.sgf",)),
     "match": Miniature(f"{MATCH} --out match --games 2 --size 5 --referee board", check=require_match),
     "tournament": Miniature("cup.toml --out cup", prepare=cup, check=require_tournament),
     "connect": Miniature("ws://127.0.0.1:9/gtp", status=2, writes=False),
@@ -389,6 +413,16 @@ SEARCHES: Final = {
     "mcp": Miniature(RAVE, writes=False),
     "play": Miniature(f"--size 5 {RAVE}", typed="c3\nsave saved.sgf\nquit\n", kept=require_moves, named_anew=True),
     "score": Miniature(f"game.sgf --sgf scored.sgf {TINY}", prepare=record),
+    "book make": Miniature(
+        "a.book --size 5 --komi 0 --positions 4 --at-once 2 --visits 3 --model tiny.onnx --provider cpu --threads 1",
+        prepare=network,
+        check=require_book,
+        kept=require_told_book,
+    ),
+    "book check": Miniature(
+        "a.book --samples 1 --model tiny.onnx --provider cpu --threads 1", prepare=book, writes=False
+    ),
+    "book play": Miniature(f"a.book {RAVE}", typed="quit\n", prepare=book, named_anew=True),
     "solve": Miniature(f"game.sgf --sgf solved.sgf --region A1:C3 {TINY}", prepare=record),
     "review": Miniature(f"game.sgf --csv table.csv --workers 1 {TINY}", prepare=record, kept=require_reviewed),
     "rank": Miniature("game.sgf", prepare=record, stands_in=engines_of_rank, writes=False, status=1),

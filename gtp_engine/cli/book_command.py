@@ -1,0 +1,290 @@
+"""The commands `gtp-engine book …`: make, check, show and play books of small boards."""
+
+import sys
+import time
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from gtp_engine.cli.options import FILE, INTERRUPTED, ConfigCommand, given_settings, settings_of, settings_options
+from gtp_engine.config import NetworkConfig
+from gtp_engine.config.option import Section, option
+from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown
+from gtp_engine.files import owning, write_result
+
+if TYPE_CHECKING:
+    from gtp_engine.book.book import Book, BookHeader
+    from gtp_engine.book.making import BookSearch
+    from gtp_engine.nn.network_evaluator import NetworkEvaluator
+
+BOARD: Final = 7
+"""Side of a new book's board unless another is given."""
+
+_LINE_SECONDS: Final = 60.0
+"""Seconds between two lines about the book that grows."""
+
+_NETWORK: Final = ("model", "provider", "device", "precision")
+
+
+@dataclass(frozen=True)
+class BookBoard(Section, name="book_board"):
+    """What a new book is for; of one that exists, the same."""
+
+    size: int | None = option(None, "Lines of the board; not set: 7.", unit="lines", low=5, high=9)
+    rules: str | None = option(None, "Rules, as for the engine; not set: tromp-taylor.")
+    komi: float | None = option(
+        None,
+        "Komi of the searches, best near the book's value, so that each point matters; not set: the whole number that "
+        "a search of the empty board expects.",
+        unit="points",
+        low=-150,
+        high=150,
+    )
+
+
+@dataclass(frozen=True)
+class BookSettings(Section, name="book"):
+    """How large a book becomes, and how its positions are searched."""
+
+    positions: int = option(1000, "Positions that the book is to have.", unit="positions", low=1, high=10_000_000)
+    minutes: float | None = option(
+        None, "End after so many minutes, whatever it has; not set: when it has them all.", unit="minutes", low=0.01
+    )
+    visits: int = option(200, "Visits of the search of each position.", unit="visits", low=2, high=1_000_000)
+    at_once: int = option(8, "Positions searched side by side.", unit="positions", low=1, high=256)
+    threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", low=0, high=1024)
+
+
+@dataclass(frozen=True)
+class BookCheck(Section, name="book_check"):
+    """What a check searches again."""
+
+    samples: int = option(0, "Random positions to search again; 0: none.", unit="positions", low=0, high=1_000_000)
+    visits: int = option(2000, "Visits of these searches.", unit="visits", low=2, high=10_000_000)
+    seed: int = option(1, "Which positions are chosen.", low=0, high=2**31)
+    at_once: int = option(8, "Positions searched side by side.", unit="positions", low=1, high=256)
+    threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", low=0, high=1024)
+
+
+_HELP = """Make and use books: positions of a small board with the values of their moves, found by many searches.
+
+\b
+gtp-engine book make 7x7.book --size 7 --rules tromp-taylor --positions 5000
+gtp-engine book check 7x7.book --samples 50
+gtp-engine book show 7x7.book --line "D4 C3"
+gtp-engine book play 7x7.book
+gtp-engine play --size 7 --rules tromp-taylor --book 7x7.book
+"""
+
+
+@click.group("book", help=_HELP)
+def book_command() -> None:  # noqa: D103
+    pass
+
+
+@book_command.command("make", cls=ConfigCommand)
+@click.argument("file", type=FILE)
+@settings_options(BookBoard, is_own=True)
+@settings_options(BookSettings, is_own=True)
+@settings_options(NetworkConfig, only=_NETWORK, is_own=True)
+def make_command(file: Path, **flags: Any) -> None:
+    """Make a book, or make one larger.
+
+    Every position is on the disk as soon as it counts: end the command with Ctrl-C whenever you like, and give it again
+    to go on. One process writes to a book at a time; others may play by it.
+    """
+    given = given_settings(BookBoard, flags)
+    settings = settings_of(BookSettings, flags)
+    network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
+    from gtp_engine.book.book import Book
+    from gtp_engine.book.checks import describe
+    from gtp_engine.book.making import BookMaker, BookSearch
+    from gtp_engine.training.core.runs import stop_on_signals
+
+    with owning(file.parent, file=file.name), stop_on_signals() as is_stopped:
+        book = Book.load(file, cut=True) if file.exists() else None
+        header = _header(given) if book is None else _same_header(book.header, given)
+        evaluator = _evaluator(network, header, settings.at_once)
+        if book is None:
+            header = _finished_header(header, evaluator, settings.visits, has_komi="komi" in given)
+            book = Book.create(file, header)
+        search = BookSearch(header, evaluator, settings.visits, settings.at_once)
+        progress = _Progress(inf if settings.minutes is None else settings.minutes)
+        BookMaker(book, search).run(
+            settings.positions,
+            at_once=settings.at_once,
+            is_stopped=lambda: is_stopped() or progress.is_over,
+            progress=progress.show,
+        )
+        click.echo(describe(book))
+        if is_stopped():
+            sys.exit(INTERRUPTED)
+
+
+class _Progress:
+    """Tells on stderr how a book grows, a line a minute, and whether its minutes are over."""
+
+    def __init__(self, minutes: float) -> None:
+        self._end: Final = time.monotonic() + 60.0 * minutes
+        self._next_line = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the minutes are over."""
+        return time.monotonic() >= self._end
+
+    def show(self, book: "Book") -> None:
+        """Print a line if it is time for one."""
+        from gtp_engine.book.book import shown_interval
+
+        if time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _LINE_SECONDS
+            line = " ".join(move.vertex for move, _ in book.best_line())
+            value = shown_interval(book.nodes[0].found)
+            click.echo(f"{counted(len(book), 'position')}, value {value}: {line}", err=True)
+
+
+def _header(given: dict[str, Any]) -> "BookHeader":
+    """Return what a new book is for, with the usual komi of its rules unless another is given."""
+    from gtp_engine.book.book import BookHeader
+    from gtp_engine.go.rules import Rules
+
+    size, rules = given.get("size") or BOARD, Rules.parse(given.get("rules") or "tromp-taylor")
+    komi = given.get("komi")
+    return BookHeader(size, size, rules, rules.default_komi() if komi is None else komi)
+
+
+def _same_header(header: "BookHeader", given: dict[str, Any]) -> "BookHeader":
+    """Return what a book is for; raises ConfigError if something else is given."""
+    from gtp_engine.go.rules import Rules
+
+    if given.get("rules"):
+        given["rules"] = Rules.parse(given["rules"])
+    known = {"size": header.width, "rules": header.rules, "komi": header.komi}
+    for name, value in given.items():
+        if value is not None and value != known[name]:
+            text = f"--{name} {shown(str(value))} for a book with {shown(str(known[name]))}"
+            raise ConfigError(problem(text, advice="leave it out, or name another file"))
+    return header
+
+
+def _finished_header(
+    header: "BookHeader", evaluator: "NetworkEvaluator", visits: int, *, has_komi: bool
+) -> "BookHeader":
+    """Return the header with the network's name, and with a fair komi unless one was given."""
+    from gtp_engine.book.making import fair_komi
+
+    komi = header.komi if has_komi else fair_komi(header, evaluator, visits)
+    return replace(header, komi=komi, network=evaluator.info.name)
+
+
+def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "NetworkEvaluator":
+    """Return the network, ready for a book's board; raises ModelError."""
+    from gtp_engine.nn import load_evaluator
+
+    def log(line: str) -> None:
+        click.echo(line, err=True)
+
+    evaluator = load_evaluator(network, log=log, board=(header.width, header.height), batch=at_once)
+    evaluator.prepare(header.width, header.height)
+    return evaluator
+
+
+def _search(book: "Book", network: NetworkConfig, visits: int, at_once: int) -> "BookSearch":
+    """Return a search of a book's positions."""
+    from gtp_engine.book.making import BookSearch
+
+    return BookSearch(book.header, _evaluator(network, book.header, at_once), visits, at_once)
+
+
+@book_command.command("check", cls=ConfigCommand)
+@click.argument("file", type=FILE)
+@click.option(
+    "--against",
+    type=FILE,
+    metavar="FILE",
+    help="Compare with a game record, or with a page (.html) of one of KataGo's books.",
+)
+@settings_options(BookCheck, is_own=True)
+@settings_options(NetworkConfig, only=_NETWORK, is_own=True)
+def check_command(file: Path, against: Path | None, **flags: Any) -> None:
+    """Check a book.
+
+    Every line is played under the book's rules, every position is mirrored, and every value is computed again. With
+    --samples, random positions are searched again with more visits. The exit status is 1 if something is wrong.
+    """
+    settings = settings_of(BookCheck, flags)
+    network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
+    from gtp_engine.book.book import Book
+    from gtp_engine.book.checks import (
+        MOST_TROUBLES,
+        check,
+        compare_file,
+        describe,
+        describe_deeper,
+        search_deeper,
+    )
+
+    book = Book.load(file)
+    if against is not None:
+        click.echo("\n".join(compare_file(book, against)) or "The book has none of its positions.")
+        return
+    click.echo(describe(book))
+    troubles = check(book)
+    for trouble in troubles[:MOST_TROUBLES]:
+        click.echo(trouble)
+    click.echo(counted(len(troubles), "trouble") if troubles else "every line, position and value is as it should be")
+    if settings.samples:
+        search = _search(book, network, settings.visits, settings.at_once)
+        click.echo(describe_deeper(search_deeper(book, search, settings.samples, settings.seed), settings.visits))
+    if troubles:
+        sys.exit(1)
+
+
+@book_command.command("show")
+@click.argument("file", type=FILE)
+@click.option("--line", default=None, metavar="MOVES", help="Show the moves after these, such as 'D4 C3'.")
+@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Write the best lines to a game record.")
+@click.option(
+    "--moves", "most", type=click.IntRange(1, 100_000), default=500, show_default=True, help="Most moves of the record."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+def show_command(file: Path, line: str | None, target: Path | None, most: int, as_json: bool) -> None:
+    """Show how large a book is, its value and its lines, or write them to a game record."""
+    from gtp_engine.book.book import Book
+    from gtp_engine.book.checks import at_line, describe, json_text, position_lines, to_tree
+
+    book = Book.load(file)
+    if target is not None:
+        tree = to_tree(book, most)
+        write_result(target, tree.to_bytes())
+        click.echo(f"{target}: {counted(sum(1 for _ in tree.nodes()) - 1, 'move')}")
+    elif line is not None:
+        try:
+            game = at_line(book, line.split())
+        except TengenError as error:
+            raise ConfigError(f"--line {shown(line)}: {error}") from error
+        click.echo("\n".join(position_lines(book, game)) or "The book has no move here.")
+    else:
+        click.echo(json_text(book) if as_json else describe(book))
+
+
+@book_command.command("play", context_settings={"ignore_unknown_options": True})
+@click.argument("file", type=FILE)
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="[FLAGS OF PLAY]")
+@click.pass_context
+def play_book_command(context: click.Context, file: Path, flags: tuple[str, ...]) -> None:
+    """Play in this terminal against a book and the engine.
+
+    This is `gtp-engine play` with the book's board, rules and komi, and takes its other flags.
+    """
+    from gtp_engine.book.book import Book
+    from gtp_engine.cli.play_command import play_command
+
+    header = Book.load(file).header
+    board = ["--size", str(header.width), "--rules", header.rules.to_json(), "--komi", f"{header.komi:g}"]
+    with play_command.make_context("play", [*board, "--book", str(file), *flags], parent=context) as inner:
+        play_command.invoke(inner)

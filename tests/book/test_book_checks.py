@@ -1,0 +1,121 @@
+"""What is said about books: checks, records, KataGo's pages, trees."""
+
+from pathlib import Path
+
+import pytest
+from book.books import HEADER, link, node, searched_book, small_book, write
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.book.book import Book
+from gtp_engine.book.checks import (
+    check,
+    compare_file,
+    compare_page,
+    compare_record,
+    describe,
+    describe_deeper,
+    position_lines,
+    search_deeper,
+    to_tree,
+)
+from gtp_engine.book.making import BookSearch
+from gtp_engine.errors import ConfigError
+
+PAGE = """<html><script>
+const nextPla = {player};
+const board = [{board}];
+const links = {{}};
+const moves = [{moves}];
+</script></html>"""
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Book:
+    return Book.load(small_book(tmp_path / "small.book"))
+
+
+def test_describe_and_lines(book: Book) -> None:
+    assert "3 positions, 2 moves between them, 300 visits, longest line 1 move" in describe(book)
+    assert "best line E3" in describe(book)
+    assert position_lines(book, HEADER.game()) == [
+        "B+12.0 (from B+8.8 to B+15.2): E3, 10 visits of the position's own search",
+        "B+8.0 (from B+5.8 to B+10.2): C3",
+        "B+2.5 (from B+2.0 to B+3.0): D3",
+    ]
+
+
+def test_a_sound_book_has_no_troubles(tmp_path: Path) -> None:
+    assert check(searched_book(tmp_path / "a.book", 40)) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "trouble"),
+    [
+        ([node("", [["C3", 1.0, 9, 0.0]]).replace('"line": ""', '"line": "C3"')], "its line leads to"),
+        ([node("", [["C3", 1.0, 9, 0.0]]).replace('"line": ""', '"line": "C3 C3"')], "occupied"),
+        ([node("C3", [["C3", 1.0, 9, 0.0]])], "move C3: "),
+        ([node("", [["C3", 1.0, 9, 0.0]]), node("C2", []), link(0, "C3", 1)], "move C3 does not lead to position 1"),
+        ([node("", [["C3", 1.0, 9, 0.0]]), node("C2", [])], "no line leads to 1 position: 1"),
+    ],
+    ids=["another key", "illegal line", "illegal move", "another position", "lost"],
+)
+def test_troubles_are_found(tmp_path: Path, lines: list[str], trouble: str) -> None:
+    assert trouble in "\n".join(check(Book.load(write(tmp_path / "a.book", *lines))))
+
+
+def test_a_value_that_is_not_the_best_is_found(book: Book) -> None:
+    book.nodes[1].found = book.nodes[1].found._replace(value=7.0)
+    assert "position 1: its value is 7, its best move has 8" in check(book)
+
+
+def test_deeper_searches_are_compared(tmp_path: Path) -> None:
+    book = searched_book(tmp_path / "a.book", 10)
+    search = BookSearch(HEADER, FakeEvaluator(), visits=20, at_once=4)
+    found = search_deeper(book, search, 3, seed=1)
+    assert "3 positions searched again with 20 visits" in describe_deeper(found, 20)
+    assert [each.difference for each in found] == [each.score - each.node.found.value for each in found]
+
+
+def test_a_record_beside_the_book(book: Book) -> None:
+    """B3 is D3 mirrored: 2.5 points where E3 has 12."""
+    assert compare_record(book, b"(;SZ[5];B[bc];W[cc])") == [
+        "move 1, B B3: B+2.5 (from B+2.0 to B+3.0), 9.5 points lost; best E3, B+12.0 (from B+8.8 to B+15.2)"
+    ]
+    assert "not in the book" in compare_record(book, b"(;SZ[5];B[aa])")[0]
+    with pytest.raises(ConfigError, match="5x5, the book's board"):
+        compare_record(book, b"(;SZ[9];B[aa])")
+
+
+def test_a_page_of_katagos_beside_the_book(book: Book, tmp_path: Path) -> None:
+    """Scores there are White's, with komi: −5 is 8 points for Black on the board, at komi 3."""
+    moves = (
+        "{'xy':[[2,2],],'p':0.7,'wl':-0.9,'ssM':-5.00,'wlRad':0.1,'sRad':0.50,'v':400,'av':400,},"
+        "{'move':'other','p':0.1,'wl':0.0,'ssM':1.00,'v':11,'av':11,},"
+    )
+    page = PAGE.format(player=1, board="0," * 25, moves=moves)
+    lines = compare_page(book, page)
+    assert lines == [
+        "C3: B+8.0 (from B+7.5 to B+8.5) by KataGo, 400 visits; B+8.0 (from B+5.8 to B+10.2)",
+        "other moves: B+2.0 (from B+2.0 to B+2.0) by KataGo, 11 visits; not in the book",
+    ]
+    path = tmp_path / "page.html"
+    path.write_text(page)
+    assert compare_file(book, path) == lines
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["", PAGE.format(player=1, board="0,0,0,0", moves=""), PAGE.format(player=3, board="0," * 25, moves=""),
+     PAGE.format(player=1, board="0," * 25, moves="{'v':1,}"), PAGE.format(player=1, board="x", moves="")],
+    ids=["empty", "another board", "no player", "half a move", "no numbers"],
+)  # fmt: skip
+def test_other_pages_are_refused(book: Book, page: str) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        compare_page(book, page)
+
+
+def test_the_tree_has_the_best_lines_first(book: Book) -> None:
+    tree = to_tree(book, 10)
+    assert [child.vertex for child in tree.root.children] == ["E3", "C3", "D3"]
+    assert tree.root.children[1].comment == "B+8.0 (from B+5.8 to B+10.2)"
+    assert len(list(to_tree(book, 2).nodes())) == 3

@@ -1,0 +1,133 @@
+"""Making books: what is added next, going on after an end, and the command."""
+
+import json
+from dataclasses import replace
+from math import log
+from pathlib import Path
+
+import pytest
+from book.books import HEADER, link, node, searched_book, small_book, write
+from click.testing import CliRunner
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.book.book import Book, BookHeader
+from gtp_engine.book.checks import check
+from gtp_engine.book.making import BookMaker, BookSearch, costs, expansions, fair_komi, finished, line_ends
+from gtp_engine.cli import cli
+from gtp_engine.go.rules import Rules
+
+
+def test_costs_by_hand(tmp_path: Path) -> None:
+    """Upper bounds at the root: C3 8 + √5, D3 3, E3 12 + √10, the best; three points behind is the most that counts."""
+    book = Book.load(small_book(tmp_path / "a.book"))
+    root, after_c3, after_d3 = costs(book)
+    assert root == 0.0
+    assert after_c3 == pytest.approx(0.45 + 0.75 * 3.0 - 0.75 * log(0.7))
+    assert after_d3 == pytest.approx(0.45 + 0.75 * 3.0 - 0.75 * log(0.2))
+    found = {(" ".join(each.node.line), each.move.vertex): each.cost for each in expansions(book, 10)}
+    assert found["", "E3"] == pytest.approx(0.45 - 0.75 * log(0.1) + 2 * 0.25 + 4 * 0.05 - 0.03)
+    # White wants few points: A1's lower bound, -9 less four times 2 points, is best, C2's is 3 behind or more.
+    assert found["C3", "C2"] == pytest.approx(after_c3 + 0.45 + 0.75 * 3.0 - 0.75 * log(0.6) - 0.03 * 2.0)
+    assert found["C3", "A1"] == pytest.approx(after_c3 + 0.45 - 0.75 * log(0.1) - 0.03 * 2.0)
+    assert list(found.values()) == sorted(found.values())
+
+
+def test_the_best_line_and_second_best_moves_in_it_are_followed(tmp_path: Path) -> None:
+    """E3 is best and leads nowhere yet; the second best move is C3, which is answered by C2."""
+    book = Book.load(small_book(tmp_path / "a.book"))
+    assert [(node.line, move.vertex) for node, move in line_ends(book, 5)] == [((), "E3"), (("C3",), "C2")]
+    assert len(line_ends(book, 1)) == 1
+
+
+def test_going_on_makes_the_same_book(tmp_path: Path) -> None:
+    searched_book(tmp_path / "whole.book", 25)
+    assert 1 < len(searched_book(tmp_path / "parts.book", 25, steps=3)) < 25
+    searched_book(tmp_path / "parts.book", 25)
+    assert (tmp_path / "whole.book").read_text() == (tmp_path / "parts.book").read_text()
+
+
+@pytest.mark.parametrize("cut", [1, 60, 400, 1500])
+def test_a_book_goes_on_after_a_kill_at_any_byte(tmp_path: Path, cut: int) -> None:
+    """A position whose move was not written any more is found again by its key, not searched or written twice."""
+    path = tmp_path / "a.book"
+    searched_book(path, 15)
+    path.write_bytes(path.read_bytes()[:-cut])
+    book = searched_book(path, 20)
+    assert len({node.key for node in book.nodes}) == 20
+    assert [trouble for trouble in check(Book.load(path)) if "no line leads" not in trouble] == []
+
+
+def test_finished_games_are_counted() -> None:
+    """After two passes the board with a black stone is Black's: 25 points, without an error."""
+    game = HEADER.game()
+    for vertex in ("C3", "pass", "pass"):
+        game.play(vertex)
+    node = finished(game)
+    assert (node.line, node.visits, node.score, node.error, node.moves) == (("C3", "pass", "pass"), 0, 25.0, 0.0, [])
+
+
+def test_a_second_pass_ends_a_line(tmp_path: Path) -> None:
+    """It is added where the stones decide, and then nothing more; not where players would agree on dead stones."""
+    for header, ends in ((HEADER, True), (replace(HEADER, rules=Rules.parse("japanese")), False)):
+        lines = node("", [["pass", 1.0, 9, 0.0]]), node("pass", [["pass", 1.0, 9, 0.0]]), link(0, "pass", 1)
+        book = Book.load(write(tmp_path / "a.book", *lines, header=header))
+        maker = BookMaker(book, BookSearch(header, FakeEvaluator(), visits=4, at_once=1))
+        maker.run(10, at_once=2, is_stopped=lambda: False, progress=lambda book: None)
+        assert len(book) == (3 if ends else 2)
+        assert check(book) == []
+
+
+@pytest.mark.parametrize(("rules", "ends"), [("tromp-taylor", True), ("chinese", True), ("japanese", False)])
+def test_only_stones_that_need_no_agreement_are_counted(rules: str, ends: bool) -> None:
+    exact = BookHeader(7, 7, Rules.parse(rules), 9.0).counts_exactly
+    assert exact == (ends and not Rules.parse(rules).friendly_pass_ok)
+
+
+def test_a_fair_komi_is_a_whole_number() -> None:
+    assert fair_komi(HEADER, FakeEvaluator(), 4) % 1.0 == 0.0
+
+
+class TestCommand:
+    """`gtp-engine book`."""
+
+    @pytest.fixture(autouse=True)
+    def no_network(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gtp_engine.nn.load_evaluator", lambda *args, **flags: FakeEvaluator())
+
+    def run(self, *words: str | Path, status: int = 0) -> str:
+        result = CliRunner().invoke(cli, ["book", *map(str, words)])
+        assert result.exit_code == status, result.output
+        return result.output
+
+    def test_make_check_and_show(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.book"
+        self.run("make", path, "--size", 5, "--positions", 6, "--visits", 4)
+        assert "6 positions, 5 moves between them" in self.run("make", path, "--positions", 6)
+        assert "every line, position and value is as it should be" in self.run("check", path, "--samples", 2)
+        assert json.loads(self.run("show", path, "--json"))["positions"] == 6
+        assert "B+" in self.run("show", path, "--line", "")
+        assert "no move here" in self.run("show", path, "--line", "pass")
+        assert "moves" in self.run("show", path, "--sgf", tmp_path / "a.sgf")
+        assert (tmp_path / "a.sgf").read_text().startswith("(;")
+
+    def test_another_board_or_komi_is_refused(self, tmp_path: Path) -> None:
+        path = small_book(tmp_path / "a.book")
+        assert "--size '7' for a book with '5'" in self.run("make", path, "--size", 7, status=2)
+        assert "--komi" in self.run("make", path, "--komi", 7, status=2)
+
+    def test_a_damaged_book_fails_its_check(self, tmp_path: Path) -> None:
+        path = small_book(tmp_path / "a.book")
+        path.write_text(path.read_text().replace('"line": "C2"', '"line": "B2"'))
+        assert "1 trouble" in self.run("check", path, status=1)
+
+    def test_mistakes_in_a_line(self, tmp_path: Path) -> None:
+        path = small_book(tmp_path / "a.book")
+        assert "--line 'C3 C3'" in self.run("show", path, "--line", "C3 C3", status=2)
+
+    def test_play_is_play_with_the_book(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        seen = []
+        monkeypatch.setattr("gtp_engine.cli.play_command._play", lambda *args: seen.append(args) or 0)
+        path = small_book(tmp_path / "a.book")
+        self.run("play", path)
+        config, settings = seen[0][:2]
+        assert (config.play.book, settings.width, settings.komi) == (str(path), 5, 3.0)
