@@ -303,7 +303,7 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, f"{name} cannot be prepared"
-    start = box.save()
+    start, before = box.save(), {path: digest(box.path, path) for path in files_in(box.path)}
     words = [*name.split(), *_split(case.words.replace("{box}", str(box.path)))]
 
     def run(at: int | None = None, error: int = 0, other: str | None = None) -> Ended:
@@ -321,6 +321,7 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
         require_whole(box.path)
         if not case.writes:
             changed = [f"{what} {place}" for what, place in clean.writes if place != STDOUT] + clean.elsewhere
+            changed += sorted(path for path in wanted.keys() | before.keys() if wanted.get(path) != before.get(path))
             assert box.save() == start and changed == [], f"it writes: {changed}"
     except AssertionError as error:
         found.faults.append(Fault(name, "none", "", str(error)))

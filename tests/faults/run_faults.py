@@ -18,6 +18,7 @@ from faults.faulty_writes import Writes
 def warm_up(group: str) -> None:
     """Import and load before the forks what the commands of a group need, without starting threads."""
     os.environ.setdefault("MPLCONFIGDIR", os.path.expanduser("~/.cache/matplotlib"))  # its fonts are no writes of ours
+    os.environ.setdefault("POCL_CACHE_DIR", tempfile.gettempdir())  # a driver that OpenVINO asks for its cards
     for names in miniatures.MODULES[: [*miniatures.GROUPS].index(group) + 1]:
         for name in names:
             import_module(name)
