@@ -1,14 +1,19 @@
 """The package's public names: all there, nothing else, and importing the package loads none of them."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from package_sources import PACKAGE, parse
 
 import gtp_engine
+import gtp_engine.errors
 from gtp_engine.arguments import checked, former_name
 from gtp_engine.errors import ArgumentError
 
@@ -109,6 +114,36 @@ def test_every_deliberate_error_is_public() -> None:
         if isinstance(value, type) and issubclass(value, errors.TengenError)
     }
     assert deliberate == {name for name in gtp_engine.__all__ if name.endswith("Error")}
+
+
+def public_functions() -> Iterator[tuple[str, Any, str]]:
+    """Yield public functions and methods with the docstring of their class."""
+    for module in (gtp_engine, gtp_engine.play, gtp_engine.review):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isfunction(value):
+                yield name, value, ""
+            for member in dir(value) if isinstance(value, type) else ():
+                found = getattr(value, member)
+                if not member.startswith("_") and inspect.isroutine(found) and hasattr(found, "__code__"):
+                    yield f"{name}.{member}", found, value.__doc__ or ""
+
+
+def test_docstrings_name_errors_and_seconds() -> None:
+    """What a function raises itself, or a base of it, and the unit of times stand in its docstring or its class."""
+    missing = []
+    for name, function, of_class in public_functions():
+        said, inner = f"{function.__doc__} {of_class}", inspect.unwrap(function)
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inner)))
+        raised = [
+            each.exc.func for each in ast.walk(tree) if isinstance(each, ast.Raise) and isinstance(each.exc, ast.Call)
+        ]
+        for kind in [getattr(gtp_engine.errors, call.id, None) for call in raised if isinstance(call, ast.Name)]:
+            if kind is not None and not any(base.__name__ in said for base in kind.__mro__[:-4]):
+                missing.append(f"{name}: {kind.__name__}")
+        times = {"timeout", "every", "seconds"} & set(inspect.signature(inner).parameters)
+        missing += [f"{name}: {each}" for each in times if not ("second" in said or f"`{each}`" in said)]
+    assert missing == []
 
 
 def test_unknown_names_are_attribute_errors() -> None:

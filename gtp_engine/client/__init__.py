@@ -181,7 +181,7 @@ class PlayResult:
 
     move: Move | None
     seconds: float = 0.0
-    """From the command's last byte to the reply's first."""
+    """Seconds from the command's last byte to the reply's first."""
 
     @property
     def resigned(self) -> bool:

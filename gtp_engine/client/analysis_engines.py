@@ -398,7 +398,8 @@ class AnalysisEngine(AsyncClient[SimpleAnalysisEngine]):
     ) -> AsyncAnalysis:
         """Return a search of the position of a game, to be awaited or iterated, from Black's view.
 
-        Without a limit awaiting takes the engine's own, and iterating goes on until it is left.
+        Without a limit awaiting takes the engine's own, and iterating goes on until it is left.  A report comes about
+        every `every` seconds; `timeout` is the longest silence in seconds.
         """
         position, seconds = game.copy(), self.plain._patience(timeout)
 
@@ -422,7 +423,10 @@ class AnalysisEngine(AsyncClient[SimpleAnalysisEngine]):
         ownership: bool = False,
         timeout: float | None = None,
     ) -> list[Analysis]:
-        """Return what the engine finds after each number of moves; see `SimpleAnalysisEngine.analyse_game`."""
+        """Return what the engine finds after each number of moves; see `SimpleAnalysisEngine.analyse_game`.
+
+        `timeout` is the longest silence in seconds.
+        """
         wanted, seconds = _turns_of(game, turns), self.plain._patience(timeout)
         queries = _queries_of_turns(game, limit or Limit(), wanted, ownership=ownership)
         reports = [_QueryReports(self.plain, game.copy(), query, seconds) for query in queries]

@@ -460,7 +460,10 @@ class SimpleClient:
         label: str | None = None,
         log: Path | str | None = None,
     ) -> Self:
-        """Return the engine that listens on a TCP port; raises EngineError.  See `popen`."""
+        """Return the engine that listens on a TCP port, reached within `timeout` seconds; raises EngineError.
+
+        See `popen`.
+        """
         checked_seconds(timeout, "a timeout")
         return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)._started()
 
@@ -539,7 +542,7 @@ class AsyncClient(Generic[Plain]):
         label: str | None = None,
         log: Path | str | None = None,
     ) -> "EngineOpening[Self]":
-        """Connect to an engine that listens on a TCP port; see `popen`."""
+        """Connect to an engine that listens on a TCP port, within `timeout` seconds; see `popen`."""
         make = partial(cls._plain_class.connect, host, port, timeout=timeout, label=label, log=log)
         return EngineOpening(cls, make)
 

@@ -135,7 +135,7 @@ class SimpleGtpEngine(SimpleClient):
     # --- commands ---
 
     def send(self, command: str, timeout: float | None = None) -> str:
-        """Return the engine's reply to any command line.
+        """Return the engine's reply to any command line, within `timeout` seconds.
 
         After a command that may have changed the board, the next call sends the whole position again.
         """
@@ -310,6 +310,7 @@ class SimpleGtpEngine(SimpleClient):
 
         Winrates and points are those of the side to play.  The search goes on until the limit, or until the stream is
         left.  `timeout` is the longest wait for a report; two come in that time even if `every` is longer.
+        Raises LimitError for a limit of playouts, which analyses do not have.
         """
         limit = limit or Limit()
         if limit.playouts is not None:
@@ -604,7 +605,7 @@ class GtpEngine(AsyncClient[SimpleGtpEngine]):
         return self.plain.lists(command)
 
     async def send(self, command: str, timeout: float | None = None) -> str:
-        """Return the engine's reply to any command line; see `SimpleGtpEngine.send`."""
+        """Return the engine's reply to any command line, within `timeout` seconds; see `SimpleGtpEngine.send`."""
         return await self._call(self.plain.send, command, timeout)
 
     async def set_position(self, game: Game) -> None:
@@ -614,7 +615,10 @@ class GtpEngine(AsyncClient[SimpleGtpEngine]):
     async def play(
         self, game: Game, limit: Limit | None = None, *, color: int | str | None = None, timeout: float | None = None
     ) -> PlayResult:
-        """Return the move that the engine chooses in a game, which does not change; see `SimpleGtpEngine.play`."""
+        """Return the move that the engine chooses in a game, which does not change; see `SimpleGtpEngine.play`.
+
+        The engine has `timeout` seconds beyond the time of the limit.
+        """
         return await self._call(self.plain.play, game.copy(), limit, color=color, timeout=timeout)
 
     async def score(self, game: Game) -> str:
@@ -632,7 +636,8 @@ class GtpEngine(AsyncClient[SimpleGtpEngine]):
     ) -> AsyncAnalysis:
         """Return a search of the position of a game, to be awaited or iterated, from the view of the side to play.
 
-        Awaiting needs a limit (LimitError); see `SimpleGtpEngine.analyse` and `watch`.
+        A report comes about every `every` seconds; `timeout` is the longest wait for one.  Awaiting needs a limit
+        (LimitError); see `SimpleGtpEngine.analyse` and `watch`.
         """
         position = game.copy()
         watch = partial(self.plain.watch, position, limit, every=every, ownership=ownership, timeout=timeout)
@@ -652,7 +657,7 @@ class GtpEngine(AsyncClient[SimpleGtpEngine]):
         return await self._call(self.plain.options)
 
     async def set_option(self, name: str, value: str | float | bool) -> None:
-        """Change a setting of the engine; see `SimpleGtpEngine.set_option`."""
+        """Change a setting of the engine to a `value` as its command takes it; see `SimpleGtpEngine.set_option`."""
         await self._call(self.plain.set_option, name, value)
 
 

@@ -370,7 +370,7 @@ class Engine:
         """Search the position for `color` (default: the side to play) for at most `seconds`; return the report.
 
         `limits` are given instead of `cancel`.  The moves of the report are sorted, the best first, also where
-        `genmove` draws its moves at random or as people play.
+        `genmove` draws its moves at random or as people play.  Raises TimeSettingsError for a negative time.
         """
         if not seconds >= 0:
             raise TimeSettingsError(problem(f"{shown(seconds)} seconds for a search", expected="0 or more"))
@@ -412,7 +412,7 @@ class Engine:
         The positions are evaluated in batches, on boards of any sizes and under any rules; a game of which the position
         one move earlier was evaluated last costs least.  With `all_orientations` it is the mean over the orientations
         of the board, which takes as many times as long.  The policy is the network's own.  Raises ConfigError without a
-        network, and ModelError for a board that it does not play.
+        network, ModelError for a board that it does not play, ArgumentError for what is no Game.
         """
         self._background.end()
         games = list(games)
@@ -443,7 +443,10 @@ class Engine:
         self._clocks = self._new_clocks(settings)
 
     def set_time_left(self, color: int | str, seconds: float, stones: int) -> None:
-        """Set a clock as GTP's time_left does; see `Clock.set_time_left`."""
+        """Set a clock as GTP's time_left does: seconds left, and moves or periods left in overtime, 0 before it.
+
+        Raises InvalidColorError and TimeSettingsError.
+        """
         self._clocks[to_color(color)].set_time_left(seconds, stones)
 
     def time_for_move(self, color: int | str) -> tuple[Clock, TimeBudget]:

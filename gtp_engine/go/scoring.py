@@ -25,7 +25,7 @@ from gtp_engine.go.rules import Rules, Scoring, Tax
 
 @dataclass(frozen=True)
 class Score:
-    """Points of both sides; `white` includes the komi, the handicap bonus and White's share of the button."""
+    """Points of both sides; `white` are those with komi, handicap bonus and White's share of the button."""
 
     black: float
     white: float

@@ -276,7 +276,10 @@ class GameSession:
         return played
 
     def play_at(self, id: int, move: int | str) -> Move:
-        """Play the person's move at another node of the tree, where the game then goes on; raises SgfError too."""
+        """Play the person's move at another node of the tree, where the game then goes on.
+
+        Raises what `play` raises, such as IllegalMoveError, and SgfError if there is no such node.
+        """
         if id == self.node.id or self.phase is Phase.PLACING:
             return self.play(move)
         node = self.tree.node(id)

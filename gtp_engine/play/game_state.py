@@ -71,6 +71,7 @@ class GameState:
     """How many stones each colour has captured."""
     rules: str
     komi: float
+    """Points for White."""
     handicap: int
     stones_to_place: int
     """Handicap stones that the person still has to place."""

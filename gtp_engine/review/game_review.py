@@ -91,7 +91,10 @@ _PROGRAMS: Final = re.compile(r"(?i)(tengen|kata|gnu ?go|leela|pachi|fuego|zen\b
 
 @dataclass(frozen=True)
 class Candidate:
-    """A move that the search considered, with the continuation it expects (`line`, the move itself first)."""
+    """A move that the search considered, with the continuation it expects (`line`, the move itself first).
+
+    `winrate` is from 0 to 1 and `lead` in points, both of the side to play; `prior` is the network's probability.
+    """
 
     vertex: str
     visits: int
@@ -213,6 +216,7 @@ class PeopleChoice:
 class PlayedMove:
     """A move of the game; `number` counts from 1, and winrates and leads are in the findings before and after it.
 
+    `winrate_lost` is from 0 to 1, `points_lost` in points, both of the player and 0 where nothing was lost.
     `best` is the move that the search would have played, `mark` an SGF property: BM bad, DO doubtful, IT interesting,
     TE fine; None for most moves.  `is_decided` says whether the game was decided before and after it.  `seconds` is the
     time that it took, if the record tells it.
@@ -294,6 +298,7 @@ class PlayedLike:
 class Side:
     """One player's moves in numbers; `blunders` counts moves by points lost, `by_phase` has means of points lost.
 
+    `accuracy` is in percent, with the interval of 95 % that it lies in, and `mean_points_lost` in points a move.
     Accuracies and means are None for a player, or in a phase, without moves.  `mistakes` are numbers of the biggest
     mistakes, the biggest first; `seconds` is the mean time of a move, as far as it is known.
     """
