@@ -174,7 +174,7 @@ def _mixing_calls() -> list[KernelCall]:
     batch_of = arrays, params, batch.leaves, batch.evaluation
     ownership = expand.new_ownership(_SIZE, _SIZE, with_moves=False)
     return [
-        KernelCall(expand.expand_leaves, batch_of),
+        KernelCall(expand.expand_leaves, (*batch_of, buffers.means_work)),
         KernelCall(expand.mix_rollouts, (*batch_of, results)),
         KernelCall(expand.back_up, (*batch_of, ownership, buffers.means_work)),
     ]

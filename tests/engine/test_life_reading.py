@@ -408,6 +408,24 @@ def test_groups_that_the_network_gets_wrong_are_dead(
     assert any(parse_vertex(vertex, width=9, height=9) in group for group in shipped.groups_by_status("dead"))
 
 
+DRAWN = (
+    "(;KM[13]RU[Japanese]SZ[7];B[dd];W[cd];B[cc];W[ce];B[de];W[dc];B[ec];W[db];B[cb];W[eb];B[fc];W[df];B[cf];W[bc];B[bf]"
+    ";W[bb];B[bd];W[ca];B[cc];W[fe];B[be];W[fb];B[fd];W[gb];B[gd];W[cd];B[ac];W[ad];B[ae];W[cb];B[ab];W[ef];B[ee];W[ff]"
+    ";B[fg];W[cc];B[ce];W[gc];B[dg];W[eg];B[ge];W[gg];B[ed];W[aa];B[ad];W[cg];B[gf];W[ba];B[];W[bg];B[fg];W[])"
+)
+"""White's seven stones in the corner are dead: 22 points for both sides, and one less for Black with D1."""
+
+
+def test_no_point_is_filled_that_a_draw_depends_on(shipped: Engine) -> None:
+    """The network took the finished position for a point and a half better than it counts: D1 lost the game."""
+    shipped.load_sgf(DRAWN)
+    assert str(shipped.score()) == "0"
+    config = Config().with_values({"search.seed": "1", "search.visits": "60", "network.network_threads": "1"})
+    with Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(7, 7))) as engine:
+        engine.load_sgf(DRAWN)
+        assert engine.genmove(BLACK).point == PASS
+
+
 LONE_STONES = {
     "edge": (13, "kk jd", "lb", "5"),
     "wall": (13, "kk jd", "gg", "5"),

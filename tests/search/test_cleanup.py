@@ -8,17 +8,21 @@ import reference
 from board_helpers import CHARACTER, COLOR, points_of, position_of
 from puct_support import PassingEvaluator, Searching, game_from, rows_under_way, search, store_of
 
+from gtp_engine.engine.game_end import chains_of
+from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP
-from gtp_engine.go.constants import PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP, Conditions
+from gtp_engine.go.board import STRIDE, Board
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import board_points, neighbors, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.go.scoring import area_owners
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.cleanup import GAME_OVER
 from gtp_engine.search.puct.leaves import EVALUATE, TERMINAL
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.tree import EXPANDED, ROOT
+from gtp_engine.search.puct.tree import EXPANDED, ROOT, SCORE, VALUE
 
 RULES = {
     "japanese": Rules.parse("japanese"),
@@ -266,3 +270,86 @@ def test_a_game_that_goes_on_after_two_passes_begins_a_new_tree() -> None:
         for point in (PASS, PASS, move):
             game.play(point)
         assert searcher.run(game, Limits(50)).playouts == 50
+
+
+# --- networks that know no clean-up phases
+
+
+class OwningEvaluator(PassingEvaluator):
+    """Takes white stones without a neighbour of their colour for dead, and is sure of it unless a point is left open.
+
+    Of positions with an odd number of stones it is less sure.  Its score is always five points off.
+    """
+
+    def write_values(self, board: Board, color: int, conditions: Conditions, out: Evaluation, row: int) -> None:
+        super().write_values(board, color, conditions, out, row)
+        stones = [int(p) for p in np.flatnonzero((board.color == BLACK) | (board.color == WHITE))]
+        lonely = [p for p in stones if board.color[p] == WHITE and board.size[board.head[p]] == 1]
+        colors = board.color.copy()
+        colors[lonely] = EMPTY
+        owners = area_owners(colors, int(board.info[STRIDE]))
+        out.ownership_black[row] = (0.85 if len(stones) % 2 == 0 else 0.7) * (
+            (owners == BLACK) * 1.0 - (owners == WHITE)
+        )
+        out.score_black[row] += 5.0
+
+
+SEKI = """
+    . X O X . .
+    X X O X X X
+    O O O X O O
+    O . O X O O
+    O O X X O .
+    . O X . X O
+"""
+"""The stones in the lower right corner and those around them share two liberties of White's, one of which is an eye."""
+
+FINISHED = [NEARLY_FULL, KO, SEKI, ". X O . O\nX X O O .\n. X X O O\nO X . X X\n. X O . X", ". . .\n. X .\n. . ."]
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("text", FINISHED, ids=["nearly full", "ko", "seki", "captures", "one colour"])
+def test_without_clean_up_phases_a_final_position_is_counted_where_its_owners_are_known(text: str, rules: str) -> None:
+    """A network's score is a point off, more or less; where it knows which stones are dead, they can be counted."""
+    game = game_from(text, BLACK, komi=1.0)
+    game.rules = RULES[rules]
+    checked = {True: 0, False: 0}
+    with Searching(OwningEvaluator(), symmetry_pruning=False, graph_search=False) as searcher:
+        searcher.run(game, Limits(700))
+        compare_results(searcher, ROOT, game, checked)
+    assert checked[True] > 1 or text is FINISHED[-1]
+    assert checked[False] > 1
+
+
+def compare_results(searcher: PuctSearch, node: int, game: Game, checked: dict[bool, int]) -> None:
+    """Compare every node in which two passes ended the game with the score, if everything is decided there."""
+    tree = store_of(searcher).tree
+    if game.consecutive_passes >= 2:
+        dead = dead_of(game)
+        assert tree.state[node] != EXPANDED
+        if dead is None:
+            assert abs(tree.mean[node, VALUE]) < 1.0
+        else:
+            margin = game.score(dead).margin_black
+            assert tree.mean[node, SCORE] == pytest.approx(margin), game.diagram()
+            assert tree.mean[node, VALUE] == np.sign(margin)
+        checked[dead is not None] += 1
+        return
+    first = int(tree.first_edge[node])
+    for edge in range(first, first + int(tree.tried[node])):
+        after = game.copy()
+        after.play(int(tree.move[edge]))
+        compare_results(searcher, int(tree.child[edge]), after, checked)
+
+
+def dead_of(game: Game) -> set[int] | None:
+    """Return the stones that `OwningEvaluator` takes for Black's, None if it leaves something open."""
+    chains, colors = chains_of(game), game.board.color.copy()
+    lonely = [chain[0] for chain in chains if len(chain) == 1 and colors[chain[0]] == WHITE]
+    colors[lonely] = EMPTY
+    owners = area_owners(colors, int(game.board.info[STRIDE]))
+    neutral = [p for p in board_points(game.width, game.height) if owners[p] == EMPTY]
+    around = [[colors[near] for near in neighbors(point, width=game.width)] for point in neutral]
+    has_open_point = any(BLACK not in near and WHITE not in near for near in around)
+    is_sure = sum(map(len, chains)) % 2 == 0 and all(owners[point] != EMPTY for point in lonely)
+    return {point for point in lonely if owners[point] == BLACK} if is_sure and not has_open_point else None

@@ -57,7 +57,7 @@ def parent_and_child(tree: Tree, *, own: float, child: float, child_weight: floa
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: int) -> None:
-    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(82)
+    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(9, 9)
     bucket = find_or_add_bucket(tree.bias, np.uint64(77))
     first = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
     tree.bias.bucket[first] = bucket
@@ -86,7 +86,7 @@ def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: in
 
 
 def test_a_node_without_a_bucket_is_not_corrected() -> None:
-    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(82)
+    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(9, 9)
     node = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
     update_means(tree, node, BLACK, params(), work)
     assert tree.mean[node, UTILITY] == pytest.approx((0.25 + 16 * 0.75) / 17)

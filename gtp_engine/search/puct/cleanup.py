@@ -12,6 +12,9 @@ as it is ("pass for ko"); and in one position a side takes the same ko only once
 (https://lightvector.github.io/KataGo/rules.html, `makeBoardMoveAssumeLegal` in its game/boardhistory.cpp).  There, a
 retakable stone may also be named itself in a pass for ko, which is the same move.
 
+Other networks evaluate the position after two passes.  Where the ownership that they expect leaves nothing open, it is
+counted (`agreed_margin`): their own score may be a point off, which with integer komi makes a draw of a lost game.
+
 n is the padded length of a board.
 """
 
@@ -22,9 +25,10 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SECOND_CLEANUP, Positions, mix
-from gtp_engine.go.area import cleaned_up_map
+from gtp_engine.go.area import TaxWork, cleaned_up_map, owners_into, tax_balance
 from gtp_engine.go.benson import LifeWork
 from gtp_engine.go.board import (
+    CAPTURED,
     KO_POINT,
     STRIDE,
     Board,
@@ -42,6 +46,12 @@ GAME_OVER: Final = SECOND_CLEANUP + 1
 
 PHASE_PASSES: Final = 2
 """Passes in a row that end the game proper, or a phase."""
+
+UNDECIDED: Final = float("inf")
+"""The margin of a position that cannot be counted yet."""
+
+_DECIDED: Final = 0.8
+"""Mean ownership of a chain, and ownership of a surrounded point, from which they are (`engine.game_end.DECIDED`)."""
 
 
 class Cleanup(NamedTuple):
@@ -205,3 +215,74 @@ def score_territory(
     for point in range(owner.size):
         margin += wide(owner[point] == BLACK) - wide(owner[point] == WHITE)
     return margin
+
+
+# --- the end without these phases
+
+
+@spliced_kernel
+def agreed_margin(board: Board, ownership_black: NDArray[np.float32], tax: int, work: TaxWork, area: IntArray) -> float:
+    """Return Black's points minus White's by territory, without komi; UNDECIDED unless everything is decided.
+
+    Chains that the opponent owns are dead, as players would agree.  `area` (int32[n]) is work.
+    """
+    stride = wide(board.info[STRIDE])
+    margin = wide(board.info[CAPTURED + WHITE]) - wide(board.info[CAPTURED + BLACK])
+    for point in range(area.size):
+        area[point] = board.color[point]
+    for point in range(area.size):
+        stone = board.color[point]
+        if wide(board.head[point]) != point or (stone != BLACK and stone != WHITE):
+            continue
+        owned = _chain_ownership(board, wide(point), ownership_black)
+        if abs(owned) < _DECIDED:
+            return UNDECIDED
+        if (owned > 0.0) != (stone == BLACK):
+            margin += _take_off(board, wide(point), area)
+    owners_into(area, stride, work.queue, work.owners)
+    for point in range(area.size):
+        owner = wide(work.owners[point])
+        if area[point] != EMPTY:
+            continue
+        if owner == EMPTY and _touches_no_stone(area, stride, wide(point)):
+            return UNDECIDED
+        sign = wide(owner == BLACK) - wide(owner == WHITE)
+        if owner != EMPTY and sign * ownership_black[point] < _DECIDED:
+            return UNDECIDED
+        margin += sign
+    if tax != NO_TAX:
+        margin -= tax_balance(area, stride, tax == GROUP_TAX, work)
+    return float(margin)
+
+
+@spliced_kernel
+def _chain_ownership(board: Board, head: int, ownership_black: NDArray[np.float32]) -> float:
+    """Return the mean ownership of the stones of a chain, Black's."""
+    total, stones, stone = np.float64(ownership_black[head]), 1, wide(board.next_stone[head])
+    while stone != head:
+        total += ownership_black[stone]
+        stones += 1
+        stone = wide(board.next_stone[stone])
+    return total / stones
+
+
+@spliced_kernel
+def _take_off(board: Board, head: int, area: IntArray) -> int:
+    """Return Black's prisoners minus White's from a chain, after making its points in `area` empty."""
+    prisoner = 1 if board.color[head] == WHITE else -1
+    area[head] = EMPTY
+    taken, stone = prisoner, wide(board.next_stone[head])
+    while stone != head:
+        area[stone] = EMPTY
+        taken += prisoner
+        stone = wide(board.next_stone[stone])
+    return taken
+
+
+@spliced_kernel
+def _touches_no_stone(area: IntArray, stride: int, point: int) -> bool:
+    """Return whether no stone is next to a point."""
+    for step in (-1, 1, -stride, stride):
+        if area[point + step] == BLACK or area[point + step] == WHITE:
+            return False
+    return True

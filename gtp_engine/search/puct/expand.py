@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
 from gtp_engine.evaluation.positions import board_of
+from gtp_engine.go.area import TaxWork, new_tax_work
 from gtp_engine.go.board import (
     HEIGHT,
     STRIDE,
@@ -42,6 +43,7 @@ from gtp_engine.go.board import (
     padded_length,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.search.puct.cleanup import PHASE_PASSES, UNDECIDED, agreed_margin
 from gtp_engine.search.puct.leaves import COLLISION, CYCLE, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
 from gtp_engine.search.puct.select import remove_virtual_visits
 from gtp_engine.search.puct.subtree_bias import compare, mean_difference
@@ -116,15 +118,19 @@ def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
 
 
 class MeansWork(NamedTuple):
-    """Work arrays for the means of a node; m is the most moves a position can have."""
+    """Work arrays for the means of a node and for final positions; m is the most moves a position can have."""
 
     weights: NDArray[np.float64]  # [m] of the children of a node
     utilities: NDArray[np.float64]  # [m] of the children of a node, for the side to play there
+    colors: IntArray  # [n]
+    tax: TaxWork
 
 
-def new_means_work(moves: int) -> MeansWork:
-    """Return work arrays for positions with at most this many moves."""
-    return MeansWork(np.zeros(moves), np.zeros(moves))
+def new_means_work(width: int, height: int) -> MeansWork:
+    """Return work arrays for boards of this size."""
+    moves = width * height + 1
+    colors = np.zeros(padded_length(width, height), dtype=np.int32)
+    return MeansWork(np.zeros(moves), np.zeros(moves), colors, new_tax_work(width, height))
 
 
 class Results(NamedTuple):
@@ -476,8 +482,21 @@ def _add_final_ownership(ownership: Ownership, move: int, weight: float, counted
 # --- the batch ---
 
 
+@spliced_kernel
+def _agreed_result(params: Params, leaves: Leaves, row: int, evaluation: Evaluation, work: MeansWork) -> float:
+    """Return Black's margin in a row that two passes have ended under territory rules, UNDECIDED if that is open.
+
+    Players would agree on dead stones, and its evaluation says which.
+    """
+    slot = wide(leaves.slot[row])
+    if not params.has_ownership or params.rollout_share > 0.0:
+        return UNDECIDED
+    board, owned = board_of(leaves.positions, slot, wide(0)), evaluation.ownership_black[slot]
+    return agreed_margin(board, owned, params.tax, work.tax, work.colors) - params.territory_komi
+
+
 @kernel
-def expand_leaves(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation) -> None:
+def expand_leaves(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, work: MeansWork) -> None:
     """Write the evaluations of the leaves into the tree, and give their nodes edges."""
     for row in range(wide(leaves.filled[0])):
         if wide(leaves.kind[row]) != EVALUATE:
@@ -485,8 +504,11 @@ def expand_leaves(tree: Tree, params: Params, leaves: Leaves, evaluation: Evalua
         node, slot = leaf_node(leaves, row), wide(leaves.slot[row])
         if tree.visits[node] == 0:  # a collapsed node keeps the mean of its former subtree
             write_network_evaluation(tree, node, evaluation, slot, params)
-        if leaves.passes[row] >= 2 and leaves.depth[row] > 0 and not params.counts_area:
-            tree.state[node] = UNEXPANDABLE  # players would now agree on dead stones
+        if leaves.passes[row] >= PHASE_PASSES and leaves.depth[row] > 0 and not params.counts_area:
+            margin = _agreed_result(params, leaves, row, evaluation, work)
+            if tree.visits[node] == 0 and margin != UNDECIDED:
+                _write_result(tree, node, margin, params)
+            tree.state[node] = UNEXPANDABLE
         else:
             _add_edges(tree, params, leaves, row, evaluation.policy)
 
@@ -528,7 +550,7 @@ def expand_and_back_up(
     A search that mixes rollouts in calls the two kernels itself, with the mixing in between.  One kernel with a branch
     would make every first start compile the rollouts as well.
     """
-    expand_leaves(tree, params, leaves, evaluation)
+    expand_leaves(tree, params, leaves, evaluation, work)
     back_up(tree, params, leaves, evaluation, ownership, work)
 
 

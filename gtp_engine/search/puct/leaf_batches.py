@@ -71,7 +71,7 @@ class Buffers:
         self.root_evaluation: Final = new_evaluation(1, width, height)
         self.root_by_people: Final = new_evaluation(1, width, height)
         self.path_work: Final = new_path_work(width, height)
-        self.means_work: Final = new_means_work(width * height + 1)
+        self.means_work: Final = new_means_work(width, height)
         self.rollout_rng: Final = np.zeros(1, dtype=np.uint64)
         self.rng: Final = np.zeros(1, dtype=np.uint64)
         self.player: RolloutPlayer | None = None

@@ -553,7 +553,7 @@ class SearchRun:
         if kept.buffers.player is None:
             expand_and_back_up(tree, params, leaves, evaluation, ownership, work)
             return
-        expand_leaves(tree, params, leaves, evaluation)
+        expand_leaves(tree, params, leaves, evaluation, work)
         mix_rollouts(tree, params, leaves, evaluation, batch.results)
         back_up(tree, params, leaves, evaluation, ownership, work)
 
