@@ -251,9 +251,11 @@ def _is_mistake(points_lost: float, winrate_lost: float, *, is_decided: bool) ->
 
 
 def _biggest(moves: Iterable[PlayedMove]) -> list[PlayedMove]:
-    """Return the biggest mistakes among the moves, the biggest first."""
+    """Return the biggest mistakes among the moves, the biggest first; of those that missed one move, the biggest."""
     found = sorted((move for move in moves if move.is_mistake), key=lambda move: move.number)
-    return sorted(found, key=lambda move: move.weight, reverse=True)[:BIGGEST]
+    found.sort(key=lambda move: move.weight, reverse=True)
+    heaviest = {(move.color, move.best or move.number): move for move in reversed(found)}
+    return [move for move in found if heaviest[move.color, move.best or move.number] is move][:BIGGEST]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Every client has a schedule of its own; they take turns (`analysis.schedule.SharedSchedule`).  Games have engines and
 searches of their own, which share the networks: what they ask for at once is evaluated together.  Games that people
-play come before reviews, which take minutes anyway: a review uses the network as a guest, who waits for games and
-leaves their cache alone.
+play come before reviews, which take minutes anyway: a review uses the network as a guest, who waits for games, half a
+second at most, and leaves their cache alone.
 """
 
 import threading
@@ -27,6 +27,10 @@ from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
 from gtp_engine.nn.network_files import onnx_files
 from gtp_engine.search.cancellation import CancelToken
+
+PATIENCE: Final = 0.5
+"""Seconds that a guest waits for games before each call of the network: while games go on without a pause, a review
+gets on by a batch of positions every half second, so it ends, and games lose little."""
 
 END_WAIT: Final = 2.0
 """Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler may not."""
@@ -216,9 +220,9 @@ class Precedence:
                 self._changed.notify_all()
 
     def wait(self, cancel: CancelToken) -> None:
-        """Wait until there is no holder, or until the cancellation."""
+        """Wait until there is no holder, or until the cancellation, PATIENCE seconds at most."""
         with cancel.calling(self._wake), self._changed:
-            self._changed.wait_for(lambda: cancel.is_cancelled or not self._holders)
+            self._changed.wait_for(lambda: cancel.is_cancelled or not self._holders, PATIENCE)
 
     def _wake(self) -> None:
         with self._changed:
@@ -230,7 +234,10 @@ class GuestCancelled(Exception):
 
 
 class GuestEvaluator(ForwardingEvaluator):
-    """Forwards calls to `evaluator`, each once nothing has precedence; raises GuestCancelled after the cancellation."""
+    """Forwards calls to `evaluator`, each once nothing has precedence or PATIENCE has passed.
+
+    Raises GuestCancelled after the cancellation.
+    """
 
     def __init__(self, evaluator: Evaluator, precedence: Precedence, cancel: CancelToken) -> None:
         super().__init__(evaluator, _GuestTurn(precedence, cancel))
@@ -243,7 +250,7 @@ class GuestEvaluator(ForwardingEvaluator):
 
 
 class _GuestTurn(AbstractContextManager[None]):
-    """A context that begins once nothing has precedence; raises GuestCancelled after the cancellation."""
+    """A context that begins as `GuestEvaluator` says; raises GuestCancelled after the cancellation."""
 
     def __init__(self, precedence: Precedence, cancel: CancelToken) -> None:
         self._precedence: Final = precedence

@@ -11,6 +11,9 @@ from gtp_engine.review.game_review import _accuracy
 
 LINE = read_game(RECORD, rules=Rules())  # B C3, W B4, B D2, W A5, B B3, W E1
 
+OTHERS = ["A1", "B1", "C1", "D1", "A2", "B2", "C2"]
+"""Points that are not played."""
+
 
 def candidate(vertex: str, lead: float = 0.0) -> Candidate:
     return Candidate(vertex, 50, 0.5, lead, 0.3, (vertex,))
@@ -26,7 +29,7 @@ def reviewed(leads: list[float], best: list[str], prior: float = 0.3) -> GameRev
 
 
 def test_points_lost_are_those_of_the_side_that_moved() -> None:
-    review = reviewed([0, -3, -1, -1, 6, 4, 4], ["A1"] * 7)
+    review = reviewed([0, -3, -1, -1, 6, 4, 4], OTHERS)
     assert [move.points_lost for move in review.moves] == [3, 2, 0, 7, 2, 0]
     assert [move.winrate_lost for move in review.moves] == [0.03, 0.02, 0, 0.07, 0.02, 0]
     assert [move.mark for move in review.moves] == ["DO", "DO", None, "BM", "DO", None]
@@ -34,7 +37,7 @@ def test_points_lost_are_those_of_the_side_that_moved() -> None:
 
 def test_a_change_of_the_position_is_charged_to_no_move() -> None:
     line = read_game(b"(;SZ[5]KM[0.5];B[cc];W[bb];AB[aa];B[dd];W[ee];PL[W])", rules=Rules())
-    findings = reviewed([0, 0, 20, 20, 30, 0, 0], ["A1"] * 7, prior=0.01).findings[:5]
+    findings = reviewed([0, 0, 20, 20, 30, 0, 0], OTHERS, prior=0.01).findings[:5]
     review = new_review(line, findings, "test")
     assert [(move.points_lost, move.mark) for move in review.moves] == [(0, "IT"), (0, None), (0, "IT"), (10, "BM")]
     assert review.moves[1].winrate_lost == 0
@@ -43,18 +46,18 @@ def test_a_change_of_the_position_is_charged_to_no_move() -> None:
 
 
 def test_the_engines_own_move_loses_nothing() -> None:
-    review = reviewed([0, -3, -3, -3, -3, -3, -3], ["C3", *["A1"] * 6])
+    review = reviewed([0, -3, -3, -3, -3, -3, -3], ["C3", *OTHERS[1:]])
     assert (review.moves[0].points_lost, review.moves[0].best) == (0, "C3")
     assert review.side("B").best_moves == 1
 
 
 def test_the_biggest_mistakes_come_first() -> None:
-    review = reviewed([0, -3, -1, -1, 6, 4, 4], ["A1"] * 7)
+    review = reviewed([0, -3, -1, -1, 6, 4, 4], OTHERS)
     assert [move.number for move in review.mistakes] == [4, 1, 2, 5]
 
 
 def test_accuracy_halves_every_three_points() -> None:
-    black = reviewed([0, -3, -3, -3, -3, -6, -6], ["A1"] * 7).side("B")
+    black = reviewed([0, -3, -3, -3, -3, -6, -6], OTHERS).side("B")
     assert black.accuracy == pytest.approx((50 + 100 + 50) / 3, abs=0.05)
     low, high = black.accuracy_interval or (0, 0)
     assert (low, high) == (pytest.approx(66.7 - 1.96 * 28.87 / 3**0.5, abs=0.1), pytest.approx(99.3, abs=0.1))
@@ -63,18 +66,18 @@ def test_accuracy_halves_every_three_points() -> None:
 
 
 def test_one_move_has_no_interval() -> None:
-    moves = reviewed([0, -3, -3, -3, -3, -6, -6], ["A1"] * 7).moves
+    moves = reviewed([0, -3, -3, -3, -3, -6, -6], OTHERS).moves
     assert _accuracy(moves[:1]) == (50.0, None)
 
 
 def test_a_move_of_small_prior_that_loses_nothing_is_interesting_while_the_game_is_open() -> None:
-    assert reviewed([0] * 7, ["A1"] * 7, prior=0.01).moves[0].mark == "IT"
-    assert reviewed([0] * 7, ["A1"] * 7, prior=0.2).moves[0].mark is None
-    assert reviewed([48] * 7, ["A1"] * 7, prior=0.01).moves[0].mark is None
+    assert reviewed([0] * 7, OTHERS, prior=0.01).moves[0].mark == "IT"
+    assert reviewed([0] * 7, OTHERS, prior=0.2).moves[0].mark is None
+    assert reviewed([48] * 7, OTHERS, prior=0.01).moves[0].mark is None
 
 
 def test_a_move_of_small_prior_that_is_far_better_than_all_others_is_fine() -> None:
-    review = reviewed([0] * 7, ["C3", *["A1"] * 6], prior=0.01)
+    review = reviewed([0] * 7, ["C3", *OTHERS[1:]], prior=0.01)
     first = replace(review.findings[0], candidates=(candidate("C3", 0), candidate("A1", -4)))
     assert new_review(LINE, [first, *review.findings[1:]], "test").moves[0].mark == "TE"
 
@@ -99,7 +102,7 @@ def test_findings_survive_json() -> None:
 
 def weighed(*winrates_and_leads: tuple[float, float]) -> GameReview:
     findings = [
-        Finding(number, "BW"[number % 2], 50, winrate, lead, "", (candidate("A1", lead),), (), 0.3)
+        Finding(number, "BW"[number % 2], 50, winrate, lead, "", (candidate(OTHERS[number], lead),), (), 0.3)
         for number, (winrate, lead) in enumerate(winrates_and_leads)
     ]
     return new_review(LINE, findings, "test")
@@ -115,8 +118,15 @@ def test_mistakes_weigh_by_winrate_while_the_game_is_undecided_and_by_points_aft
     assert [move.number for move in lost_again.mistakes_of("B")] == [1, 5], "it decided the game the other way"
 
 
+def test_a_player_who_misses_a_move_again_and_again_has_missed_it_once() -> None:
+    """Lists and lessons had the same better move several times."""
+    review = reviewed([0, -3, -1, -6, -6, -9, -9], ["A1", "B1", "A1", "A1", "C1", "A1", "A1"])
+    assert [move.number for move in review.mistakes_of("B")] == [3, 5], "the heavier one of moves 1 and 3"
+    assert [move.number for move in review.mistakes_of("W")] == [2], "the other player's is another one"
+
+
 def test_mistakes_are_listed_by_player() -> None:
-    review = reviewed([0, -3, -1, -1, 6, 4, 4], ["A1"] * 7)
+    review = reviewed([0, -3, -1, -1, 6, 4, 4], OTHERS)
     assert [review.side(color).mistakes for color in "BW"] == [(1, 5), (4, 2)]
 
 

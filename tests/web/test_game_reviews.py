@@ -18,7 +18,7 @@ from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.review import Effort, game_analysis, review_game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.web import game_reviews
+from gtp_engine.web import engine_host, game_reviews
 from gtp_engine.web.engine_host import Precedence
 from gtp_engine.web.game_reviews import FinishedReview, ReviewWork, SavedReviews
 
@@ -260,7 +260,8 @@ def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
     run(test)
 
 
-def test_others_wait_while_a_game_has_precedence() -> None:
+def test_others_wait_while_a_game_has_precedence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_host, "PATIENCE", 1000)
     precedence, cancel = Precedence(), CancelToken()
     waiting = threading.Thread(target=precedence.wait, args=(cancel,))
     with precedence.held(), precedence.held():
@@ -275,6 +276,17 @@ def test_others_wait_while_a_game_has_precedence() -> None:
         cancel.cancel()
         waiting.join(20)
         assert not waiting.is_alive(), "a cancellation ends the wait"
+
+
+def test_a_review_gets_on_while_games_go_on_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waited for ever."""
+    monkeypatch.setattr(engine_host, "PATIENCE", 0.01)
+    precedence = Precedence()
+    with precedence.held():
+        waiting = threading.Thread(target=precedence.wait, args=(CancelToken(),))
+        waiting.start()
+        waiting.join(20)
+        assert not waiting.is_alive()
 
 
 def test_the_oldest_review_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,12 @@ def test_problems_of_a_file_are_solved(chromium: Chromium, tmp_path: Path, touch
             await open_record(page, PROBLEMS)
             await page.click("#question-no")
             await until(page, "document.querySelector('#number').innerText === '3 / 3'")
+            await open_record(page, PROBLEMS)
+            await page.click("#question-yes")
+            await until(page, f"{SAID} === 'Black to play.'")  # the one that is not solved
+            await open_record(page, "(;SZ[19];B[ss])")  # of another size
+            await until(page, "document.querySelector('#number').innerText === '1 / 1'")
+            assert await page.locator("#problems, #players").filter(visible=True).count() == 1
 
     chromium.run(test)
 

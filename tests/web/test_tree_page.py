@@ -131,6 +131,8 @@ def test_opened_records(chromium: Chromium, tmp_path: Path) -> None:
             await keys_and_the_wheel_go_through_the_game(windows, port)
             await dropped_and_pasted(windows, port)
             await settings_of_the_board_last(windows, port)
+            await many_variations_leave_the_rest_in_its_place(windows, port)
+            await a_choice_that_is_not_possible_is_shown(windows, port)
             await a_tree_of_five_thousand_nodes_scrolls(windows, port)
 
     chromium.run(test)
@@ -210,6 +212,25 @@ SCROLLING = """new Promise((resolve) => { const view = document.querySelector('#
     (function next() { view.scrollLeft -= 97; view.scrollTop += 31;
     if (++count < 60) requestAnimationFrame(next);
     else resolve((performance.now() - begin) / count); })(); })"""
+
+
+async def many_variations_leave_the_rest_in_its_place(windows: Windows, port: int) -> None:
+    """Their buttons took 2,600 pixels."""
+    points = [f"{x}{y}" for x in "abcdefghi" for y in "abcdefghi" if f"{x}{y}" != "ee"]
+    page = await opened(windows, port, f"(;SZ[9];B[ee]{''.join(f'(;W[{point}])' for point in points)})")
+    await page.keyboard.press("Home")
+    await page.keyboard.press("ArrowRight")
+    await until(page, "document.querySelectorAll('#branches button').length === 80")
+    assert await page.evaluate("document.querySelector('#branches').clientHeight <= 160")
+
+
+async def a_choice_that_is_not_possible_is_shown(windows: Windows, port: int) -> None:
+    """*Play* did nothing, and nothing said why: the wrong field was folded away."""
+    page = await windows.page(f"http://127.0.0.1:{port}/")
+    await until(page, "document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
+    await page.evaluate("document.querySelector('[name=komi]').value = '6.25'")
+    await page.click("#setup button[value=start]")
+    await until(page, "document.querySelector('#more').open && document.activeElement.name === 'komi'")
 
 
 async def a_tree_of_five_thousand_nodes_scrolls(windows: Windows, port: int) -> None:

@@ -155,10 +155,6 @@ function receive(message) {
 
 function showGame(message) {
   const isNew = game?.id !== message.id;
-  if (isNew && game) {
-    problems.stop();
-    openings.close();
-  }
   const isFollowed = isNew || tree.shown.id === game.node || !tree.nodes.has(game.node) || (isAsked && game.node !== message.node);
   if (isNew || game.node !== message.node) {
     hints = null;
@@ -169,10 +165,15 @@ function showGame(message) {
     isAsked = false;
     if (!isNew && tree.nodes.get(message.node)?.parent?.id === game.node) preferences.click();
   }
+  const isOther = isNew && game;
   game = message;
   received = performance.now() - 1000 * game.age;
   tree.size = [game.width, game.height];
   if (isFollowed) tree.show(game.node);
+  if (isOther) {
+    problems.stop();
+    openings.close();
+  }
   if (isNew) {
     localStorage.setItem("game", game.id);
     remember(game.id);
@@ -316,7 +317,8 @@ function showNetworks({ names, current, best }) {
   if (best) menu.append(new Option(_("the best one that is published, {megabytes} MB to download", best), "best"));
   menu.dataset.current = menu.value = current;
   menu.disabled = false;
-  element("network-news").textContent = isOther ? _("Tengen plays and analyses with {name} now.", { name: names[current] }) : "";
+  element("network-news").textContent = isOther
+    ? `${_("Tengen plays and analyses with {name} now.", { name: names[current] })} ${_("Programs connected by GTP keep the network before until they connect again.")}` : "";
   if (!isOther) return;
   analysis.restart();
   followAnalysis();
@@ -416,7 +418,7 @@ element("confirm").onclick = () => board.pending && board.choose(board.pending);
 element("board").addEventListener("pending", ({ detail }) => {
   hasFingers ||= Boolean(detail);
   element("confirm").disabled = !detail;
-  element("confirm").textContent = detail ? _("Play {vertex}", { vertex: detail }) : _("Play");
+  element("confirm").textContent = detail ? _("Play {vertex}", { vertex: detail }) : _("Place a stone");
   drawConfirm();
 });
 

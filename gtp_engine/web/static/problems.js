@@ -197,6 +197,7 @@ export class Problems {
   }
 
   stop() {
+    if (!this.isOpen) return;
     this.store(null);
     this.problem = null;
     this.count = 0;

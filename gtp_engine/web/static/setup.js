@@ -26,6 +26,8 @@ export class Setup {
     elements.handicap.append(...[2, 3, 4, 5, 6, 7, 8, 9].map((count) => new Option(_("{count} stones", { count }), count)));
     elements.level.append(...levels().map(([name, text]) => new Option(text, name)));
     this.form.addEventListener("change", (event) => this.changed(event.target.name));
+    const more = this.form.querySelector("#more");
+    this.form.addEventListener("invalid", ({ target }) => (more.open ||= more.contains(target)), true); // else nothing would tell what is wrong
     dialog.addEventListener("close", () => {
       if (dialog.returnValue !== "start") return;
       this.remember();
