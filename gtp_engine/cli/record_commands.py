@@ -39,7 +39,7 @@ _UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 360
 class RecordCommand(ConfigCommand):
     """A command whose help leaves out the options for playing; rules and komi are for records that name none."""
 
-    unused = ("play", "time", "gtp", "analysis")
+    unused = ("play", "variety", "time", "gtp", "analysis")
     texts: Mapping[str, str] = MappingProxyType(
         {
             "game.rules": "Rules of records that name none. [default chinese]",

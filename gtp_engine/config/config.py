@@ -19,6 +19,7 @@ from gtp_engine.config.sections import (
     PlayConfig,
     SearchConfig,
     TimeConfig,
+    VarietyConfig,
 )
 from gtp_engine.errors import ConfigError, problem, shown, shown_path, toml_advice
 
@@ -38,6 +39,7 @@ class Config:
     network: NetworkConfig = field(default_factory=NetworkConfig)
     time: TimeConfig = field(default_factory=TimeConfig)
     play: PlayConfig = field(default_factory=PlayConfig)
+    variety: VarietyConfig = field(default_factory=VarietyConfig)
     gtp: GtpConfig = field(default_factory=GtpConfig)
     analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
 

@@ -93,6 +93,7 @@ _INSTEAD: Final = (
     (r"(nn|node|subtree|eval)\w+(PowerOfTwo|NumShards)|mutexPoolSize", "--cache-positions and --max-memory"),
     (r"nnRand\w+|searchRandSeed|forDeterministicTesting", "--seed"),
     (r"treeReuseCarryOverTimeFactor", "--early-stop, which counts the visits of the reused tree"),
+    (r"avoidSgf\d+Pattern\w+", "--avoid-sgf, which takes several folders"),
     (r"evalCacheMinVisits", "nothing: useEvalCache is false"),
     (r"homeDataDir", "the variable TENGEN_DATA_DIR"),
 )

@@ -419,6 +419,115 @@ class PlayConfig(Section, name="play"):
 
 
 @dataclass(frozen=True)
+class VarietyConfig(Section, name="variety"):
+    """What games before, or the other corners of the board, change in the moves that are played with a network."""
+
+    # The numbers are those of KataGo's gtp_example.cfg, where it has no defaults.
+    avoid_repeats: str | None = option(
+        None,
+        "Play otherwise than in the games before: the moves played are kept in this folder, and the same ones cost a "
+        "little utility in later games.  Old ones are deleted ({katago_start}).",
+        unit="folder",
+        katago_start="autoAvoidRepeatDir",
+    )
+    avoid_repeats_utility: float = option(
+        0.004,
+        "What a move of the last game costs then; much more makes for bad moves ({katago_start}).",
+        low=-3,
+        high=3,
+        katago_start="autoAvoidRepeatUtility",
+    )
+    avoid_repeats_lambda: float = option(
+        0.9995,
+        "How much less each older move costs than the one after it ({katago_start}).",
+        low=0,
+        high=1,
+        katago_start="autoAvoidRepeatLambda",
+    )
+    avoid_repeats_min_turn: int = option(
+        0,
+        "Moves of both players before the first that is kept ({katago_start}).",
+        unit="moves",
+        low=0,
+        high=1_000_000,
+        katago_start="autoAvoidRepeatMinTurnNumber",
+    )
+    avoid_repeats_max_turn: int = option(
+        50,
+        "Moves of both players before the last that is kept ({katago_start}).",
+        unit="moves",
+        low=0,
+        high=1_000_000,
+        katago_start="autoAvoidRepeatMaxTurnNumber",
+    )
+    avoid_repeats_most: int = option(
+        10_000,
+        "Moves that are kept for each size of the board ({katago_start}).",
+        unit="moves",
+        low=0,
+        high=10_000_000,
+        katago_start="autoAvoidRepeatMaxPoses",
+    )
+    avoid_repeats_chunk: int = option(
+        200,
+        "Moves in each file of the folder ({katago_start}).",
+        unit="moves",
+        low=1,
+        high=10_000,
+        katago_start="autoAvoidRepeatSaveChunkSize",
+    )
+    avoid_sgf: str | None = option(
+        None,
+        "Play otherwise than in these game records: folders or files, joined by commas ({katago_start}).",
+        unit="folders",
+        katago_start="avoidSgfPatternDirs",
+    )
+    avoid_sgf_utility: float = option(
+        0.001,
+        "What a move of the newest record costs; below 0 it gains ({katago_start}).",
+        low=-3,
+        high=3,
+        katago_start="avoidSgfPatternUtility",
+    )
+    avoid_sgf_lambda: float = option(
+        1.0,
+        "How much less the moves of each older record cost than those of the one after it ({katago_start}).",
+        low=0,
+        high=1,
+        katago_start="avoidSgfPatternLambda",
+    )
+    avoid_sgf_min_turn: int = option(
+        0,
+        "Number of the first move of a record that counts ({katago_start}).",
+        low=0,
+        high=1_000_000,
+        katago_start="avoidSgfPatternMinTurnNumber",
+    )
+    avoid_sgf_files: int = option(
+        1_000_000,
+        "Records that count, the newest ones ({katago_start}).",
+        unit="files",
+        low=1,
+        high=1_000_000,
+        katago_start="avoidSgfPatternMaxFiles",
+    )
+    avoid_sgf_names: str = option(
+        "",
+        "Only moves of players with these names count, joined by commas; not set: all ({katago_start}).",
+        unit="names",
+        katago_start="avoidSgfPatternAllowedNames",
+    )
+    avoid_repeated_patterns: float = option(
+        0.0,
+        "What a move costs that the engine has played elsewhere on the board in the same game, such as a joseki "
+        "({katago_gtp}, in KataGo 0.005 in handicap games).",
+        low=-3,
+        high=3,
+        katago_gtp="avoidRepeatedPatternUtility",
+    )
+
+
+@dataclass(frozen=True)
 class GtpConfig(Section, name="gtp"):
     """How the GTP server answers its controller."""
 

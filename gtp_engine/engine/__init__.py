@@ -11,6 +11,7 @@ One move, from `Engine.genmove` to the board:
                       may stop here, and which moves still change something
     life_reading      finds groups that the searches leave in doubt, and reads out whether they live, by playing on
     level_play        draws the move instead, for a level below full strength (`level`)
+    variety           what moves cost the search that have been played before
 
 Around it:
 

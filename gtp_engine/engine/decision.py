@@ -42,8 +42,9 @@ from gtp_engine.engine.game_end import (
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import LifeReader, find_disputes, leave_in_doubt
 from gtp_engine.engine.searches import Searches, Thresholds, TimeWatcher
+from gtp_engine.engine.variety import Variety
 from gtp_engine.errors import counted
-from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
@@ -147,12 +148,15 @@ class MoveChooser:
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
         self._delays = Delays(seed)
         self._book: Final = BookPlay(config.play.book, log)
+        self._variety = Variety(config.variety, log)
         self.is_seeded = config.search.seed is not None
         """Whether the seed was given, so that searches of a given number of visits are to repeat exactly."""
 
     def configure(self, config: Config) -> None:
         """Use another configuration, which the searches have already."""
         self._resignation.config = config.play
+        if config.variety != self._variety.config:
+            self._variety = Variety(config.variety, self._log)
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
 
     def set_seed(self, seed: int) -> None:
@@ -166,7 +170,8 @@ class MoveChooser:
         is to repeat exactly: with a seed and a number of visits, and without a limit of time.
         """
         config, resources = self._searches.config, self._searches.resources
-        limits = replace(limits, advantage_black=self.advantage_black(game))
+        bonus = None if self._level.is_on else self._variety.bonus_black(game, color)
+        limits = replace(limits, advantage_black=self.advantage_black(game), bonus_black=bonus)
         area, kernels = game.width * game.height, resources.kernels
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
         share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
@@ -221,6 +226,8 @@ class MoveChooser:
     def record(self, game: Game, choice: Choice) -> None:
         """Note a choice that is about to be played in `game`."""
         self._dynamic_advantage.record(game, choice.report)
+        if not choice.resign:
+            self._variety.record(game, Move(choice.report.to_play, choice.point))
 
     def forget_lost_moves(self) -> None:
         """Reset the count of lost moves, after a move was taken back or not played."""

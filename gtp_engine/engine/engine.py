@@ -66,7 +66,7 @@ _FIXED_SECTIONS: Final = {
 }
 """Sections of the configuration that `configure` does not change, and what to do instead."""
 
-_FIXED_OPTIONS: Final = ("play.book",)
+_FIXED_OPTIONS: Final = ("play.book", "variety.avoid_repeats", "variety.avoid_sgf")
 """Options that it does not change either: they name files, which are not for those who only send commands."""
 
 Log = Callable[[str], None]

@@ -1,7 +1,7 @@
 """What a search is asked: Limits, and Progress, from which a watcher decides whether to end it; Searcher is asked."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, Protocol
 
@@ -126,6 +126,8 @@ class Limits:
     """Whether this goes on with the last search, of the same position: it is as if that had not ended."""
     playouts: int | None = None
     cancel: CancelToken | None = None
+    bonus_black: NDArray[np.float64] | None = field(default=None, compare=False)
+    """What is added to Black's utility of the root's moves, float64[n] by point; only in searches with a network."""
 
     def __post_init__(self) -> None:
         """Refuse a search without end."""

@@ -366,7 +366,8 @@ class SearchRun:
         same = duplicates(game, color, mirrors)
         left_out = same | (useless_points(game, color) if config.puct.useless_pruning else set())
         root = new_root(position, positions, left_out)._replace(
-            bonus=_ending_bonus(config.puct, position, raw, params),
+            bonus=_ending_bonus(config.puct, position, raw, params)
+            + (0.0 if limits.bonus_black is None else limits.bonus_black),
             cleans_up=cleans_up(config, game, info),
             pass_goes_on=goes_on,
             tells_history=not (config.puct.ignore_all_history and info.may_lack_history),

@@ -1,0 +1,204 @@
+"""Moves that cost something because they have been played before; numbers by hand."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from fake_evaluators import FakeEvaluator
+
+from gtp_engine.config import Config
+from gtp_engine.config.katago import with_start_settings
+from gtp_engine.config.sections import VarietyConfig
+from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.variety import Variety, move_key
+from gtp_engine.errors import ConfigError
+from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+
+SIZE = 9
+
+
+def played(moves: str = "", size: int = SIZE) -> Game:
+    game = Game(size)
+    for vertex in moves.split():
+        game.play(vertex)
+    return game
+
+
+def point(vertex: str) -> int:
+    return parse_vertex(vertex, width=SIZE, height=SIZE)
+
+
+def costs(variety: Variety, game: Game) -> dict[str, float]:
+    """Return what moves cost Black's utility, where they do."""
+    bonus = variety.bonus_black(game, game.to_play)
+    return {} if bonus is None else {game.vertex(int(p)): round(float(bonus[p]), 9) for p in bonus.nonzero()[0]}
+
+
+def record(path: Path, moves: str, *, black: str = "a", white: str = "b", age: float = 0.0) -> None:
+    game = played(moves)
+    path.write_text(game.to_sgf(black_name=black, white_name=white), "utf-8")
+    os.utime(path, (1e9 - age, 1e9 - age))
+
+
+def test_without_options_nothing_is_added() -> None:
+    assert Variety(VarietyConfig(), print).bonus_black(played(), BLACK) is None
+
+
+@pytest.mark.parametrize("vertex", ["C7", "G7", "C3", "G3"])
+def test_a_mirrored_move_and_one_with_colours_exchanged_are_the_same(vertex: str) -> None:
+    """On an empty board C3's images are four; White's move where colours are exchanged is one too."""
+    key = move_key(played(), Move(BLACK, point("C3")))
+    assert move_key(played(), Move(BLACK, point(vertex))) == key
+    assert move_key(played(), Move(WHITE, point(vertex))) == key
+    assert move_key(played(), Move(BLACK, point("C4"))) != key
+    assert move_key(played("", 13), Move(BLACK, parse_vertex("C3", width=13, height=13))) != key
+
+
+def test_stones_beyond_four_points_do_not_matter_and_an_atari_does() -> None:
+    here = Move(WHITE, point("C3"))
+    assert move_key(played("H8"), here) == move_key(played("J9"), here)
+    assert move_key(played("G7"), here) != move_key(played("H8"), here)
+    touched = "B2 A2 pass B1"  # the black stone has two liberties; a white stone on C2 as well leaves one
+    assert move_key(played(f"{touched} pass J9 pass"), here) != move_key(played(f"{touched} pass C2 pass"), here)
+
+
+def test_a_capture_in_a_ko_and_a_pass_never_count() -> None:
+    ko = "C3 D3 B4 E4 C5 D5 D4"
+    before = played(ko)
+    assert move_key(before, Move(WHITE, point("C4"))) is None
+    assert move_key(before, Move(WHITE, point("H8"))) is not None
+
+
+def test_the_same_joseki_elsewhere_costs_its_utility() -> None:
+    """Black has played C3 in an empty corner; the other empty corners' star points cost 0.01, once each."""
+    variety = Variety(VarietyConfig(avoid_repeated_patterns=0.01), print)
+    game = played("C3 J1", 9)
+    assert costs(Variety(VarietyConfig(avoid_repeated_patterns=0.01), print), played("C3 pass")) == {}
+    large = Game(19)
+    for vertex in ("D4", "K10"):
+        large.play(vertex)
+    bonus = variety.bonus_black(large, BLACK)
+    assert bonus is not None
+    assert {large.vertex(int(p)): float(bonus[p]) for p in bonus.nonzero()[0]} == {
+        "Q4": -0.01,
+        "D16": -0.01,
+        "Q16": -0.01,
+    }
+    assert variety.bonus_black(large, WHITE) is not None and game.to_play == BLACK
+
+
+def test_records_cost_by_their_age(tmp_path: Path) -> None:
+    """Two records begin with C3, one with C4, half as much for each older one: 0.1 + 0.05, and 0.025."""
+    record(tmp_path / "new.sgf", "C3")
+    record(tmp_path / "older.sgf", "G7", age=10)
+    record(tmp_path / "oldest.sgf", "C4", age=20)
+    config = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_utility=0.1, avoid_sgf_lambda=0.5)
+    found = costs(Variety(config, print), played())
+    assert {vertex: found[vertex] for vertex in ("C3", "C7", "C4", "D3")} == {
+        "C3": -0.15, "C7": -0.15, "C4": -0.025, "D3": -0.025
+    }  # fmt: skip
+    white = Variety(config, print).bonus_black(played(), WHITE)
+    assert white is not None and white[point("C3")] == pytest.approx(0.15)
+    newest = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_files=1)
+    assert set(costs(Variety(newest, print), played())) == {"C3", "C7", "G3", "G7"}
+
+
+def test_records_count_by_names_numbers_and_comments(tmp_path: Path) -> None:
+    record(tmp_path / "a.sgf", "C3 G7 G3", black="bot")
+    second = played("C3")
+    by_white = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_names="b, c")
+    assert set(costs(Variety(by_white, print), second)) == {"G7"}  # and not by Black, who was the bot
+    assert costs(Variety(by_white, print), played()) == {}
+    late = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_min_turn=2)
+    assert costs(Variety(late, print), played()) == {}
+    (tmp_path / "a.sgf").write_text("(;SZ[9];B[cc]C[%SKIP% this];W[gg])")
+    assert costs(Variety(VarietyConfig(avoid_sgf=str(tmp_path)), print), played()) == {}
+
+
+def test_records_that_are_missing_or_damaged(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="a folder or a record"):
+        Variety(VarietyConfig(avoid_sgf=str(tmp_path / "none")), print)
+    (tmp_path / "a.sgf").write_text("nonsense")
+    lines: list[str] = []
+    assert not Variety(VarietyConfig(avoid_sgf=str(tmp_path)), lines.append).is_on
+    assert "a.sgf" in lines[0]
+
+
+class TestFolder:
+    """Moves that the engine keeps."""
+
+    def test_moves_cost_in_the_next_game(self, tmp_path: Path) -> None:
+        """The last move costs 0.1, the one before it 0.05."""
+        config = VarietyConfig(avoid_repeats=str(tmp_path), avoid_repeats_utility=0.1, avoid_repeats_lambda=0.5)
+        variety, game = Variety(config, print), played()
+        assert costs(variety, game) == {}
+        variety.record(game, Move(BLACK, point("C3")))
+        game.play("C3")
+        game.play("G7")
+        variety.record(game, Move(BLACK, point("G3")))
+        game.play("G3")
+        assert costs(variety, game) == {}  # not in the game itself
+        assert costs(variety, played())["C7"] == -0.05
+        assert costs(Variety(config, print), played("C3 G7"))["G3"] == -0.1
+
+    def test_the_lines_are_katagos(self, tmp_path: Path) -> None:
+        variety = Variety(VarietyConfig(avoid_repeats=str(tmp_path)), print)
+        variety.record(played("C3"), Move(WHITE, point("D4")))
+        (file,) = (tmp_path / "9x9").glob("*_poses.txt")
+        assert json.loads(file.read_text()) == {
+            "board": "........./" * 6 + "..X....../" + "........./" * 2,
+            "hintLoc": "D4",
+            "initialTurnNumber": 1,
+            "moveLocs": [],
+            "movePlas": [],
+            "nextPla": "W",
+            "weight": 1.0,
+            "xSize": 9,
+            "ySize": 9,
+        }
+
+    def test_turns_files_and_old_files(self, tmp_path: Path) -> None:
+        """Moves after the last turn are not kept; files beyond the most moves are deleted, others are left alone."""
+        config = VarietyConfig(
+            avoid_repeats=str(tmp_path), avoid_repeats_max_turn=1, avoid_repeats_chunk=1, avoid_repeats_most=2
+        )
+        variety = Variety(config, print)
+        for number, vertex in enumerate(("C3", "C4", "C5")):
+            variety.record(played(), Move(BLACK, point(vertex)))
+            for file in (tmp_path / "9x9").glob("*_poses.txt"):
+                os.utime(file, (1e9 + number, 1e9 + number)) if vertex in file.read_text() else None
+        variety.record(played("C3 C4"), Move(BLACK, point("E5")))
+        (tmp_path / "9x9" / "notes.txt").write_text("mine")
+        assert len(list((tmp_path / "9x9").glob("*_poses.txt"))) == 3
+        assert set(costs(variety, played())) >= {"C4", "C5"}
+        assert len(list((tmp_path / "9x9").iterdir())) == 3
+
+    @pytest.mark.parametrize("line", ["", "nonsense", "{}", '{"moveLocs": [], "initialTurnNumber": 0, "xSize": 99}'])
+    def test_lines_of_other_kinds_are_passed_over(self, tmp_path: Path, line: str) -> None:
+        (tmp_path / "9x9").mkdir()
+        (tmp_path / "9x9" / "a_poses.txt").write_text(f"{line}\n")
+        assert costs(Variety(VarietyConfig(avoid_repeats=str(tmp_path)), print), played()) == {}
+
+    def test_an_engine_plays_otherwise_in_the_next_game(self, tmp_path: Path) -> None:
+        values = {"variety.avoid_repeats": str(tmp_path), "variety.avoid_repeats_utility": 3.0}
+        values |= {"search.visits": 100, "search.seed": 1, "game.board_size": 7}
+        with Engine(Config().with_values(values), evaluator=FakeEvaluator()) as engine:
+            first = engine.genmove().point
+            key = move_key(Game(7), Move(BLACK, first))
+            engine.clear_board()
+            second = engine.genmove().point
+            assert move_key(Game(7), Move(BLACK, second)) != key
+            with pytest.raises(ConfigError, match="start the engine with it"):
+                engine.configure({"variety.avoid_repeats": "/elsewhere"})
+            engine.configure({"variety.avoid_repeated_patterns": 0.1})
+
+
+def test_katagos_settings() -> None:
+    settings = {"autoAvoidRepeatDir": "d", "avoidSgfPatternUtility": "0.002", "avoidRepeatedPatternUtility": "0.005"}
+    config, lines = with_start_settings(Config(), settings | {"avoidSgf2PatternDirs": "e"}, for_gtp=True)
+    assert config.variety.avoid_repeats == "d"
+    assert (config.variety.avoid_sgf_utility, config.variety.avoid_repeated_patterns) == (0.002, 0.005)
+    assert "avoidSgf2PatternDirs (--avoid-sgf, which takes several folders)" in lines[0]
