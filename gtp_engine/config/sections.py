@@ -413,7 +413,7 @@ class PlayConfig(Section, name="play"):
     book: str | None = option(
         None,
         "Play from this book, a file of `gtp-engine book`, on its board and under its rules while it has the position; "
-        "not at a level.",
+        "not at a level; not set: every move is searched for.",
         unit="file",
     )
 
@@ -426,96 +426,97 @@ class VarietyConfig(Section, name="variety"):
     avoid_repeats: str | None = option(
         None,
         "Play otherwise than in the games before: the moves played are kept in this folder, and the same ones cost a "
-        "little utility in later games.  Old ones are deleted ({katago_start}).",
+        "little utility in later games.  Old ones are deleted; not set: none are kept ({katago_gtp}).",
         unit="folder",
-        katago_start="autoAvoidRepeatDir",
+        katago_gtp="autoAvoidRepeatDir",
     )
     avoid_repeats_utility: float = option(
         0.004,
-        "What a move of the last game costs then; much more makes for bad moves ({katago_start}).",
+        "What a move of the last game costs then; much more makes for bad moves ({katago_gtp}).",
         low=-3,
         high=3,
-        katago_start="autoAvoidRepeatUtility",
+        katago_gtp="autoAvoidRepeatUtility",
     )
     avoid_repeats_lambda: float = option(
         0.9995,
-        "How much less each older move costs than the one after it ({katago_start}).",
+        "How much less each older move costs than the one after it ({katago_gtp}).",
         low=0,
         high=1,
-        katago_start="autoAvoidRepeatLambda",
+        katago_gtp="autoAvoidRepeatLambda",
     )
     avoid_repeats_min_turn: int = option(
         0,
-        "Moves of both players before the first that is kept ({katago_start}).",
+        "Moves of both players before the first that is kept ({katago_gtp}).",
         unit="moves",
         low=0,
         high=1_000_000,
-        katago_start="autoAvoidRepeatMinTurnNumber",
+        katago_gtp="autoAvoidRepeatMinTurnNumber",
     )
     avoid_repeats_max_turn: int = option(
         50,
-        "Moves of both players before the last that is kept ({katago_start}).",
+        "Moves of both players before the last that is kept ({katago_gtp}).",
         unit="moves",
         low=0,
         high=1_000_000,
-        katago_start="autoAvoidRepeatMaxTurnNumber",
+        katago_gtp="autoAvoidRepeatMaxTurnNumber",
     )
     avoid_repeats_most: int = option(
         10_000,
-        "Moves that are kept for each size of the board ({katago_start}).",
+        "Moves that are kept for each size of the board ({katago_gtp}).",
         unit="moves",
         low=0,
         high=10_000_000,
-        katago_start="autoAvoidRepeatMaxPoses",
+        katago_gtp="autoAvoidRepeatMaxPoses",
     )
     avoid_repeats_chunk: int = option(
         200,
-        "Moves in each file of the folder ({katago_start}).",
+        "Moves in each file of the folder ({katago_gtp}).",
         unit="moves",
         low=1,
         high=10_000,
-        katago_start="autoAvoidRepeatSaveChunkSize",
+        katago_gtp="autoAvoidRepeatSaveChunkSize",
     )
     avoid_sgf: str | None = option(
         None,
-        "Play otherwise than in these game records: folders or files, joined by commas ({katago_start}).",
+        "Play otherwise than in these game records: folders or files, joined by commas; not set: whatever records "
+        "there are ({katago_gtp}).",
         unit="folders",
-        katago_start="avoidSgfPatternDirs",
+        katago_gtp="avoidSgfPatternDirs",
     )
     avoid_sgf_utility: float = option(
         0.001,
-        "What a move of the newest record costs; below 0 it gains ({katago_start}).",
+        "What a move of the newest record costs; below 0 it gains ({katago_gtp}).",
         low=-3,
         high=3,
-        katago_start="avoidSgfPatternUtility",
+        katago_gtp="avoidSgfPatternUtility",
     )
     avoid_sgf_lambda: float = option(
         1.0,
-        "How much less the moves of each older record cost than those of the one after it ({katago_start}).",
+        "How much less the moves of each older record cost than those of the one after it ({katago_gtp}).",
         low=0,
         high=1,
-        katago_start="avoidSgfPatternLambda",
+        katago_gtp="avoidSgfPatternLambda",
     )
     avoid_sgf_min_turn: int = option(
         0,
-        "Number of the first move of a record that counts ({katago_start}).",
+        "Number of the first move of a record that counts ({katago_gtp}).",
         low=0,
         high=1_000_000,
-        katago_start="avoidSgfPatternMinTurnNumber",
+        katago_gtp="avoidSgfPatternMinTurnNumber",
     )
     avoid_sgf_files: int = option(
         1_000_000,
-        "Records that count, the newest ones ({katago_start}).",
+        "Records that count, the newest ones ({katago_gtp}).",
         unit="files",
         low=1,
         high=1_000_000,
-        katago_start="avoidSgfPatternMaxFiles",
+        katago_gtp="avoidSgfPatternMaxFiles",
     )
     avoid_sgf_names: str = option(
         "",
-        "Only moves of players with these names count, joined by commas; not set: all ({katago_start}).",
+        "Only moves of players with these names count, joined by commas; empty: all ({katago_gtp}).",
         unit="names",
-        katago_start="avoidSgfPatternAllowedNames",
+        katago_gtp="avoidSgfPatternAllowedNames",
     )
     avoid_repeated_patterns: float = option(
         0.0,

@@ -286,10 +286,10 @@ def test_settings_of_a_machine_have_something_in_their_place(name: str) -> None:
 
 
 def test_unknown_settings_are_warned_of_by_name() -> None:
-    _, lines = with_start_settings(Config(), {"maxVisit": "5", "autoAvoidRepeatDir": "x"}, for_gtp=True)
+    _, lines = with_start_settings(Config(), {"maxVisit": "5", "noSuchSetting": "x"}, for_gtp=True)
     assert lines == (
         "WARNING: unknown setting 'maxVisit' has no effect",
-        "WARNING: unknown setting 'autoAvoidRepeatDir' has no effect",
+        "WARNING: unknown setting 'noSuchSetting' has no effect",
     )
 
 
