@@ -94,7 +94,7 @@ def start_worker(work: Callable[..., None], *args: Any, duplex: bool) -> WorkerP
 def end_workers(workers: Sequence[WorkerProcess]) -> None:
     """End workers, in the middle of their work if need be, and close their pipes."""
     for worker in workers:
-        worker.process.terminate()
+        worker.process.kill()  # not SIGTERM, which does not end one that has been stopped
     for worker in workers:
         worker.process.join(END_SECONDS)
         worker.pipe.close()

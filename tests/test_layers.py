@@ -84,6 +84,7 @@ THREADS = (
     "analysis/server.py",
     "engine/engine.py",
     "engine/kernels.py",
+    "engine/resources.py",
     "streams.py",
     "search/",
     "client/",

@@ -625,8 +625,9 @@ class Engine:
 
         Raises ModelError (nothing changes then) if the network does not play on such a board.
         """
-        if (game.width, game.height) != (self.game.width, self.game.height):
-            self.prepare_board(game.width, game.height)  # now, as no clock is running
+        if (game.width, game.height) != (self.game.width, self.game.height):  # now, as no clock is running
+            others = self._level.own_evaluators() if self._level.is_on else []
+            self._resources.begin_to_prepare(game.width, game.height, others)
         game.handicap_by_moves = self.config.game.handicap_by_moves
         self.game = game
         self._resigned = EMPTY

@@ -91,11 +91,14 @@ class LevelPlay:
 
         Raises ModelError if that fails, or for a damaged level table.  The engine's own networks are prepared by it.
         """
+        for evaluator in self.own_evaluators():
+            evaluator.prepare(width, height)
+
+    def own_evaluators(self) -> list[Evaluator]:
+        """Return the networks beside the engine's own, which are loaded now if need be; raises as `prepare` does."""
         self._table()
-        if self._strong is not self._main:
-            self._strong.resources.prepare(width, height)
-        if self._human is self._own_human:
-            self._human.prepare(width, height)
+        strong = [] if self._strong is self._main else self._strong.resources.evaluators
+        return [*strong, *([self._human] if self._human is self._own_human else [])]
 
     def configure(self, config: Config) -> None:
         """Use another configuration for searches with a network of levels."""

@@ -5,7 +5,9 @@ unless the configuration says otherwise, by rollouts without one.  Here is also 
 board that games start on, and whether the settings of human-like play go with them.
 """
 
-from collections.abc import Callable
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +15,7 @@ from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.kernels import KernelLoader, compile_kernels
-from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.errors import ConfigError, ModelError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, joined
 from gtp_engine.search.cancellation import CancelToken
@@ -53,6 +55,7 @@ class Resources:
         self.kernels: KernelLoader | None = None
         """What loads the kernels; None if they are loaded, or are compiled when they are called."""
         self._owns_kernels = False
+        self._preparation: Final = _Preparation()
 
     # --- networks ---
 
@@ -70,6 +73,19 @@ class Resources:
         for evaluator in self.evaluators:
             evaluator.prepare(width, height)
 
+    def begin_to_prepare(self, width: int, height: int, others: Sequence[Evaluator] = ()) -> None:
+        """Do the same beside what comes next, for the networks and for others, and return at once.
+
+        A search that needs a network waits until that is ready.  Raises ModelError if one does not play this size.
+        Networks that cannot be prepared while they evaluate get ready before this returns.
+        """
+        evaluators = [*self.evaluators, *others]
+        later = [each for each in evaluators if each.info.prepares_beside and each.info.boards.include(width, height)]
+        for evaluator in evaluators:
+            if evaluator not in later:
+                evaluator.prepare(width, height)
+        self._preparation.begin(later, width, height)
+
     def clear_cache(self) -> None:
         """Forget cached evaluations."""
         for evaluator in self.evaluators:
@@ -78,6 +94,7 @@ class Resources:
     def close(self) -> None:
         """Free the networks, and end a compiler of their own that is still running."""
         self.close_kernels()
+        self._preparation.end()
         for evaluator in self.evaluators:
             evaluator.close()
 
@@ -241,6 +258,41 @@ class Resources:
     def _is_profile_unused(self, config: Config) -> bool:
         """Return whether a profile is set that no network uses."""
         return bool(config.human.human_profile) and not any(map(_needs_profile, self.evaluators))
+
+
+class _Preparation:
+    """Gets networks ready in a thread of its own: for the board that was named last, after the one that it is at."""
+
+    def __init__(self) -> None:
+        self._lock: Final = threading.Lock()
+        self._next: tuple[Sequence[Evaluator], int, int] | None = None
+        self._thread: threading.Thread | None = None
+
+    def begin(self, evaluators: Sequence[Evaluator], width: int, height: int) -> None:
+        """Begin, and forget a board that was to be the next one."""
+        with self._lock:
+            self._next = (evaluators, width, height)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="network preparation", daemon=True)
+                self._thread.start()
+
+    def end(self) -> None:
+        """Wait until nothing is being prepared."""
+        with self._lock:
+            self._next, thread = None, self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if self._next is None:
+                    self._thread = None
+                    return
+                (evaluators, width, height), self._next = self._next, None
+            for evaluator in evaluators:
+                with contextlib.suppress(ModelError):  # raised again by the search that needs it
+                    evaluator.prepare(width, height)
 
 
 def _new_rollout_search(config: Config, evaluator: Evaluator | None) -> RolloutSearch:

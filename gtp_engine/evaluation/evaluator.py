@@ -102,7 +102,8 @@ class Evaluator(RolloutPolicy, Protocol):
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size, so that no later call has to; may take seconds.
 
-        Raises ModelError if a network does not play this size.
+        Where `info.prepares_beside` says so, it is called while another thread evaluates.  Raises ModelError if a
+        network does not play this size.
         """
         ...
 
@@ -275,7 +276,7 @@ class ForwardingEvaluator:
 
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size; see `Evaluator`."""
-        with self._turn:
+        with nullcontext() if self.info.prepares_beside else self._turn:
             self._evaluator.prepare(width, height)
 
     def clear_cache(self) -> None:

@@ -76,6 +76,8 @@ class EvaluatorInfo:
     """
     boards: BoardSizes = ANY_BOARD
     """The boards it plays."""
+    prepares_beside: bool = False
+    """Whether `prepare` may be called while another thread evaluates."""
     needs_profile: bool = False
     """Whether a network in it imitates people, and needs `Conditions.human_profile`."""
     files: tuple[Path, ...] = ()

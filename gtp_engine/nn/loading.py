@@ -9,8 +9,13 @@ Graphics and neural processors calculate in formats of their own, in which some 
 may run faster on the processor.  So `auto` uses such a provider only after a trial: its outputs must agree with those
 of plain ONNX Runtime, and come faster than from what would run the network on the processor (`disagreement`).  Half
 precision, which comes first on cards, has to agree also on a provider that was named.
+
+A network whose weights are damaged returns NaN or numbers beyond all reason, or it plays badly.  So every network is
+run once when it is loaded.  Where the file holds what it found when it was written (`store_evaluation`), and the board
+is the usual one, it has to find about the same.
 """
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,10 +25,11 @@ import numpy as np
 
 from gtp_engine.arguments import checked
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.errors import ModelError
+from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.files import json_of
 from gtp_engine.machine import describe_machine
-from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.metadata import NetworkInfo, add_property, read_properties
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
 from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
@@ -31,6 +37,9 @@ from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers
 from gtp_engine.nn.onnxruntime_session import plug_in_troubles
 from gtp_engine.nn.plug_ins import read_rollout_weights
 from gtp_engine.nn.providers import OPENVINO, PROVIDERS, Runtime, choose_runtimes, for_cards
+
+LARGEST_CHANGE: Final = 0.25
+"""Largest difference from what a file holds: here 8 bits may run what was written in float32."""
 
 LARGEST_DIFFERENCE: Final = 0.05
 """Largest difference of probabilities or results: several times that of bfloat16, far less than that of a fault."""
@@ -67,13 +76,79 @@ def disagreement(model: Model, rival: Model | None = None) -> str | None:
     return None
 
 
-def random_inputs(info: NetworkInfo, batch: int) -> tuple[FloatArray, FloatArray]:
-    """Return planes [batch, planes, H, W] and globals [batch, globals] for the usual board, always the same ones."""
-    width, height = info.sizes.usual
+def random_inputs(info: NetworkInfo, batch: int, board: tuple[int, int] | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return planes [batch, planes, H, W] and globals [batch, globals], always the same ones.
+
+    They are for a board of this width and height; None: the usual one.
+    """
+    width, height = board or info.sizes.usual
     random = np.random.default_rng(_SEED)
     spatial = (random.random((batch, info.planes, height, width)) < _STONES).astype(np.float32)
     spatial[:, 0] = 1.0  # KataGo's first plane marks the points of the board
     return spatial, np.zeros((batch, info.globals_), dtype=np.float32)
+
+
+EVALUATION: Final = "tengen.evaluation"
+"""The property of a file for what `store_evaluation` keeps: {"moves": {number: probability}, "value": [result, …]}."""
+
+_KEPT_MOVES: Final = 5
+
+_LARGEST_OUTPUT: Final = 1e4
+"""Size of any output beyond which weights are damaged; logits are some dozen at most."""
+
+_DAMAGED: Final = "the file is damaged: import it again"
+
+
+def store_evaluation(path: Path) -> None:
+    """Add to a network file, which lacks it, what the network finds in a position of random stones.
+
+    Raises ModelError if it finds NaN or numbers beyond all reason, or cannot be run.
+    """
+    provider = "cpu" if "cpu" in installed_providers() else OPENVINO
+    model = OnnxModel(path, Runtime(PROVIDERS[provider], "float32"), batch=1)
+    found = _sane_outputs(model, model.info.sizes.usual)
+    model.close()
+    kept: dict[str, object] = {}
+    if found.policy is not None:
+        policy = _softmax(found.policy[0, 0])
+        kept["moves"] = {str(move): round(float(policy[move]), 4) for move in np.argsort(-policy)[:_KEPT_MOVES]}
+    if found.value is not None:
+        kept["value"] = [round(float(result), 4) for result in _results(found.value)]
+    add_property(path, EVALUATION, json.dumps(kept))
+
+
+def check_evaluation(model: Model, board: tuple[int, int]) -> None:
+    """Raise ModelError for a network whose weights are damaged, as far as a position on this board shows."""
+    found = _sane_outputs(model, board)
+    if model.path is None or board != model.info.sizes.usual:
+        return
+    try:
+        kept = json_of(read_properties(model.path).get(EVALUATION, "{}"))
+        pairs = [] if found.value is None else [*zip(_results(found.value), kept.get("value", []), strict=False)]
+        if found.policy is not None:
+            policy = _softmax(found.policy[0, 0])
+            pairs += [(policy[int(move)], share) for move, share in kept.get("moves", {}).items()]
+        difference = max((abs(float(a) - float(b)) for a, b in pairs), default=0.0)
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        given = f"network {shown(model.path.name)}: {EVALUATION} cannot be read"
+        raise ModelError(problem(given, advice=_DAMAGED)) from error
+    if not difference <= LARGEST_CHANGE:
+        given = f"network {shown(model.path.name)} is off by {difference:.2f} from what it found when it was written"
+        raise ModelError(problem(given, expected=f"at most {LARGEST_CHANGE}", advice=_DAMAGED))
+
+
+def _sane_outputs(model: Model, board: tuple[int, int]) -> RawOutputs:
+    """Return the outputs for a position of random stones; raises ModelError if they are none."""
+    outputs = model.run(*random_inputs(model.info, 1, board))
+    if all(output is None or bool((np.abs(output) < _LARGEST_OUTPUT).all()) for output in outputs):  # NaN is not
+        return outputs
+    name = model.info.name if model.path is None else model.path.name
+    raise ModelError(problem(f"network {shown(name)} returns NaN, infinity or absurd numbers", advice=_DAMAGED))
+
+
+def _results(value: FloatArray) -> FloatArray:
+    """Return probabilities of KataGo's results, or the value as it is, for one position."""
+    return _softmax(value[0]) if value.shape[1] > 1 else value[0]
 
 
 def _seconds(model: Model, spatial: FloatArray, globals_: FloatArray) -> float:
@@ -185,9 +260,13 @@ def _evaluator(
     )
     if all(network.model.info.sizes.include(*board) for network in networks.values()):
         evaluator.prepare(*board)
+        boards = dict.fromkeys(networks.values(), board)
     else:  # the game will be on another board, but a damaged file should be found now
-        for network in networks.values():
-            network.model.prepare(*network.model.info.sizes.usual)
+        boards = {network: network.model.info.sizes.usual for network in networks.values()}
+        for network, usual in boards.items():
+            network.model.prepare(*usual)
+    for network, prepared in boards.items():
+        check_evaluation(network.model, prepared)
     return evaluator
 
 

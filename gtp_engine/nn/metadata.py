@@ -20,8 +20,9 @@
     tengen.source_sha256  hash of the file they were converted from
     tengen.quantization   how an int8 network was quantized and how it compares: a JSON object (`quantized_copy`)
     tengen.quantized_from SHA-256 of the float32 file that an int8 network was made from
+    tengen.evaluation     what it found in a position of random stones when it was written: a JSON object (`loading`)
 
-The last ten may be missing.  Outputs are raw; their shapes are:
+The last eleven may be missing.  Outputs are raw; their shapes are:
 
     katago-v7…      policy [B, P, H·W + 1] logits, P = 1 or 2 (the second is the optimistic policy), passing last;
                     value [B, 3] logits of win, loss, no result; misc [B, 6] score mean, score deviation, lead, time
@@ -279,6 +280,12 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     with writing(file, ModelError, "network"), replacing(file) as unfinished:
         unfinished.write_bytes(b"".join([*kept, *added]))
     return info
+
+
+def add_property(path: Path, key: str, text: str) -> None:
+    """Add a property to an ONNX file that does not have it yet; raises OSError."""
+    with path.open("ab") as file:  # the fields of a protocol buffer may come in any order
+        file.write(_bytes_field(_METADATA_FIELD, _bytes_field(1, key) + _bytes_field(2, text)))
 
 
 def _check_inputs(info: NetworkInfo, data: bytes, file: Path) -> None:

@@ -207,6 +207,7 @@ class NetworkEvaluator:
             rollout_weights=rollout_weights,
             needs_profile=any(info.needs_profile for info in infos),
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
+            prepares_beside=True,
             files=tuple(network.model.path for network in self.networks if network.model.path is not None),
             settings=_settings([network.model.precision for network in self.networks], config),
             model_version=max((info.model_version for info in infos if info.is_katago), default=0),

@@ -6,14 +6,17 @@ sessions for powers of two, until its number has come often enough for one of it
 batches have a session of their own and one session takes all other numbers; elsewhere a call is padded to a power of
 two.
 
-Sessions are created when they are first needed, or by `prepare`; those of the board that was used least recently are
-closed when there are more than `MAX_BOARDS`, because each session holds the network's weights.
+Sessions are created when they are first needed, or by `prepare`, which another thread may call meanwhile; those of the
+board that was used least recently are closed when there are more than `MAX_BOARDS`, because each session holds the
+network's weights.
 """
 
 import functools
 import os
+import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -83,7 +86,7 @@ class Session(Protocol):
 
 
 class OnnxModel:
-    """A network of one file, run by one provider; one thread uses it at a time.
+    """A network of one file, run by one provider; one thread runs it at a time, while others may prepare it.
 
     `threads` is for providers that run on the processor, 0: all cores; `batch` 0: what suits network and machine.
 
@@ -98,9 +101,11 @@ class OnnxModel:
         self.position_seconds = estimated_seconds(runtime, path.stat().st_size, threads or available_cores())
         self.batch = batch or suitable_batch(runtime, self.position_seconds)
         self._threads = threads
-        self._sessions: OrderedDict[tuple[int, int], dict[int, Session]] = OrderedDict()
+        self._sessions: OrderedDict[tuple[int, int], dict[int, Future[Session]]] = OrderedDict()
+        """For each board the sessions by their number of positions, those included that some thread is creating."""
         self._counts: dict[tuple[int, int], Counter[int]] = {}
         """How many calls there were for each number of positions, on boards with open sessions."""
+        self._lock: Final = threading.Lock()
 
     @property
     def precision(self) -> str:
@@ -156,25 +161,40 @@ class OnnxModel:
     def _sizes(self, count: int, board: tuple[int, int]) -> list[int]:
         """Return what `sessions_for` does, or for a number that came often on this board a session of its own."""
         if self.runtime.provider.calls == IN_PARTS and count < self.batch:
-            counts = self._counts.setdefault(board, Counter())
-            counts[count] += 1
-            if counts[count] > OFTEN:
-                return [count]
+            with self._lock:
+                counts = self._counts.setdefault(board, Counter())
+                counts[count] += 1
+                if counts[count] > OFTEN:
+                    return [count]
         return self.sessions_for(count)
 
     def close(self) -> None:
         """Free the sessions."""
-        self._sessions.clear()
-        self._counts.clear()
+        with self._lock:
+            self._sessions.clear()
+            self._counts.clear()
 
     def _session(self, rows: int, width: int, height: int) -> Session:
+        """Return a session, which this thread creates unless another one does; raises ModelError."""
         board = (width, height)
-        session = self._sessions.get(board, {}).get(rows) or self._new_session(rows, width, height)
-        self._sessions.setdefault(board, {})[rows] = session
-        self._sessions.move_to_end(board)
-        if len(self._sessions) > MAX_BOARDS:
-            self._counts.pop(self._sessions.popitem(last=False)[0], None)
-        return session
+        with self._lock:
+            sessions = self._sessions.setdefault(board, {})
+            self._sessions.move_to_end(board)
+            if len(self._sessions) > MAX_BOARDS:
+                self._counts.pop(self._sessions.popitem(last=False)[0], None)
+            is_new = rows not in sessions
+            found = sessions.setdefault(rows, Future())
+        if is_new:
+            try:
+                found.set_result(self._new_session(rows, width, height))
+            except BaseException as error:
+                with self._lock:
+                    sessions.pop(rows, None)
+                    if not sessions and self._sessions.get(board) is sessions:
+                        del self._sessions[board]
+                found.set_exception(error)
+                raise
+        return found.result()
 
     def _new_session(self, rows: int, width: int, height: int) -> Session:
         """Return a session for boards of this size; raises ModelError."""

@@ -6,8 +6,9 @@
 
 Each worker has a number.  It is made where it runs and then does one task after the other.  When it is lost, with its
 process or its machine, another one of its number is started, and its tasks go to whichever worker is idle first; a task
-that has ended MOST_LOSSES workers gets TaskError instead.  A worker that cannot be started is tried again after a
-while.  When every one of them has failed MOST_LOSSES times in a row, the pool has failed, and so have its tasks.
+that has ended MOST_LOSSES workers gets TaskError instead.  So it is with a worker that hangs, because it is far longer
+at a task than others were.  A worker that cannot be started is tried again after a while.  When every one of them has
+failed MOST_LOSSES times in a row, the pool has failed, and so have its tasks.
 
 Where a machine has never done such tasks, one of its workers does its first one, and compiles the kernels, before the
 others get theirs.
@@ -17,6 +18,8 @@ All that a pool knows belongs to one thread, which takes events from a queue: ta
 
 import contextlib
 import heapq
+import os
+import statistics
 import threading
 import time
 from collections import deque
@@ -29,7 +32,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from gtp_engine.errors import TaskError, TengenError, WorkerError, counted
+from gtp_engine.errors import ConfigError, TaskError, TengenError, WorkerError, counted, problem, shown
 from gtp_engine.kernel_cache import is_cache_filled, mark_cache_filled
 from gtp_engine.worker_process import END_SECONDS, Connection, WorkerProcess, end_workers, start_worker
 
@@ -49,6 +52,16 @@ _STATUS_INTERVAL: Final = 60.0
 
 _NOTE_INTERVAL: Final = 10.0
 """Seconds within which one note tells of all workers that are lost on a machine: they go together."""
+
+HANGING: Final = 20.0
+"""How many times as long as the median of the tasks a worker may be at one, before it is taken to hang."""
+
+_LEAST_MINUTES: Final = 10.0
+"""Minutes that it may be at one in any case, unless TENGEN_WORKER_MINUTES names another number; 0: as long as it likes.
+The first task of a machine compiles kernels, which takes minutes where many do so at once."""
+
+_REMEMBERED: Final = 101
+"""Durations of tasks, the last ones, of which the median is taken."""
 
 HERE: Final = "this machine"
 """What stands for the name of a machine where there is only this one."""
@@ -237,6 +250,7 @@ class _NumberedWorker:
     life: int = 0  # how many of its workers were ready and are lost
     failures: int = 0  # in a row
     entries: dict[int, _Entry[Any, Any]] = field(default_factory=dict)
+    since: float = 0.0  # when it began with the first of them
 
 
 class _Told(NamedTuple):
@@ -278,6 +292,8 @@ class WorkerPool(Generic[Task, Answer]):
         self._paused: Final[list[tuple[float, int]]] = []
         self._noted: Final[dict[str, float]] = {}
         self._tasks = 0
+        self._least_seconds: Final = 60 * least_minutes()
+        self._durations: Final[deque[float]] = deque(maxlen=_REMEMBERED)
         self._error: TengenError | None = None
         self._is_over = False
         self._events: Final[SimpleQueue[_Entry[Task, Answer] | _Told | None]] = SimpleQueue()
@@ -336,6 +352,7 @@ class WorkerPool(Generic[Task, Answer]):
                     if event is None:
                         return
                     self._take(event)
+                self._end_hanging()
                 self._start_again()
                 self._look_for_room()
                 self._tell_status()
@@ -349,6 +366,8 @@ class WorkerPool(Generic[Task, Answer]):
     def _seconds_to_wait(self) -> float | None:
         times = [when for when, _ in self._paused[:1]] + [self._look_again] * self._is_growing
         times += [self._tell_again] * self._has_machines
+        if (patience := self._patience()) is not None:
+            times += [seat.since + patience for seat in self._seats if seat.entries]
         return max(0.0, min(times) - time.monotonic()) if times else None
 
     def _drop_events(self) -> None:
@@ -440,6 +459,23 @@ class WorkerPool(Generic[Task, Answer]):
             tally.first = tally.waiting.pop(0)
             self._idle.append(tally.first)
 
+    def _patience(self) -> float | None:
+        """Return the seconds that a worker may be at a task, None as long as no worker has done any, or for ever."""
+        if not self._durations or not self._least_seconds:
+            return None
+        return max(self._least_seconds, HANGING * self._usual())
+
+    def _end_hanging(self) -> None:
+        """End workers that are far longer at a task than others were."""
+        patience, now = self._patience(), time.monotonic()
+        for seat in self._seats:
+            if patience is not None and seat.entries and now >= seat.since + patience:
+                taken, usual = (f"{seconds:.{int(seconds < 10)}f} s" for seconds in (now - seat.since, self._usual()))
+                self._seat_failed(seat, f"has been at a task for {taken} (usual: {usual}) and is ended", seat.node)
+
+    def _usual(self) -> float:
+        return statistics.median(self._durations)
+
     def _seat_failed(self, seat: _NumberedWorker, reason: str, node: str | None) -> None:
         """Give a lost worker's tasks to others, and start another one of its number, at once or later."""
         if seat.node is not None:
@@ -449,6 +485,7 @@ class WorkerPool(Generic[Task, Answer]):
             seat.life += 1
         if seat.station is not None:
             seat.station.end()
+        seat.starts += 1  # what it tells from now on is that it has ended
         seat.failures = 0 if self._gives_up_task(seat, reason) else seat.failures + 1
         seat.station = None
         if seat.node is not None:
@@ -494,6 +531,8 @@ class WorkerPool(Generic[Task, Answer]):
                 self._idle.appendleft((seat, start))
                 continue
             self._tasks += 1
+            if not seat.entries:
+                seat.since = time.monotonic()
             seat.entries[self._tasks] = entry
             assert seat.station is not None, "it holds"
             seat.station.send(self._tasks, entry.task)
@@ -503,6 +542,9 @@ class WorkerPool(Generic[Task, Answer]):
         if entry is None or start != seat.starts or seat.node is None:
             return  # its worker counts as lost, and the task has been given to another
         seat.failures = 0
+        now = time.monotonic()
+        self._durations.append(now - seat.since)
+        seat.since = now
         tally = self.nodes[seat.node]
         tally.answers += 1
         self._idle.append((seat, start))
@@ -520,6 +562,18 @@ class WorkerPool(Generic[Task, Answer]):
         for entry in [*self._waiting, *(entry for seat in self._seats for entry in seat.entries.values())]:
             entry.fail(self._error)
         self._waiting.clear()
+
+
+def least_minutes() -> float:
+    """Return the minutes that any task may take, by the environment; raises ConfigError."""
+    text = os.environ.get("TENGEN_WORKER_MINUTES", "")
+    try:
+        minutes = float(text or _LEAST_MINUTES)
+        if 0.0 <= minutes < float("inf"):
+            return minutes
+    except ValueError:
+        pass
+    raise ConfigError(problem(f"TENGEN_WORKER_MINUTES {shown(text)}", expected="minutes, or 0 for as long as it takes"))
 
 
 def _holds(seat: _NumberedWorker, start: int) -> bool:
@@ -560,7 +614,7 @@ class _ProcessStation:
             self._worker.pipe.send((number, task))
 
     def end(self) -> None:
-        self._worker.process.terminate()
+        self._worker.process.kill()
         self._listener.join(END_SECONDS)
         end_workers([self._worker])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from math import inf
 
 import pytest
-from busy_machine import require_once, wait_until
+from busy_machine import bound, require_once, wait_until
 from engine_positions import DEAD_STONE, FINISHED, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
@@ -270,6 +270,35 @@ def test_the_network_gets_ready_while_no_clock_is_running() -> None:
         engine.clear_board()
         engine.load_sgf("(;SZ[5:4];B[aa])")
         assert evaluator.prepared == [(9, 9), (5, 4)]
+
+
+class SlowToPrepare(FakeEvaluator):
+    """Gets boards ready beside its evaluations, once it may."""
+
+    def __init__(self) -> None:
+        super().__init__(prepares_beside=True)
+        self.prepared: list[tuple[int, int]] = []
+        self.may_go_on = threading.Event()
+
+    def prepare(self, width: int, height: int) -> None:
+        assert self.may_go_on.wait(bound(60))
+        self.prepared.append((width, height))
+
+
+def test_a_new_board_is_prepared_beside_and_those_passed_over_are_not() -> None:
+    """`boardsize` took 1.2 to 5.4 s for a size that was new."""
+    evaluator = SlowToPrepare()
+    with make(evaluator) as engine:
+        try:
+            for size in [*range(2, 26)] * 20:
+                engine.set_board_size(size)
+            assert evaluator.prepared == []
+            assert engine.game.width == 25
+            engine.genmove(BLACK)  # what can be evaluated is evaluated meanwhile
+        finally:
+            evaluator.may_go_on.set()
+        wait_until(lambda: len(evaluator.prepared) == 2)
+        assert evaluator.prepared == [(2, 2), (25, 25)]
 
 
 def test_a_board_the_network_does_not_play_changes_nothing() -> None:

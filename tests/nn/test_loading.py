@@ -2,14 +2,19 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import onnx
+import onnx.numpy_helper
 import pytest
 from nn import tiny_networks
 from nn.boards import random_rows
+from nn.katago_files import NetworkFile
+from numpy.typing import NDArray
 
 from gtp_engine.alphago.linear_policy import read_linear_policy
 from gtp_engine.config import NetworkConfig
@@ -23,9 +28,10 @@ from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.files import sha256_of
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn import load_evaluator, loading, named_networks, onnx_model
-from gtp_engine.nn.loading import disagreement
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.loading import EVALUATION, disagreement
+from gtp_engine.nn.metadata import read_info, read_properties
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
 from gtp_engine.nn.network_files import find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
@@ -380,3 +386,68 @@ def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeyp
         "instead."
     )
     assert lines[1].startswith("Network tiny: ONNX Runtime's own CPU provider in float32, ")
+
+
+# --- damaged weights ---
+
+
+def changed(path: Path, change: Callable[[NDArray[np.float32]], NDArray[np.float32]]) -> Path:
+    """Change all weights of a network file, and leave its properties as they are."""
+    model = onnx.load(path)
+    for tensor in model.graph.initializer:
+        array = onnx.numpy_helper.to_array(tensor)
+        if array.dtype == np.float32:
+            tensor.CopyFrom(onnx.numpy_helper.from_array(change(array).astype(np.float32), tensor.name))
+    onnx.save(model, path)
+    return path
+
+
+@pytest.mark.parametrize("factor", [np.nan, np.inf, 1e9], ids=["nan", "inf", "absurd"])
+@pytest.mark.parametrize("board", [(19, 19), (9, 9)])
+def test_weights_that_are_damaged_are_refused_at_the_start(
+    tmp_path: Path, factor: float, board: tuple[int, int]
+) -> None:
+    """The first search failed instead, or the engine played nonsense."""
+    network = changed(tiny_networks.v7_network(tmp_path / "net.onnx"), lambda weights: weights * factor)
+    with pytest.raises(ModelError, match=r"'net.onnx' returns NaN, infinity or absurd numbers; the file is damaged"):
+        load_evaluator(config(network), log=lambda line: None, board=board)
+
+
+def test_a_network_has_to_find_what_it_found_when_it_was_written(tmp_path: Path) -> None:
+    (tmp_path / "net.bin.gz").write_bytes(NetworkFile(8).bytes(gzipped=True))
+    network = convert_file(tmp_path / "net.bin.gz", tmp_path / "net.onnx").path
+    assert json.loads(read_properties(network)[EVALUATION]).keys() == {"moves", "value"}
+    load_evaluator(config(network), log=lambda line: None).close()
+    changed(network, lambda weights: -0.5 * weights)
+    with pytest.raises(ModelError, match=r"'net.onnx' is off by .* from what it found .* the file is damaged"):
+        load_evaluator(config(network), log=lambda line: None)
+    model = onnx.load(network)
+    (kept,) = (entry for entry in model.metadata_props if entry.key == EVALUATION)
+    for text in (
+        "[]",
+        "{",
+        '{"moves": {"x": 1}}',
+        '{"moves": {"9999": 1}}',
+        '{"value": ["x", 0, 0]}',
+        '{"value": [NaN, 0, 0]}',
+    ):
+        kept.value = text
+        onnx.save(model, network)
+        with pytest.raises(ModelError, match="the file is damaged"):
+            load_evaluator(config(network), log=lambda line: None)
+    model.metadata_props.remove(kept)
+    onnx.save(model, network)
+    load_evaluator(
+        config(network), log=lambda line: None
+    ).close()  # a file that was written before such evaluations were kept
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e30])
+def test_a_katago_file_with_damaged_weights_is_not_imported(tmp_path: Path, number: float) -> None:
+    data = bytearray(NetworkFile(8).bytes(gzipped=False))
+    place = data.rindex(b"@BIN@") + 5
+    data[place : place + 4] = np.float32(number).tobytes()
+    (tmp_path / "net.bin").write_bytes(data)
+    with pytest.raises(ModelError, match=r"damaged|finite"):
+        convert_file(tmp_path / "net.bin", tmp_path / "net.onnx")
+    assert not (tmp_path / "net.onnx").exists()

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
+from busy_machine import bound
 from nn import tiny_networks
 from nn.katago_files import NetworkFile
 
@@ -80,6 +83,45 @@ def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: py
     for size in range(3, 4 + onnx_model.MAX_BOARDS):
         model.run(*inputs(1, size, size))
     assert len(model._sessions) == onnx_model.MAX_BOARDS
+
+
+def test_a_board_is_prepared_while_another_one_is_evaluated(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new board size kept every other client of a server waiting for seconds."""
+    model, real, began, go_on = OnnxModel(network, CPU, batch=4), onnx_model.new_session, Event(), Event()
+    model.prepare(9, 7)
+    created = []
+
+    def slow(*args: object, **more: object) -> object:
+        created.append(args[2])
+        began.set()
+        assert go_on.wait(bound(60))
+        return real(*args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(onnx_model, "new_session", slow)
+    with ThreadPoolExecutor() as pool:
+        prepared = pool.submit(model.prepare, 5, 5)
+        assert began.wait(bound(60))
+        model.run(*inputs(1))
+        waiting = pool.submit(model.run, *inputs(1, 5, 5))
+        assert not waiting.done()
+        go_on.set()
+        prepared.result(bound(60))
+        waiting.result(bound(60))
+    assert len(created) == len({*map(str, created)}) == 2, "none is created twice"
+
+
+def test_a_session_that_cannot_be_created_is_tried_again(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, real = OnnxModel(network, CPU), onnx_model.new_session
+
+    def broken(*_: object, **__: object) -> object:
+        raise ModelError("no memory")
+
+    monkeypatch.setattr(onnx_model, "new_session", broken)
+    with pytest.raises(ModelError, match="no memory"):
+        model.prepare(9, 9)
+    assert not model._sessions
+    monkeypatch.setattr(onnx_model, "new_session", real)
+    model.run(*inputs(1, 9, 9))
 
 
 def test_boards_that_a_network_does_not_play_take_no_place(tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
 """A pool of workers: nothing is lost when they die, nothing is done double, and a bad task concerns no other."""
 
 import multiprocessing
+import re
 import sys
 import threading
 import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from busy_machine import bound, wait_until
-from workers.worker_tasks import Doer, fail_always, fail_at_first, job, number_and_wait, refuse
+from workers.worker_tasks import Doer, fail_always, fail_at_first, job, number_and_wait, refuse, stop_at_first
 
 from gtp_engine.errors import ConfigError, ModelError, TaskError, WorkerError
 from gtp_engine.workers import worker_pool
@@ -99,6 +101,30 @@ def test_closing_ends_tasks_under_way() -> None:
     assert not multiprocessing.active_children()
 
 
+def test_a_worker_that_hangs_is_ended_and_its_task_is_done_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It kept its task for ever.  A stopped process does not even end at SIGTERM."""
+    monkeypatch.setenv("TENGEN_WORKER_MINUTES", f"{bound(0.5) / 60}")
+    notes: list[str] = []
+    with open_workers(job(partial(stop_at_first, tmp_path)), 2, note=notes.append) as pool:
+        found = [pool.submit(each) for each in range(30)]
+        assert [each.result(bound(60)) for each in found] == [each * each for each in range(30)]
+    assert len(notes) == 1
+    pattern = (
+        r"a worker has been at a task for [\d.]+ s \(usual: 0\.\d s\) and is ended; its tasks go to others, and .*"
+    )
+    assert re.fullmatch(pattern, notes[0]), notes
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])
+def test_a_time_limit_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENGEN_WORKER_MINUTES", text)
+    with pytest.raises(ConfigError, match=r"^TENGEN_WORKER_MINUTES .*expected minutes"), open_workers(job(refuse), 1):
+        pass
+
+
 class ScriptedHost:
     """Stands for a cluster: its workers are told what to say by the test."""
 
@@ -179,6 +205,33 @@ def test_an_answer_that_arrives_after_the_loss_of_its_worker_is_not_taken_twice(
     assert answer.result(bound(60)) == "X"
     assert {node: (tally.answers, tally.lost) for node, tally in pool.nodes.items()} == {"a": (0, 1), "b": (1, 0)}
     assert pool.report() == ["a: 0 answers, 1 worker lost", "b: 1 answer, 0 workers lost"]
+
+
+def test_patience_is_that_of_the_tasks_before(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker may be at a task twenty times as long as others were, and ten minutes in any case."""
+    host, pool, notes = scripted
+    now = [1000.0]
+    monkeypatch.setattr(worker_pool, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for tell in host.tells:
+        tell(_Ready(HERE, is_warm=True))
+    answers = [pool.submit(word) for word in ("x", "y")]
+    settled(host, 2)
+    now[0] += 86400.0  # nobody knows how long a task takes
+    answers.append(pool.submit("z"))
+    wait_until(lambda: not pool._events.qsize())
+    assert pool._patience() is None
+    host.tells[0](_Answered(host.sent[0][1], "X"))  # it took a day
+    settled(host, 3)
+    assert pool._patience() == 20 * 86400.0
+    now[0] += 18 * 86400.0
+    host.tells[0](_Answered(host.sent[2][1], "Z"))  # 18 days: the median is nine and a half
+    assert answers[2].result(bound(60)) == "Z"
+    assert notes == []
+    now[0] += 200 * 86400.0
+    host.tells[0](_Ready(HERE, is_warm=True))  # anything that wakes the pool
+    wait_until(lambda: len(host.sent) == 4)
+    assert [task for *_, task in host.sent] == ["x", "y", "z", "y"]
+    assert len(notes) == 1
 
 
 def test_machines_that_join_late_get_workers(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,22 @@ def fail_at_first(folder: Path, place: WorkerPlace) -> Callable[[int], int]:
     return lambda number: number * number
 
 
+def stop_at_first(folder: Path, place: WorkerPlace) -> Callable[[int], int]:
+    """Return a worker that squares; the first one of all stops in the middle of its tenth task."""
+    done = 0
+
+    def square(number: int) -> int:
+        nonlocal done
+        done += 1
+        mark = folder / "stopped"
+        if done == 10 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return number * number
+
+    return square
+
+
 def fail_always(place: WorkerPlace) -> Callable[[object], object]:
     """Die at every start."""
     os.kill(os.getpid(), signal.SIGKILL)

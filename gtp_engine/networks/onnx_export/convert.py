@@ -24,6 +24,7 @@ from gtp_engine.files import check_writable, json_of, replacing, sha256_of
 from gtp_engine.networks.katago_format.description import Network
 from gtp_engine.networks.katago_format.parser import parse_network
 from gtp_engine.networks.onnx_export.build import build_model
+from gtp_engine.nn.loading import store_evaluation
 from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS, NetworkInfo, read_info
 from gtp_engine.nn.named_networks import shipped_networks, user_folder
 from gtp_engine.nn.network_files import KATAGO_ENDINGS
@@ -84,9 +85,10 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as unfinished:
             unfinished.write_bytes(content)
+            store_evaluation(unfinished)
     except OSError as error:
         raise not_written(target, error) from error
-    return Conversion(target, info, network.parameters, len(content))
+    return Conversion(target, info, network.parameters, target.stat().st_size)
 
 
 def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:

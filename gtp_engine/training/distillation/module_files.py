@@ -30,6 +30,7 @@ from gtp_engine.networks.katago_format.parser import load_network
 from gtp_engine.networks.onnx_export import build_model, info_of_network
 from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder
+from gtp_engine.nn.loading import store_evaluation
 from gtp_engine.nn.metadata import PROFILE_INPUTS, NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.network_files import is_katago_file
@@ -219,7 +220,12 @@ def export_network(
     difference, if it does not.
     """
     model = model_of(module.describe(), name=name, origin=origin, terms=terms, advantages=advantages)
-    write_checked(model, target, lambda path: check_file(path, module))
+
+    def check(path: Path) -> None:
+        check_file(path, module)
+        store_evaluation(path)
+
+    write_checked(model, target, check)
 
 
 def model_of(network: Network, *, name: str, origin: str, terms: str, advantages: bool = False) -> Any:
