@@ -216,7 +216,7 @@ def test_patience_is_that_of_the_tasks_before(scripted: Scripted, monkeypatch: p
         tell(_Ready(HERE, is_warm=True))
     answers = [pool.submit(word) for word in ("x", "y")]
     settled(host, 2)
-    now[0] += 86400.0  # nobody knows how long a task takes
+    now[0] += 86400.0  # no task is done yet, so none takes too long
     answers.append(pool.submit("z"))
     wait_until(lambda: not pool._events.qsize())
     assert pool._patience() is None
