@@ -21,7 +21,6 @@ import numpy as np
 from gtp_engine import __version__
 from gtp_engine.engine.engine import Engine
 from gtp_engine.errors import GameStateError, InvalidVertexError, TengenError, counted, problem, shown
-from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
@@ -159,15 +158,13 @@ class GoTools:
             given = "pass" if where == PASS else f"{point.upper()} is empty"
             raise InvalidVertexError(problem(given, expected="the vertex of a stone"))
         stones, liberties = game.chain(point), game.liberties(point)
-        alive = game.board.color.copy()
-        pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), alive)
         return {
             "color": _NAMES[color],
             "stones": [game.vertex(each) for each in stones],
             "liberties": [game.vertex(each) for each in liberties],
             "is_in_atari": len(liberties) == 1,
             "is_alive_unconditionally": {
-                "answer": bool(alive[stones[0]]),
+                "answer": stones[0] in game.pass_alive(color),
                 "rests_on": {"method": "Benson's theorem", "is_exact": True},
                 "note": "a group may also live in other ways: ask life_and_death or analyse",
             },

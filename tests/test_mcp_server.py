@@ -131,6 +131,15 @@ def test_three_hundred_questions_and_no_false_statement(tools: GoTools) -> None:
     assert {(key, value) for key in both for value in (True, False)} <= kinds, "every kind of answer was asked for"
 
 
+def test_a_dead_stone_in_living_territory_is_not_alive(tools: GoTools) -> None:
+    """What owns its point for ever is the other colour."""
+    position = {"sgf": "(;SZ[7]RU[chinese]PL[B]AB[aa]AW[ca][cb][bb][bc][ac][cc][da][ea][eb][ec][dc][fb][fa])"}
+    (dead, living) = ask(tools, [("group", {"position": position, "point": point}) for point in ("A7", "C7")])
+    assert isinstance(dead, dict) and isinstance(living, dict)
+    assert living["is_alive_unconditionally"]["answer"] is True
+    assert dead["is_alive_unconditionally"]["answer"] is False
+
+
 def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTools) -> None:
     position = {"moves": ["D4", "C3", "B D3"], "size": SIZE, "komi": 6.5}
     line = {"position": position, "line": ["C4", "E4"]}
