@@ -30,10 +30,15 @@ STATIC: Final = ROOT / "gtp_engine" / "web" / "static"
 ICON_SIZES: Final = (192, 512)
 """Pixels; phones that install a page want both."""
 
-PARTS: Final = ("icons", "page", "review")
+PARTS: Final = ("icons", "page", "study", "review")
 
 RECORD: Final = "(;SZ[9]KM[7]RU[Chinese]PB[Human]PW[Tengen];B[ee];W[cc];B[gc];W[fg];B[dd];W[gf];B[cg];W[ec])"
 """The beginning of a game, with the person to move."""
+
+PROBLEM: Final = (
+    "(;SZ[19]AB[ab][bb][cb][db][da]AW[ac][bc][cc][dc][ec][eb][ea]C[Black to live.](;B[ba]C[RIGHT])(;B[ca];W[ba]))"
+)
+"""Two points of an eye space of three are no eyes yet."""
 
 VISITS: Final = 2000
 """Visits of the analysis that is shown."""
@@ -114,6 +119,28 @@ async def take_analysis(page: "Page", picture: str) -> None:
     await page.close()  # else the analysis goes on, and what follows waits
 
 
+async def take_study(windows: Windows, address: str) -> None:
+    """Write the pictures of an opening that is explored, and of a problem with its refutation."""
+    page = await windows.page(address, width=1180, height=760)
+    await open_game(page, "(;SZ[19]KM[7.5]RU[Chinese];B[pd];W[dp];B[pp])")
+    await until(page, "document.querySelector('#number').innerText === '3 / 3'", 300)
+    await page.click("#openings summary")
+    rows, news = "document.querySelectorAll('#openings tbody tr').length", "document.querySelector('#opening-news')"
+    await until(page, f"{rows} && {news}.innerText === ''", 300)
+    await page.evaluate("document.querySelector('#openings').scrollIntoView({ block: 'end' })")
+    await page.screenshot(path=PICTURES / "web-opening.png")
+    await open_record(page, PROBLEM)
+    await page.click("#question-yes")
+    await until(page, "!document.querySelector('#problems').hidden")
+    await page.evaluate("scrollTo(0, 0)")
+    await page.click("#board [data-x='2'][data-y='0']")
+    await until(page, "document.querySelector('.problem-text').innerText.startsWith('C19 is wrong: B19')", 300)
+    await until(page, "document.querySelectorAll('#board .number').length === 2")
+    await page.wait_for_timeout(500)  # the stone fades in
+    await page.screenshot(path=PICTURES / "web-problem.png")
+    await page.close()
+
+
 async def take_review(windows: Windows, address: str, folder: Path) -> None:
     """Write the pictures of a review in the browser, of its own page, and of its report in a terminal."""
     page = await windows.page(address, width=1180, height=1040)
@@ -178,6 +205,8 @@ def make(folder: Path, parts: Collection[str]) -> None:
                 chromium.run(draw_icons)
             if "page" in parts:
                 chromium.run(lambda windows: take(windows, address[0]), seconds=REVIEW_SECONDS)
+            if "study" in parts:
+                chromium.run(lambda windows: take_study(windows, address[0]), seconds=REVIEW_SECONDS)
             if "review" in parts:
                 chromium.run(lambda windows: take_review(windows, address[0], folder), seconds=REVIEW_SECONDS)
         finally:
