@@ -157,7 +157,7 @@ class _GameInfo:
                     self._texts.setdefault(name, text)
             has_begun = has_begun or not {*_STONES, "B", "W"}.isdisjoint(names)
         game = self.text("GM")
-        if game is not None and game.lower() not in _GAME_NAMES:
+        if game is not None and game.lower().strip("\"'") not in _GAME_NAMES:
             raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
 
     def note(self, text: str) -> None:

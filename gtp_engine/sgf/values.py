@@ -113,18 +113,26 @@ def parse_move_point(text: str, *, width: int, height: int) -> int:
     So are points one beyond a corner of the board, which some programs write (LizzieYzy "jj" on 9x9), and `_PASSES`.
     Raises SgfError.
     """
-    text = text.strip()
+    text = _bare(text)
     beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
     if text.lower() in _PASSES or text == beyond or (text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE):
         return PASS
     return parse_point(text, width=width, height=height)
 
 
+def _bare(text: str) -> str:
+    """Return a value without blanks and quotation marks around it."""
+    return text.strip().strip("\"'").strip()
+
+
 def parse_point(text: str, *, width: int, height: int) -> int:
-    """Return the point of two letters such as "pd"; raises SgfError when it is not on the board."""
-    text = text.strip()
+    """Return the point of two letters such as "pd"; raises SgfError when it is not on the board.
+
+    Capitals, which SGF has for boards of more than 26 lines, are read as small letters.
+    """
+    text = _bare(text)
     if len(text) == 2:
-        x, y = _LETTERS.find(text[0]), _LETTERS.find(text[1])
+        x, y = (_LETTERS.find(letter.lower()) for letter in text)
         if 0 <= x < width and 0 <= y < height:
             return xy_to_point(x, y, width=width)
     expected = f"two letters from aa to {_LETTERS[width - 1]}{_LETTERS[height - 1]} on {width}x{height}"

@@ -18,7 +18,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Restriction
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.transpositions import find_or_add_node, new_transpositions, position_key, repeats_late
-from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, WEIGHT, weight_of_edge
+from gtp_engine.search.puct.tree import NEW, NODES, ROOT, UTILITY, WEIGHT, weight_of_edge
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.tree_reuse import RootPosition
 
@@ -295,3 +295,17 @@ def test_positions_of_a_continuation_have_all_their_visits() -> None:
 def test_a_search_that_shares_no_nodes_has_no_table() -> None:
     with Searching(FakeEvaluator(), graph_search=False) as searcher:
         assert sum(array.size for array in run(searcher, Game(9), 50).tree.graph) == 0
+
+
+def test_with_a_leak_every_playout_takes_a_move_that_none_took() -> None:
+    """A playout at a node with more visits than the edge to it ends there, or with this probability goes on to a leaf.
+
+    So of 300 playouts, the first of which evaluates the root, 299 try a move with certainty, and fewer without a leak.
+    """
+    tried = []
+    for leak in (0.0, 0.5, 1.0):
+        with Searching(ShapedEvaluator(), eval_batch=1, graph_search_leak=leak, **SHARED) as searcher:
+            searcher.run(Game(5), Limits(300))
+            tree = store_of(searcher).tree
+            tried.append(int(tree.tried[: int(tree.info[NODES]) + 1].sum()))
+    assert tried[0] < tried[1] < tried[2] == 299

@@ -65,6 +65,7 @@ def test_what_can_be_read_is_read(text: str, moves: int, note: str) -> None:
         "(;gm[1]sz[9]\npb[Ann]\npw[Bob];b[ee])",
         "(;SZ[9 路];B[ee])",
         "(;GM[Go]SZ[9];B[ee])",
+        '(;GM["1"]SZ["9"];B["ee"])',
         '(;SZ["9"];B[ee])',
         "(;SZ[9x9];B[ee])",
         "(;SZ[9 * 9];B[ee])",

@@ -73,6 +73,11 @@ def test_points_count_from_the_top_left() -> None:
     assert parse_point("ei", width=5, height=9) == at("E1", 5, 9)
 
 
+@pytest.mark.parametrize("text", ["PD", "pD", " pd\n", '"pd"', "'PD'"])
+def test_points_may_have_capitals_and_quotation_marks(text: str) -> None:
+    assert parse_move_point(text, width=19, height=19) == at("Q16")
+
+
 @pytest.mark.parametrize("text", ["", "tt", " ", "\n"])
 def test_passes_on_19x19(text: str) -> None:
     assert parse_move_point(text, width=19, height=19) == PASS
@@ -84,7 +89,7 @@ def test_tt_is_a_point_of_larger_boards_and_a_pass_where_it_would_be_outside() -
     assert parse_move_point("tt", width=25, height=9) == PASS
 
 
-@pytest.mark.parametrize("text", ["a", "aaa", "AA", "at", "ta", "yy", "a1", "a:b", "éa", "passed"])
+@pytest.mark.parametrize("text", ["a", "aaa", "İa", "at", "ta", "yy", "a1", "a:b", "éa", "passed"])
 def test_wrong_points(text: str) -> None:
     with pytest.raises(SgfError, match="expected two letters from aa to ss on 19x19"):
         parse_move_point(text, width=19, height=19)
