@@ -409,7 +409,8 @@ class Decision:
         """Return the best move if a pass is clearly worse, else PASS.
 
         Where a few visits may not have found the move that a half point depends on, the search is repeated: if
-        something is undecided, neutral points are left that count, or counting promises more than the pass is worth.
+        something is undecided, neutral points are left that count, or counting or a move that was tried promises more
+        than the pass is worth.
         """
         game, report = self.game, self.report
         status = estimate_status(game, report.ownership_black)
@@ -419,13 +420,24 @@ class Decision:
         counted_value = for_color(float(np.sign(status.margin_black(game))), self.color)
         expected = counted_value if passing is None else for_color(passing.value_black, self.color)
         differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
-        is_clear = status.is_decided and not counts_neutral and not differs
+        is_clear = status.is_decided and not counts_neutral and not differs and not self._has_better_move(expected)
         if point != PASS or is_clear or report.visits >= self.thresholds.pass_visits:
             return point
         again = None if self._loses_nothing(self.report) else self.look_again(self.color)
         if again is None or again.visits <= self.report.visits:
             return PASS
         return self._if_better_than_pass(again, estimate_status(self.game, again.ownership_black))
+
+    def _has_better_move(self, expected: float) -> bool:
+        """Return whether a useful move that was tried, perhaps with fewer visits, is clearly better than `expected`."""
+        status = estimate_status(self.game, self.report.ownership_black)
+        return any(
+            move.point != PASS
+            and move.visits >= self.thresholds.tried_visits
+            and for_color(move.value_black, self.color) - expected > NEUTRAL_LOSS
+            and not is_useless(self.game, move.point, status, self.color)
+            for move in legal_moves(self.game, self.report)
+        )
 
     def _if_better_than_pass(self, report: SearchReport, status: StatusEstimate) -> int:
         """Return the best move of a report if it is useful and clearly better than a pass that was tried, else PASS."""

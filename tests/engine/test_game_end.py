@@ -447,3 +447,21 @@ def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
         game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
     )
     assert game.vertex(decision.move()) == chosen
+
+
+@pytest.mark.parametrize(("again", "chosen"), [((0.9, 0.5), "E4"), ((0.52, 0.5), "pass"), (None, "pass")])
+def test_a_pass_is_searched_once_more_if_a_move_with_fewer_visits_seems_better(
+    again: tuple[float, float] | None, chosen: str
+) -> None:
+    """On 9x9 four visits passed, two of them at a winrate of 0.16, and lost 23 points: one visit at H1 gave 0.73."""
+    game = Game(5, 4, PRESETS["japanese"], -2.0)
+    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    first = replace(found_at_the_end(game, WHITE, (0.73, 0.5), -1.0), visits=4)
+    better, passing = first.moves
+    first = replace(first, moves=(replace(passing, selection_weight=2.0), replace(better, selection_weight=1.0)))
+    assert first.best_point == PASS
+    longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
+    decision = Decision(
+        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
+    )
+    assert game.vertex(decision.move()) == chosen
