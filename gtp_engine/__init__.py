@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from gtp_engine.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
     from gtp_engine.client.gtp_engines import GtpEngine, SimpleGtpEngine
-    from gtp_engine.clock import TimeSettings
+    from gtp_engine.clock import TimeLeft, TimeSettings
     from gtp_engine.config import Config
     from gtp_engine.engine import Choice, Engine
     from gtp_engine.errors import (
@@ -75,6 +75,7 @@ __all__ = [
     "CancelToken",
     "Config",
     "TimeSettings",
+    "TimeLeft",
     "load_evaluator",
     "play",
     "review",
@@ -163,6 +164,7 @@ _MODULES: Final = {
     "GtpEngine": "client.gtp_engines",
     "AnalysisEngine": "client.analysis_engines",
     "AsyncAnalysis": "client",
+    "TimeLeft": "clock",
     "TimeSettings": "clock",
     "Config": "config",
     "Choice": "engine",

@@ -24,6 +24,7 @@ EXPECTED = [
     "CancelToken",
     "Config",
     "TimeSettings",
+    "TimeLeft",
     "load_evaluator",
     "play",
     "review",

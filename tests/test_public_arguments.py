@@ -354,7 +354,7 @@ def test_several_values_are_checked_one_by_one(tmp_path: Path) -> None:
 def test_all_public_functions_check_their_arguments() -> None:
     plain = {"Choice", "Score", "Move", "GameState", "Hint", "Phase", *dir(gtp_engine.errors)}
     plain |= {"Color"}  # checks its one argument itself
-    plain |= {"Evaluator", "EvaluatorInfo", "Seen", "Guess", "NetworkInfo"}  # a protocol and values
+    plain |= {"TimeLeft", "Evaluator", "EvaluatorInfo", "Seen", "Guess", "NetworkInfo"}  # a protocol and values
     plain |= {"PlayResult", "Analysis", "MoveAnalysis"}  # results
     plain |= {"AnalysisStream", "AsyncAnalysis"}
     plain |= {"GameReview", "People", "PlayedMove", "Side", "Finding", "Candidate", "GameLine"}  # results
