@@ -369,6 +369,7 @@ def test_an_interrupted_command_says_so_and_exits_with_130(monkeypatch: pytest.M
         "match --first a --second b --out place",
         "tournament cup.toml --out place",
         "calibrate-levels --games-file place/games.jsonl",
+        "book make place/a.book",
         "generate net.onnx place",
         "train run --data data --out place --minutes 1",
         "train human games --data place",
@@ -392,9 +393,8 @@ def test_no_two_processes_write_to_one_folder(words: str, tmp_path: Path, monkey
     Path("net.onnx").write_text("")
     engines = "".join(f"[[engines]]\nname = '{name}'\ncommand = '{name}'\n" for name in "ab")
     Path("cup.toml").write_text(f"games = 1\n{engines}[[conditions]]\nsize = 5")
-    place, file = {"serve": ("games", None), "calibrate-levels": ("place", "games.jsonl")}.get(
-        words.split()[0], ("place", None)
-    )
+    places = {"serve": ("games", None), "calibrate-levels": ("place", "games.jsonl"), "book": ("place", "a.book")}
+    place, file = places.get(words.split()[0], ("place", None))
     with owning(Path(place), file=file):
         result = invoke(*words.split())
     assert result.exit_code == 2, result.output
