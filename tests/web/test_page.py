@@ -198,6 +198,7 @@ def test_a_record_with_names_that_goes_round_three_kos(chromium: Chromium, tmp_p
             await until(page, "document.querySelector('#setup').open")
             await page.evaluate("document.querySelector('#setup').close()")
             await open_record(page, record)
+            await page.click("#question-no")  # it begins as problems do
             await until(page, "location.hash.startsWith('#game=')")
             assert [await page.inner_text(f"#{color} .name") for color in ("black", "white")] == ["Lee", "Cho (you)"]
             assert "The record: the file has several games: the first was taken" in await page.inner_text("#notes")
