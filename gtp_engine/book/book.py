@@ -15,6 +15,13 @@ Positions are numbered in their order, from 0, the empty board.  `line` leads to
 its key does, as do the vertices of its moves; a move has its prior, its visits and its mean score.  Only whole lines
 count, so what a process was writing when it was killed is left out, and is written again.
 
+**Keys.**  The key of a position is the same for all that mirror each other, and text that people can read: the rows of
+the board from the top, the side to play with the passes before it, the point where ko forbids a move if there is one,
+and a hash of earlier boards where superko may forbid a move: `.../.X./... w0`.  They are part of the key from the first
+capture of the last `HISTORY_BOUND` moves on; before that, and without a capture, they are not.  So cycles up to this
+length are told apart, as in KataGo's books (`repBound` in its cpp/configs/book); longer ones may share a position
+wrongly.
+
 **Values.**  A position without moves that lead on has the score of its search's most visited move.  Otherwise it is the
 best, for the side to play, of the positions that its moves lead to and of the most visited other move, if that had
 `LEAST_SHARE` of the visits: what a few visits say of a move is no reason to prefer it.  Lower and upper bounds are the
@@ -25,21 +32,112 @@ visits the move had.  Where a line returns to a position that it came from, that
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import blake2b
 from math import sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gtp_engine.book.position_keys import mirrored, place, to_play_of
 from gtp_engine.errors import ConfigError, RulesError, problem, shown, shown_path
 from gtp_engine.files import append, complete_lines, expanded, json_of, replacing, writing
-from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
+from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules, Scoring
+from gtp_engine.nn.symmetry import symmetry_count, transform
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, winrate_of
+
+HISTORY_BOUND: Final = 9
+"""Moves within which a capture makes earlier boards part of a key."""
+
+_INVERSE: Final = {5: 6, 6: 5}
+"""The symmetries that are not their own inverse: the quarter turns."""
+
+_LETTERS: Final = bytes.maketrans(bytes((0, 1, 2)), b".XO")
+
+
+class Placed(NamedTuple):
+    """Where a book has a position: its key, and the symmetry that takes the board to the one in the key."""
+
+    key: str
+    symmetry: int
+
+
+def place(game: Game) -> Placed:
+    """Return the key of a game's position and how its board lies there."""
+    boards = _boards_that_matter(game)
+    side = "b" if game.to_play == BLACK else "w"
+    turn = f"{side}{min(2, game.consecutive_passes)}"
+    found = []
+    for symmetry in range(symmetry_count(game.width, game.height)):
+        order = _order(game.width, game.height, symmetry)
+        rows = _rows(boards[-1][0][order], game.width)
+        ko = [] if game.ko_point == NULL_POINT else [f"ko{_cell(game, game.ko_point, symmetry)}"]
+        earlier = sorted({f"{_rows(cells[order], game.width)} {color}" for cells, color in boards[:-1]})
+        past = [blake2b("".join(earlier).encode(), digest_size=6).hexdigest()] if earlier else []
+        found.append((" ".join([rows, turn, *ko, *past]), symmetry))
+    return Placed(*min(found))
+
+
+def mirrored(point: int, symmetry: int, board: tuple[int, int], *, back: bool = False) -> int:
+    """Return the point of a board, width and height, to which a symmetry takes a point, PASS to itself.
+
+    `back`: the point that it takes there.
+    """
+    if point == PASS:
+        return PASS
+    width, height = board
+    number = _INVERSE.get(symmetry, symmetry) if back else symmetry
+    x, y = point_to_xy(point, width=width)
+    return xy_to_point(*transform(x, y, number, width=width, height=height), width=width)
+
+
+def to_play_of(key: str) -> str:
+    """Return the side to play in a position, "b" or "w"."""
+    return key.split()[1][0]
+
+
+def _cell(game: Game, point: int, symmetry: int) -> int:
+    """Return the number of a point's cell in the key, counted along the rows."""
+    x, y = point_to_xy(mirrored(point, symmetry, (game.width, game.height)), width=game.width)
+    return y * game.width + x
+
+
+def _rows(cells: NDArray[np.uint8], width: int) -> str:
+    """Return the colours of all cells as text, row by row."""
+    text = cells.tobytes().translate(_LETTERS).decode()
+    return "/".join(text[start : start + width] for start in range(0, len(text), width))
+
+
+@cache
+def _order(width: int, height: int, symmetry: int) -> NDArray[np.intp]:
+    """Return, for each cell of the board in a key, the cell of the board that the symmetry takes there."""
+    order = np.zeros(width * height, dtype=np.intp)
+    for cell in range(width * height):
+        x, y = transform(cell % width, cell // width, symmetry, width=width, height=height)
+        order[y * width + x] = cell
+    return order
+
+
+def _boards_that_matter(game: Game) -> list[tuple[NDArray[np.uint8], int]]:
+    """Return the colours of the cells, and the side to play, from the first capture that matters to the position."""
+    points = list(board_points(game.width, game.height))
+    replay = Game(game.width, game.height, game.rules, game.komi)
+    replay.set_up(game.setup_stones, game.first_player)
+    boards, captures = [], []
+    for number, move in enumerate(game.moves):
+        boards.append((replay.board.color[points].astype(np.uint8), int(move.color)))
+        before = np.count_nonzero(boards[-1][0])
+        replay.play(move, allow_superko=True)
+        if move.point != PASS and np.count_nonzero(replay.board.color[points]) <= before:
+            captures.append(number)
+    boards.append((replay.board.color[points].astype(np.uint8), int(game.to_play)))
+    recent = [number for number in captures if number >= len(game.moves) - HISTORY_BOUND]
+    return boards[recent[0] :] if recent else boards[-1:]
+
 
 FORMAT: Final = 1
 """The number of this format in a book's first line."""

@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.book.book import Book, BookNode, BookReply, Interval, shown_interval
+from gtp_engine.book.book import Book, BookNode, BookReply, Interval, mirrored, place, shown_interval
 from gtp_engine.book.making import BookSearch, costs
-from gtp_engine.book.position_keys import mirrored, place
 from gtp_engine.errors import ConfigError, IllegalMoveError, TengenError, counted, problem, shown_path
 from gtp_engine.files import json_of
 from gtp_engine.go.constants import BLACK, PASS, Move

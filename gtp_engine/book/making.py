@@ -21,8 +21,7 @@ from heapq import heappop, heappush, nsmallest
 from math import inf, log
 from typing import Final
 
-from gtp_engine.book.book import DECIMALS, Book, BookHeader, BookMove, BookNode, Interval
-from gtp_engine.book.position_keys import mirrored, place
+from gtp_engine.book.book import DECIMALS, Book, BookHeader, BookMove, BookNode, Interval, mirrored, place
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.go.coords import format_vertex

@@ -30,7 +30,7 @@ from gtp_engine.training.distillation.distillation_settings import (
     RankFitSettings,
     TrainConfig,
 )
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import Shape
 
 if TYPE_CHECKING:
     from gtp_engine.training.core.checkpoint import Checkpoint

@@ -45,8 +45,8 @@ from gtp_engine.nn.katago_inputs import encode_rows, new_encoder_work
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct import expand, select, subtree_bias, transpositions, tree, utility
-from gtp_engine.search.puct.leaf_batches import Buffers
 from gtp_engine.search.puct.root import new_root, params_of
+from gtp_engine.search.puct.tree_store import Buffers
 from gtp_engine.search.rollouts import rollout_select, rollout_tree
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout_search import kernel_position

@@ -26,8 +26,7 @@ from gtp_engine.arguments import checked
 from gtp_engine.errors import TengenError
 from gtp_engine.files import expanded
 from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
-from gtp_engine.gtp.server import TERMINAL, GtpServer
-from gtp_engine.gtp.terminal_guide import WELCOME
+from gtp_engine.gtp.server import TERMINAL, WELCOME, GtpServer
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import claim_streams, read_lines, trouble_of, wait_for_hangup, write_all, write_log
 

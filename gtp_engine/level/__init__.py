@@ -1,6 +1,5 @@
 """The level of a person: how a rank chooses its move, and which rank a player's moves look like.
 
-    blunders     moves that no player of a rank makes: kinds that can be read from the board
     drawing      draws a move as a person might, from a human-like policy, and checks what it loses
     table        `LevelSettings`: what a skill means: whose policy, its temperature, how many points are overlooked;
                  `LevelTable`: which skill each rank has, by board size; the file NET.levels.json beside a network

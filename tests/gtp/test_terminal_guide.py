@@ -6,8 +6,7 @@ from gtp.fake_engine import FakeEngine
 from gtp_engine.config import Config
 from gtp_engine.gtp.protocol import parse_line
 from gtp_engine.gtp.registry import COMMANDS
-from gtp_engine.gtp.server import TERMINAL, GtpServer
-from gtp_engine.gtp.terminal_guide import HELP, WELCOME, advice
+from gtp_engine.gtp.server import HELP, TERMINAL, WELCOME, GtpServer, advice
 
 
 def advised(line: str) -> str:

@@ -22,8 +22,7 @@ from gtp_engine.training.distillation.run import facts_of, first_module, new_loo
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of, read_onnx
 from gtp_engine.training.nets.layers import NormLayer
 from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms
-from gtp_engine.training.nets.new import new_network
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import Shape, new_network
 
 TOLERANCE = 1e-4
 """Of float32, as a share of the largest output, or of 1."""

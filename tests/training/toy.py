@@ -22,8 +22,7 @@ from gtp_engine.training.distillation.shards import (
     write_shard,
 )
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
-from gtp_engine.training.nets.new import PLAIN, OutputSet, new_network
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import PLAIN, OutputSet, Shape, new_network
 
 TINY = Shape(
     blocks=2, channels=6, pooling_every=2, pooled_channels=2, policy_channels=3, value_channels=4, value_hidden=5

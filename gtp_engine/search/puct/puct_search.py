@@ -72,7 +72,6 @@ from gtp_engine.search.puct.expand import (
     update_means,
     write_network_evaluation,
 )
-from gtp_engine.search.puct.leaf_batches import Batch, Buffers
 from gtp_engine.search.puct.root import (
     cleans_up,
     duplicates,
@@ -97,7 +96,7 @@ from gtp_engine.search.puct.tree_report import (
     raw_evaluation,
     report_of,
 )
-from gtp_engine.search.puct.tree_store import ReusableTree
+from gtp_engine.search.puct.tree_store import Batch, Buffers, ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_per_point
 from gtp_engine.search.report import RawEvaluation, SearchReport
 from gtp_engine.search.tree_reuse import RootPosition

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.training.core.learning import DEVICES, Learning, with_default
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import Shape
 
 MOST_WORKERS: Final = 4096
 MOST_SEEDS: Final = 1 << 18

@@ -41,8 +41,7 @@ from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of, empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.new import PLAIN, OutputSet, new_network
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import PLAIN, OutputSet, Shape, new_network
 
 KIND: Final = "distillation"
 """The kind of the checkpoints."""

@@ -55,8 +55,7 @@ from gtp_engine.training.distillation.shards import (
 )
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms
-from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, with_profile
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, Shape, with_profile
 
 _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -2,7 +2,7 @@
 
     layers          layers and blocks, each made from its description
     network_module  a whole network: `NetworkModule`, its `Outputs`; norms of a file with statistics again
-    shape  new      the size of a new network, and its description with random weights
+    new             the size of a new network, and its description with random weights
     architecture    a description without weights, as JSON, and the one in an exported ONNX file
 
 A module and the graph that `networks.onnx_export` builds from its description compute the same, on any board.

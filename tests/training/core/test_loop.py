@@ -25,7 +25,7 @@ from gtp_engine.training.distillation.module_files import export_network, module
 from gtp_engine.training.distillation.run import DistillationTask, config_of, new_loop
 from gtp_engine.training.distillation.shards import TRAIN, ShardError
 from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import Shape
 
 Loop = TrainingLoop[NetworkModule, SampleBatch]
 

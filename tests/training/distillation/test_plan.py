@@ -43,8 +43,7 @@ from gtp_engine.training.distillation.plan.run_part import (
 )
 from gtp_engine.training.distillation.plan.speeds import SpeedTrials, TrainingSpeed, main_boards
 from gtp_engine.training.distillation.shards import ShardError, bytes_of, is_of_player, read_shard, shard_paths
-from gtp_engine.training.nets.new import WITH_ERRORS
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import WITH_ERRORS, Shape
 
 MINIATURE = PlanSettings(
     minutes=40,

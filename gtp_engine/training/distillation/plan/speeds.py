@@ -22,8 +22,7 @@ from gtp_engine.training.distillation.module_files import TorchModel, untrained_
 from gtp_engine.training.distillation.run import figures_of
 from gtp_engine.training.distillation.shards import BoardSides
 from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.new import WITH_ERRORS
-from gtp_engine.training.nets.shape import Shape
+from gtp_engine.training.nets.new import WITH_ERRORS, Shape
 
 _MEASURED_SHARE: Final = 0.1
 """Boards with a smaller share of the batches are not measured."""
