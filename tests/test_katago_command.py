@@ -17,7 +17,7 @@ import gtp_engine
 from gtp_engine import __version__
 from gtp_engine.cli import cli
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.engine.network_setup import with_imported_model
+from gtp_engine.engine.resources import with_imported_model
 from gtp_engine.errors import ModelError
 from gtp_engine.networks.onnx_export.convert import imported_copy
 from gtp_engine.nn.metadata import read_info

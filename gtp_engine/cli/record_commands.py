@@ -140,8 +140,7 @@ def review_command(
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
-    from gtp_engine.engine.network_setup import evaluator_of
-    from gtp_engine.engine.resources import Resources
+    from gtp_engine.engine.resources import Resources, evaluator_of
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.game_analysis import Effort, GameAnalysis
     from gtp_engine.review.lessons import open_people
@@ -320,7 +319,7 @@ def rank_command(
     counts together.
     """
     config = build_config(config_file, flags)
-    from gtp_engine.engine.network_setup import networks_of
+    from gtp_engine.engine.resources import networks_of
     from gtp_engine.errors import SgfError
     from gtp_engine.level.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
     from gtp_engine.level.table import HUMAN_MODEL
@@ -376,8 +375,7 @@ def solve_command(
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
-    from gtp_engine.engine.network_setup import evaluator_of
-    from gtp_engine.engine.resources import Resources
+    from gtp_engine.engine.resources import Resources, evaluator_of
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region

@@ -16,7 +16,6 @@ One move, from `Engine.genmove` to the board:
 Around it:
 
     resources         networks and kernels, the searches that a configuration makes of them, what it needs of them
-    network_setup     the evaluators that a configuration names
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
     kernels           compiles all kernels before the first command, or loads them, also in the background

@@ -32,8 +32,7 @@ from gtp_engine.engine.decision import Choice, MoveChooser
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
-from gtp_engine.engine.network_setup import LoadShipped, networks_or_configured
-from gtp_engine.engine.resources import Resources
+from gtp_engine.engine.resources import LoadShipped, Resources, networks_or_configured
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
 from gtp_engine.errors import (
     ArgumentError,

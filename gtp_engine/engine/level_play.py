@@ -14,7 +14,7 @@ import numpy as np
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
-from gtp_engine.engine.network_setup import LoadShipped
+from gtp_engine.engine.resources import LoadShipped
 from gtp_engine.engine.searches import Searches, evaluate_game
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator

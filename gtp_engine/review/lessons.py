@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gtp_engine.arguments import checked
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile, rank_name, rank_number
-from gtp_engine.engine.network_setup import evaluator_of
+from gtp_engine.engine.resources import evaluator_of
 from gtp_engine.errors import ModelError, TengenError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request

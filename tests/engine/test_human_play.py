@@ -15,7 +15,7 @@ from gtp_engine.analysis.results import response
 from gtp_engine.config import Config
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.engine import Engine
-from gtp_engine.engine.network_setup import networks_of
+from gtp_engine.engine.resources import networks_of
 from gtp_engine.errors import ConfigError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex, xy_to_point
