@@ -17,8 +17,12 @@ from gtp_engine.sgf.other_formats import sgf_of
 from gtp_engine.sgf.text_encoding import encoding_of, sections_of
 
 _ROOT_NAMES: Final = "FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
-_START: Final = re.compile(rf"\(\s*;|\(\s*(?=(?:{_ROOT_NAMES})\s*\[)|(?=;\s*(?:{_ROOT_NAMES})\s*\[)", re.IGNORECASE)
-"""How a game begins: as it should, without `;` as the Nihon Ki-in, Sina and Cyberoro write, or without parenthesis."""
+_FIRST: Final = rf"(?:(?:{_ROOT_NAMES})\s*\[|[BW]\s*\[(?:[a-z]{{2}})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))"
+_START: Final = re.compile(rf"\(\s*;|\(\s*(?={_FIRST})|(?=;\s*{_FIRST})|\A\s*(?={_FIRST})", re.IGNORECASE)
+"""How a game begins: as it should, without `;` as the Nihon Ki-in, Sina and Cyberoro write, or without parenthesis.
+
+Without both, it begins with the text.
+"""
 
 _TOKEN: Final = re.compile(r"\s*(?:(?P<open>\[)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,63})|(?P<mark>[;()]))")
 _STRAY: Final = re.compile(r"\s*[^\s;()\[A-Za-z][^;()\[A-Za-z]*")
@@ -184,7 +188,7 @@ class GameText(Generic[N]):
         self.has_end: Final = not self._open
         if self._open and not any(node.chunks for node in self.nodes):
             raise SgfError("not a readable SGF record: unexpected end of SGF data")
-        if self.text[self.start] == ";":
+        if self.text[self.start] != "(":
             self.nodes[0].opening = f"({self.nodes[0].opening}"
         for tree in reversed(self._open):
             self._close(tree, f"{self._taken(self.end)})")
@@ -201,7 +205,7 @@ class GameText(Generic[N]):
     def _read(self) -> int:
         """Find all nodes; return where the game ends."""
         place = self.start
-        if self.text[place] == ";":
+        if self.text[place] != "(":
             self._note("the first parenthesis is missing")
             self._open_tree()
         while token := _TOKEN.match(self.text, place) or _STRAY.match(self.text, place):

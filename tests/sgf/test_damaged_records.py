@@ -23,6 +23,12 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
     [
         ("(\nTE[Title]\nKO[6.5]\nPB[Ann]\n;B[pd];W[dp])", 2, "the semicolon before a node is missing"),
         (";GM[1]SZ[19];B[pd];W[dp])", 2, "the first parenthesis is missing"),
+        ("(B[pd];W[dp])", 2, "the semicolon before a node is missing"),
+        ("(B[pd]C[corner];W[dp])", 2, "the semicolon before a node is missing"),
+        (";B[];W[dp]", 2, "the first parenthesis is missing"),
+        ("\n B[pd];W[dp]", 2, "the first parenthesis is missing"),
+        ("SZ[9]KM[7];B[cc];W[dd])", 2, "the semicolon before a node is missing"),
+        ("B[cc] is an answer to (;SZ[9];B[ee])", 1, ""),
         ("(;SZ[9]US[name[3d]];B[ee];W[cc])", 2, "brackets in a text lack a backslash"),
         ("(;SZ[9];B[ee]C[see [1] and [2] here];W[cc];B[gg])", 3, "brackets in a text lack a backslash"),
         ("(;SZ[9];B[ee]C[one [1]] two];W[cc])", 2, "brackets in a text lack a backslash"),
