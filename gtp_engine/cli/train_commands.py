@@ -219,10 +219,15 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
     settings = settings_of(HumanDataSettings, flags)
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.runs import stop_on_signals
-    from gtp_engine.training.distillation.human_data import fill_folder, mix_in, read_games
+    from gtp_engine.training.distillation.human_data import fill_folder, fresh_shards, mix_in, read_games
 
     total = settings.positions + settings.held_out_positions
-    with owning(data), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
+    with (
+        owning(data),
+        ProgressBar(total=total) as bar,
+        stop_on_signals() as is_stopped,
+        fresh_shards(data, is_stopped=is_stopped),
+    ):
         read = list(read_games(games, bar.log))
         written = fill_folder(
             read,

@@ -3,6 +3,7 @@
     read_games     the games of files in JSON Lines and of folders of SGF files
     fill_folder    samples of them as shards (`shards`), as many of each group of ranks
     mix_in         positions that a network has labelled, as if players of all ranks played like it, but less surely
+    fresh_shards   around both: what an attempt wrote that did not come to its end is made again, not added to
     look_at        what moves of many players tell of their ranks (`level.rank_estimate`)
 
 A line of JSON holds one game: `black_rank`, `white_rank`, `black` and `white` (the players, by name or number), `moves`
@@ -14,8 +15,10 @@ moves in these games not at all.  So no player and no position is in both parts.
 """
 
 import gzip
+import json
 import lzma
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +30,7 @@ from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, rank_number
 from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown_path
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import new_positions, put_row
-from gtp_engine.files import json_of
+from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
@@ -66,6 +69,8 @@ TEMPERATURES: Final = {rank: 0.8 + 0.034 * (rank - 1) for rank in range(1, DAN_R
 Found on 250 moves of held-out players on 19×19 of each group: 9d 0.85, 8d 0.80, 7d 0.90, 6d 0.90, 5d 0.95, 4d to 2d
 1.00, 1d and 1–2k 1.10, 3–5k 1.20; below 5k the line is continued.
 """
+_UNFINISHED: Final = "unfinished.json"
+"""The file in the folder, as long as shards are being made, that lists those of earlier attempts."""
 _ROWS: Final = 256
 """Positions encoded together."""
 _NO_KOMI: Final = "1"
@@ -160,6 +165,29 @@ def _rank(text: str | None) -> int:
 
 
 # Samples
+
+
+@contextmanager
+def fresh_shards(folder: Path, *, is_stopped: Callable[[], bool] = never) -> Iterator[None]:
+    """Let the shards made in the `with` block be new ones: what an unfinished attempt left is removed first.
+
+    The attempt is unfinished if the block raises, if `is_stopped`, or if the process ends.  A finished one's shards
+    stay, so that games of several sources can be joined in one folder.  Raises OSError.
+    """
+    marker = folder / _UNFINISHED
+    for split in (TRAIN, HELD_OUT):
+        (folder / split).mkdir(parents=True, exist_ok=True)
+    found = {f"{split}/{path.name}": path for split in (TRAIN, HELD_OUT) for path in shard_paths(folder / split)}
+    if marker.exists():
+        kept = set(json.loads(marker.read_text(encoding="utf-8")))
+        for name in found.keys() - kept:
+            found[name].unlink()
+    else:
+        with replacing(marker) as path:
+            path.write_text(json.dumps(sorted(found)), encoding="utf-8")
+    yield
+    if not is_stopped():
+        marker.unlink()
 
 
 def fill_folder(

@@ -1,5 +1,6 @@
 """Games between people as data: reading, samples, players that are held out, and a network that learns from them."""
 
+import contextlib
 import json
 import lzma
 from collections.abc import Sequence
@@ -30,7 +31,14 @@ from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
-from gtp_engine.training.distillation.human_data import TEMPERATURES, fill_folder, look_at, mix_in, read_games
+from gtp_engine.training.distillation.human_data import (
+    TEMPERATURES,
+    fill_folder,
+    fresh_shards,
+    look_at,
+    mix_in,
+    read_games,
+)
 from gtp_engine.training.distillation.losses import HeldOut, profiles
 from gtp_engine.training.distillation.module_files import export_network, module_of_file
 from gtp_engine.training.distillation.run import export_run, new_loop, run_training
@@ -65,6 +73,25 @@ def fill(folder: Path, lines: Sequence[dict[str, Any]], **settings: Any) -> Path
     games = list(read_games([write_lines(folder / "games.jsonl", lines)], pytest.fail))
     fill_folder(games, folder, HumanDataSettings(**settings), progress=lambda count: None)
     return folder
+
+
+def test_an_unfinished_attempt_is_made_again_and_a_finished_one_is_added_to(tmp_path: Path) -> None:
+    games = [line(i, moves="aabbccdd") for i in range(40)]
+    whole = fill(tmp_path / "whole", games, positions=40, held_out_positions=10)
+    wanted = sorted(path.name for path in whole.glob("*/*.npz"))
+    folder = tmp_path / "human"
+    folder.mkdir()
+    for is_finished in (False, False, True):
+        with contextlib.suppress(OSError), fresh_shards(folder):
+            fill(folder, games, positions=40, held_out_positions=10)
+            if not is_finished:
+                raise OSError("the disk is full")
+    assert sorted(path.name for path in folder.glob("*/*.npz")) == wanted
+    with fresh_shards(folder, is_stopped=lambda: True):
+        fill(folder, games, positions=40, held_out_positions=10)
+    assert len([*folder.glob("*/*.npz")]) == 2 * len(wanted), "other games might have been added"
+    with fresh_shards(folder):
+        assert sorted(path.name for path in folder.glob("*/*.npz")) == wanted
 
 
 def test_lines_and_records_are_read_alike(tmp_path: Path) -> None:
