@@ -134,11 +134,13 @@ async def serve(config: Config, settings: ServerSettings, load: LoadSource, log:
         access.on_welcome = door.welcome
         operations.connections = door.counts
         listener = await listen(door, settings.host, settings.port)
-        async with listener:
+        try:
             shown = token if settings.token is None else HIDDEN  # who has given it knows it, and logs are kept
             log(greeting(listener.sockets[0].getsockname(), token and shown, is_encrypted=encryption is not None))
             host.start()
             await over
+        finally:
+            listener.close()  # no `async with`: from Python 3.12 on it waits for the connections, which end below
     finally:
         over.cancel()  # else it gets an error that nothing waits for
         host.stop_loading()
