@@ -420,7 +420,8 @@ class Decision:
         counted_value = for_color(float(np.sign(status.margin_black(game))), self.color)
         expected = counted_value if passing is None else for_color(passing.value_black, self.color)
         differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
-        is_clear = status.is_decided and not counts_neutral and not differs and not self._has_better_move(expected)
+        is_settled = status.is_decided and not counts_neutral and not differs
+        is_clear = is_settled and not self._has_better_move(expected, status)
         if point != PASS or is_clear or report.visits >= self.thresholds.pass_visits:
             return point
         again = None if self._loses_nothing(self.report) else self.look_again(self.color)
@@ -428,9 +429,8 @@ class Decision:
             return PASS
         return self._if_better_than_pass(again, estimate_status(self.game, again.ownership_black))
 
-    def _has_better_move(self, expected: float) -> bool:
+    def _has_better_move(self, expected: float, status: StatusEstimate) -> bool:
         """Return whether a useful move that was tried, perhaps with fewer visits, is clearly better than `expected`."""
-        status = estimate_status(self.game, self.report.ownership_black)
         return any(
             move.point != PASS
             and move.visits >= self.thresholds.tried_visits
