@@ -33,6 +33,15 @@ MOST_TESTS: Final = 2000
 """Tests from which a run uses AlphaGo's kernels as well."""
 
 
+@pytest.fixture(autouse=True)
+def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A language that one test chooses must not be that of the next one's pages and messages."""
+    from gtp_engine import languages
+
+    monkeypatch.setattr(languages, "_catalogue", None)
+    monkeypatch.setattr(languages, "_chosen", "")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Start a worker more than there are cores: a third of the time, tests wait for processes and for the browser."""

@@ -18,12 +18,6 @@ from gtp_engine.languages import LANGUAGES, LOCALE, best_language
 CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/*.po"))
 
 
-@pytest.fixture(autouse=True)
-def _english_afterwards(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(languages, "_catalogue", None)
-    monkeypatch.setattr(languages, "_chosen", "")
-
-
 @pytest.mark.parametrize(
     ("wanted", "language"),
     [

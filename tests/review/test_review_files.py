@@ -172,12 +172,11 @@ def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:
     assert max(len(line) for line in text.splitlines()) <= 60
 
 
-def test_reports_in_the_terminal_speak_the_readers_language(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:
     """Those of `review`, `score`, `rank` and `solve` were English only; wide characters count twice."""
     review(game)
     result = json.loads((game.parent / "game.review.json").read_text())
     result["players"]["W"]["played_like"] = {"estimate": None, "note": "too few", "rank": None}
-    monkeypatch.setattr(languages, "_catalogue", None)
     languages.use("ko")
     text = terminal_report(result, width=80, color=False)
     assert max(map(cell_len, text.splitlines())) <= 80

@@ -163,10 +163,7 @@ def game_result(screen: Screen) -> str:
 def test_the_prompt_is_translated_with_its_colour(engine: Engine) -> None:
     script = Script("quit", "no")
     languages.use("ja")
-    try:
-        TerminalGame(engine, GameSettings(width=7), script).run()
-    finally:
-        languages.use("en")
+    TerminalGame(engine, GameSettings(width=7), script).run()
     assert "黒" in script.screens[0].prompt and "black" not in script.screens[0].prompt
 
 

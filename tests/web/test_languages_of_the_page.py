@@ -6,16 +6,9 @@ import pytest
 from web.browser import Chromium, Windows, needs_browser, until
 from web.page_support import MY_MOVE, new_game, server
 
-from gtp_engine import languages
 from gtp_engine.languages import page_texts
 
 pytestmark = needs_browser
-
-
-@pytest.fixture(autouse=True)
-def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands that other tests of this process ran with `--language` must not count."""
-    monkeypatch.setattr(languages, "_chosen", "")
 
 
 @pytest.mark.parametrize(("locale", "language"), [("ja-JP", "ja"), ("zh-TW", "zh-Hant"), ("ko-KR", "ko")])

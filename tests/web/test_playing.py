@@ -152,19 +152,20 @@ def test_an_illegal_move_is_taken_back(chromium: Chromium, tmp_path: Path) -> No
     chromium.run(test)
 
 
+@pytest.mark.parametrize("slow", ["play", "engine_move"])
 def test_a_hint_that_is_asked_for_in_the_engines_turn(
-    chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slow: str, chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It came, for the engine, and was gone with the engine's move."""
-    engine_move = GameSession.engine_move
+    """It came, for the engine, and was gone with the engine's move; before the move had arrived, it was refused."""
+    method = getattr(GameSession, slow)
 
-    def slow(self: GameSession, cancel: object = None) -> object:
+    def after_a_while(*arguments: object, **named: object) -> object:
         import time
 
         time.sleep(0.7)
-        return engine_move(self, cancel)  # type: ignore[arg-type]
+        return method(*arguments, **named)
 
-    monkeypatch.setattr(GameSession, "engine_move", slow)
+    monkeypatch.setattr(GameSession, slow, after_a_while)
 
     async def test(windows: Windows) -> None:
         async with server(tmp_path) as port:

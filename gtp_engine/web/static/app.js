@@ -142,6 +142,7 @@ function receive(message) {
         else setup.open();
       } else {
         ahead = null;
+        wantsHint &&= game?.is_engine_turn;
         problems.refused();
         openings.refuse();
         draw(); // nothing is looked for any more
@@ -180,7 +181,7 @@ function showGame(message) {
   }
   draw();
   followAnalysis();
-  if (wantsHint && !game.is_engine_turn) askForHint();
+  if (wantsHint && !game.is_engine_turn && !ahead) askForHint();
   clearTimeout(showGame.timer);
   if (game.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: game.id }), COMPILING_TIME);
 }
@@ -249,7 +250,7 @@ async function pass() {
 
 /** Ask for a hint, at the person's next turn if it is the engine's. */
 function askForHint() {
-  wantsHint = game.is_engine_turn && game.phase === "playing";
+  wantsHint = Boolean(game.is_engine_turn || ahead) && game.phase === "playing";
   if (wantsHint) {
     say(_("The hint comes when it is your turn."));
   } else if (game.phase === "playing") {
