@@ -18,7 +18,7 @@ from gtp_engine import __version__, kernel_cache
 from gtp_engine.config import SearchConfig
 from gtp_engine.errors import TengenError
 from gtp_engine.machine import available_cores, describe_machine
-from gtp_engine.search.tree_reuse import tree_memory
+from gtp_engine.memory_budget import tree_memory
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles

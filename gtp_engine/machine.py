@@ -1,4 +1,4 @@
-"""Facts about the machine: processor, cores, memory, instruction sets; and how a process shares out its memory.
+"""Facts about the machine: processor, cores, memory, instruction sets.
 
 They come from the standard library, from Linux's files, and from LLVM where there are none; unknown ones are None.
 """
@@ -8,13 +8,8 @@ import math
 import os
 import platform
 import sys
-import threading
-import time
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 _X86_FLAGS: Final = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 _ARM_FLAGS: Final = ("asimd", "asimddp", "bf16", "i8mm", "sve")
@@ -25,13 +20,6 @@ _CPUINFO: Final = Path("/proc/cpuinfo")
 _MEMINFO: Final = Path("/proc/meminfo")
 _CGROUP: Final = Path("/sys/fs/cgroup")
 _MIB: Final = 1 << 20
-
-BUDGET_SHARE: Final = 1 / 4
-"""Share of the free memory that all trees and caches of a process take together: while a tree grows or is pruned there
-are two copies of it, and other programs want to live too."""
-
-UNKNOWN_BUDGET: Final = 1024
-"""MiB that they take where the free memory is not known."""
 
 
 def describe_machine() -> dict[str, Any]:
@@ -134,80 +122,6 @@ def available_memory_mib(
     return min(sizes) // _MIB if sizes else None
 
 
-class Holder(Protocol):
-    """What holds memory that it can do without: a tree."""
-
-    @property
-    def memory(self) -> float:
-        """The memory in use, MiB."""
-        ...
-
-    def clear(self) -> None:
-        """Give it back."""
-        ...
-
-
-class MemoryBudget:
-    """The memory that all trees and caches of this process take together; for any thread.
-
-    A tree alone may take all of it; several that want more than there is get equal parts.  Those that are being
-    searched give back by themselves, because they may hold no more than is `allowed`; others are cleared for them where
-    they hold more than their part, the one first that was not searched for the longest time.
-    """
-
-    def __init__(self, share: float, unknown: float) -> None:
-        self._share: Final = share
-        self._unknown: Final = unknown
-        self._lock: Final = threading.RLock()  # a finalizer may run while it is held
-        self._holders: Final[weakref.WeakKeyDictionary[Holder, float]] = weakref.WeakKeyDictionary()  # time of last use
-        self._kept = 0.0
-        self._total = 0.0
-
-    def join(self, holder: Holder) -> None:
-        """Give a new tree its part; what is free now counts from here on."""
-        with self._lock:
-            free = free_memory_mib()
-            held = self._kept + sum(each.memory for each in self._holders)
-            self._total = self._unknown if free is None else self._share * (free + held)
-            self._holders[holder] = time.monotonic()
-
-    def keep(self, thing: object, memory: float) -> None:
-        """Set memory (MiB) aside for a cache, as long as `thing` exists."""
-        with self._lock:
-            self._kept += memory
-        weakref.finalize(thing, self._release, memory)
-
-    @contextmanager
-    def using(self, holder: Holder) -> Iterator[None]:
-        """Let no one clear a tree in the `with` block."""
-        with self._lock:
-            self._holders[holder] = math.inf
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._holders[holder] = time.monotonic()
-
-    def allowed(self, holder: Holder, wanted: float, most: float) -> float:
-        """Return the MiB that a tree in use may hold, which wants so many and may take `most` if it is alone."""
-        with self._lock:
-            total = max(self._total - min(self._kept, self._total / 2), most)
-            part = total / max(1, len(self._holders))
-            others = {each: each.memory for each in self._holders if each is not holder}
-            room = total - sum(others.values())
-            for other in sorted(others, key=self._holders.__getitem__):
-                if room >= min(wanted, part):
-                    break
-                if others[other] > part and self._holders[other] < math.inf:
-                    other.clear()
-                    room += others[other]
-            return min(most, max(part, room))
-
-    def _release(self, memory: float) -> None:
-        with self._lock:
-            self._kept -= memory
-
-
 def _field(text: str, name: str) -> str:
     for line in text.splitlines():
         key, _, value = line.partition(":")
@@ -222,7 +136,3 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-BUDGET: Final = MemoryBudget(BUDGET_SHARE, UNKNOWN_BUDGET)
-"""That of this process."""

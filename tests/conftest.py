@@ -35,7 +35,7 @@ MOST_TESTS: Final = 2000
 
 @pytest.fixture(autouse=True)
 def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A language that one test chooses must not be that of the next one's pages and messages."""
+    """Forget the language that a test has chosen: the next one's pages and messages must not be in it."""
     from gtp_engine import languages
 
     monkeypatch.setattr(languages, "_catalogue", None)

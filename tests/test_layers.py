@@ -29,7 +29,7 @@ LAYERS = (
     ("selfplay",),
     ("search", "nn", "sgf", "time_manager", "client"),
     ("evaluation", "clock"),
-    ("go", "workers"),
+    ("go", "workers", "memory_budget"),
     ("config", "_jit", "files", "elo", "languages", "machine", "progress", "worker_process", "streams"),
     ("_jit_linking", "arguments"),
     ("errors", "kernel_cache"),

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine import machine
 from gtp_engine.machine import (
-    MemoryBudget,
     available_memory_mib,
     cpu_quota,
     describe_machine,
@@ -92,82 +90,3 @@ def test_description_is_complete() -> None:
     facts = describe_machine()
     assert set(facts) == {"platform", "processor", "simd", "cores", "cpu_quota", "memory_mib", "free_memory_mib"}
     assert 1 <= facts["cores"]["usable"] == usable_cores() <= facts["cores"]["online"]
-
-
-class Held:
-    """A tree that holds so many MiB."""
-
-    def __init__(self, memory: float) -> None:
-        self.memory = memory
-
-    def clear(self) -> None:
-        self.memory = 0.0
-
-
-def budget_of(mib: float, monkeypatch: pytest.MonkeyPatch) -> MemoryBudget:
-    monkeypatch.setattr(machine, "free_memory_mib", lambda: None)
-    return MemoryBudget(0.25, mib)
-
-
-def grown(budget: MemoryBudget, tree: Held, most: float = 1000.0) -> float:
-    """Let a tree that is being searched grow as far as it may, and give back what it may not hold."""
-    with budget.using(tree):
-        while (allowed := budget.allowed(tree, tree.memory + 1, most)) >= tree.memory + 1:
-            tree.memory += 1
-        tree.memory = min(tree.memory, allowed)
-    return tree.memory
-
-
-def test_all_trees_of_a_process_share_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight clients could each take all that was free."""
-    budget, trees = budget_of(800.0, monkeypatch), [Held(0.0) for _ in range(8)]
-    budget.join(trees[0])
-    assert grown(budget, trees[0], most=800.0) == 800.0, "one alone has all"
-    for tree in trees[1:]:
-        budget.join(tree)
-        grown(budget, tree, most=800.0)
-        assert sum(each.memory for each in trees) <= 800.0
-    assert trees[0].memory == 0.0, "it was not searched for the longest time"
-    for _ in range(3):
-        for tree in trees:
-            assert grown(budget, tree, most=800.0) >= 99.0
-            assert sum(each.memory for each in trees) <= 800.0
-
-
-def test_a_tree_that_is_being_searched_gives_back_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    budget, large, small = budget_of(100.0, monkeypatch), Held(90.0), Held(0.0)
-    budget.join(large)
-    budget.join(small)
-    with budget.using(large):
-        small.memory = grown(budget, small, most=100.0)
-        assert (large.memory, small.memory) == (90.0, 50.0), "its memory is not taken from under it"
-        assert budget.allowed(large, 91.0, most=100.0) == 50.0
-
-
-def test_caches_and_trees_that_have_gone_leave_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    budget, tree, cache = budget_of(100.0, monkeypatch), Held(0.0), Held(0.0)
-    other: Held | None = Held(60.0)
-    assert other is not None
-    budget.join(tree)
-    budget.join(other)
-    budget.keep(cache, 30.0)
-    with budget.using(other):
-        assert budget.allowed(tree, 90.0, most=10.0) == 10.0
-        assert budget.allowed(tree, 90.0, most=70.0) == 35.0
-    del other
-    assert budget.allowed(tree, 90.0, most=70.0) == 70.0
-    del cache
-    assert budget.allowed(tree, 90.0, most=90.0) == 90.0
-
-
-def test_what_is_free_counts_when_a_tree_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    free = 400.0
-    monkeypatch.setattr(machine, "free_memory_mib", lambda: free)
-    budget, first, second = MemoryBudget(0.25, 1.0), Held(0.0), Held(0.0)
-    budget.join(first)
-    assert budget.allowed(first, 500.0, most=90.0) == 90.0
-    first.memory = 80.0
-    free = 40.0
-    budget.join(second)
-    with budget.using(first):
-        assert budget.allowed(second, 500.0, most=29.0) == 15.0

@@ -32,7 +32,7 @@ from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
 from gtp_engine.evaluation.from_game import key_of_numbers
 from gtp_engine.evaluation.positions import Positions, board_size
 from gtp_engine.go.board import IntArray
-from gtp_engine.machine import BUDGET
+from gtp_engine.memory_budget import BUDGET
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.decode import (
     EncodedRows,

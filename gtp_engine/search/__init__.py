@@ -17,7 +17,7 @@ limits          Limits: visits, watcher, reports, moves left out; Progress, whic
                 engine calls
 cancellation    CancelToken, which ends the searches of one command
 report          SearchReport: the root's moves, the value, ownership; scores for reports without a network
-tree_reuse      where the position to search now is found in the tree of the last search, and the memory of a tree
+tree_reuse      where the position to search now is found in the tree of the last search
 superko         keys of positions on a path, and whether a move would repeat one (kernels)
 rng             random numbers for kernels
 """

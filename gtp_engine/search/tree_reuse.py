@@ -1,4 +1,4 @@
-"""Trees kept from search to search: where in one the position to search now is found, and its share of the memory.
+"""Trees kept from search to search: where in one the position to search now is found.
 
 If the game continued since the last search, its moves lead down the tree to the new root.
 """
@@ -6,27 +6,12 @@ If the game continued since the last search, its moves lead down the tree to the
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from gtp_engine.config import SearchConfig
 from gtp_engine.go.constants import EMPTY, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.machine import free_memory_mib
 from gtp_engine.search.limits import AT_ANY_DEPTH, Restriction
 
 _ROOT: Final = 0
 """The root's number in every tree."""
-
-FREE_SHARE: Final = 1 / 8
-"""Share of the free memory that one tree may take: an engine has two, an analysis one for each position at a time, and
-while a tree grows or is pruned there are two copies of it."""
-
-LEAST_MEMORY: Final = 128
-"""MiB that a tree may take however little is free: 36,000 nodes on 19x19."""
-
-MOST_MEMORY: Final = 8192
-"""MiB that a tree takes at most unless configured: 2.3 million nodes on 19x19."""
-
-UNKNOWN_MEMORY: Final = 512
-"""MiB that a tree may take where the free memory is not known."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +92,3 @@ def is_continued(root: Game, game: Game) -> bool:
         and (root.komi, root.handicap) == (game.komi, game.handicap)
         and game.moves[: len(root.moves)] == root.moves
     )
-
-
-def tree_memory(config: SearchConfig) -> int:
-    """Return the MiB that a tree may take: as configured, else a share of what is free now."""
-    if config.max_memory is not None:
-        return config.max_memory
-    free = free_memory_mib()
-    return UNKNOWN_MEMORY if free is None else min(MOST_MEMORY, max(LEAST_MEMORY, int(FREE_SHARE * free)))

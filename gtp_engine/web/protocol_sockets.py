@@ -22,7 +22,7 @@ from gtp_engine.analysis.schedule import Schedule
 from gtp_engine.analysis.server import AnalysisServer
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import EngineLoader, LineQueue, ReplyWriter, answer_lines
-from gtp_engine.search.tree_reuse import tree_memory
+from gtp_engine.memory_budget import tree_memory
 from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Outbox, Seats, accepted, first_of
 from gtp_engine.web.engine_host import EngineHost
 

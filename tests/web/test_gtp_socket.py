@@ -12,9 +12,9 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import require_once
 from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, run, serving, until
 
+from gtp_engine import memory_budget
 from gtp_engine.errors import ConfigError
 from gtp_engine.gtp.session import QUEUED_LINES
-from gtp_engine.search import tree_reuse
 from gtp_engine.web import bridge
 from gtp_engine.web.bridge import BridgeError, connect, server_url
 from gtp_engine.web.web_process import ADDRESS_ENGINES, MAX_ENGINES
@@ -153,7 +153,7 @@ def test_a_client_does_not_raise_the_servers_limit_of_memory(
     limit: int,
 ) -> None:
     """With its token, a client could have its searches fill the memory of the server."""
-    monkeypatch.setattr(tree_reuse, "free_memory_mib", lambda: 256 / tree_reuse.FREE_SHARE)
+    monkeypatch.setattr(memory_budget, "free_memory_mib", lambda: 256 / memory_budget.FREE_SHARE)
 
     class Source(RolloutSource):
         config = RolloutSource.config.with_values({"search.max_memory": own})

@@ -48,7 +48,7 @@ from gtp_engine.evaluation.from_game import advantage_black, conditions_of, writ
 from gtp_engine.evaluation.positions import Conditions
 from gtp_engine.go.constants import BLACK, EMPTY, Move, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.machine import BUDGET
+from gtp_engine.memory_budget import BUDGET
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.puct.anti_mirror import (

@@ -17,7 +17,8 @@ from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
-from gtp_engine.machine import BUDGET, available_cores
+from gtp_engine.machine import available_cores
+from gtp_engine.memory_budget import BUDGET, tree_memory
 from gtp_engine.search.limits import Limits, Progress, avoid_until_depths
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rollouts.reusable_rollout_tree import (
@@ -38,7 +39,7 @@ from gtp_engine.search.rollouts.rollout_select import (
     write_results,
 )
 from gtp_engine.search.rollouts.rollout_tree import ROOT
-from gtp_engine.search.tree_reuse import RootPosition, tree_memory
+from gtp_engine.search.tree_reuse import RootPosition
 
 _WATCH_INTERVAL: Final = 0.005
 """Least seconds between two calls of the watcher; calling it after every batch took 3 % of a search on 9×9."""
