@@ -39,10 +39,12 @@ MOST_NOTES: Final = 20
 """Notes of a record; a file of another kind could give thousands."""
 
 _DEFAULT_SIZE: Final = "19"
-_GAME_NAMES: Final = frozenset({"1", "go", "igo", "weiqi", "baduk", "围棋", "圍棋", "囲碁", "바둑"})
-"""Values of GM that mean Go, in small letters."""
+_GAME_NAMES: Final = frozenset({"go", "igo", "weiqi", "baduk", "围棋", "圍棋", "囲碁", "바둑"})
+"""Words in GM that mean Go, in small letters."""
 
 _STONES: Final = ("AB", "AW", "AE")
+_ONCE: Final = frozenset(["SZ", "KM", "RU", "HA"])
+"""Properties of which a second, other value is worth a note."""
 _GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
 
 _OTHER_FORMATS: Final = {
@@ -155,9 +157,13 @@ class _GameInfo:
                 text = values.one_line(" ".join(texts) if name == "AP" else texts[0]).strip()
                 if text and not (has_begun and name == "SZ"):
                     self._texts.setdefault(name, text)
+                known = self._texts.get(name, "")
+                others = [other for other in map(values.one_line, texts) if other.strip() not in ("", known)]
+                if known and others and name in _ONCE:
+                    self.note(f"{name} is given several times: {shown(known)} counts, {shown(others[0])} does not")
             has_begun = has_begun or not {*_STONES, "B", "W"}.isdisjoint(names)
         game = self.text("GM")
-        if game is not None and game.lower().strip("\"'") not in _GAME_NAMES:
+        if game is not None and not _names_go(game):
             raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
 
     def note(self, text: str) -> None:
@@ -218,6 +224,14 @@ class _GameInfo:
         return None if text is None else values.result_in_points(text)
 
 
+def _names_go(text: str) -> bool:
+    """Return whether a GM value names the game of Go: by its number, 1, or in words."""
+    number = re.match(r"\W*([0-9]+)", text)
+    if number is not None:
+        return int(number[1][:9]) == 1
+    return not _GAME_NAMES.isdisjoint(re.findall(r"[^\W\d_]+", text.lower()))
+
+
 class _MainLine:
     """The stones and moves of the nodes added so far.
 
@@ -241,10 +255,13 @@ class _MainLine:
         names = node.names
         if not {*_STONES, "PL"}.isdisjoint(names):
             self._add_setup(node)
+        before = len(self.moves)
         # In the order of the node, for the rare one that has moves of both colours.
         for name in names:
             if name in ("B", "W"):
                 self._add_moves(BLACK if name == "B" else WHITE, node.texts(name))
+        if len(self.moves) > before + 1:
+            self._info.note(f"moves {before + 1} to {len(self.moves)} are in one node: each of them counts")
         self.is_cut |= node is self._cut
 
     def _add_moves(self, color: int, points: list[str]) -> None:
@@ -271,7 +288,7 @@ class _MainLine:
             self._info.note("a point is in two of AB, AW and AE: the last of them counts")
             white = tuple(point for point in white if point not in emptied)
             black = tuple(point for point in black if point not in (*white, *emptied))
-        player = _parse_player(node.texts("PL"))
+        player = self._player(node.texts("PL"))
         if not self.moves:
             self.stones.update(dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE))
             self.stones.update(dict.fromkeys(emptied, EMPTY))
@@ -281,6 +298,13 @@ class _MainLine:
                 raise SgfError(f"the SGF record has too many set-up nodes: expected at most {MAX_LATER_SETUPS}")
             stones = *(Move(BLACK, point) for point in black), *(Move(WHITE, point) for point in white)
             self.later_setups.append(LaterSetup(len(self.moves), stones, emptied, player))
+
+    def _player(self, texts: Sequence[str]) -> int | None:
+        """Return the colour of a PL value, None if it is absent or invalid."""
+        player = values.parse_player(texts[0]) if texts else None
+        if texts and player is None:
+            self._info.note(f"player {shown(texts[0])} is not B or W and was ignored")
+        return player
 
     def _points(self, texts: Sequence[str], name: str) -> tuple[int, ...]:
         """Return the points of a list such as AB's, as far as they are on the board."""
@@ -292,11 +316,6 @@ class _MainLine:
             except SgfError as error:
                 self._info.note(f"{name}: {error}; it was left out")
         return tuple(points)
-
-
-def _parse_player(texts: list[str]) -> int | None:
-    """Return the colour of a PL value ("B", "black", in any case); None if it is absent or invalid."""
-    return {"b": BLACK, "w": WHITE}.get(texts[0].strip().lower()[:1]) if texts else None
 
 
 def _record(info: _GameInfo, line: _MainLine) -> SgfRecord:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from gtp_engine.errors import RulesError, SgfError, problem, shown
-from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from gtp_engine.go.coords import point_to_xy, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
 
@@ -20,7 +20,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
 _LARGEST_TT_SIZE: Final = 19
 """Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
-_SIZE: Final = re.compile(r"[\"']?([0-9]{1,3})(?:\s*[:xX×*]\s*([0-9]{1,3}))?[^0-9:]*")
+_SIZE: Final = re.compile(r"([0-9]{1,3})(?:\.0)?(?:(?:\s*(?:[:xX×*,;/-]|by)\s*|\s)([0-9]{1,3})(?:\.0)?)?[^0-9:]*")
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
 
 _PASSES: Final = frozenset({"", "``", "zz", "--", "pass"})
@@ -30,6 +30,13 @@ _CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"}
 _HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
+
+_CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
+_CHINESE_NUMBER: Final = re.compile(r"[一二三四五六七八九十]{1,3}(?=\s?[目子])")
+_NO_KOMI: Final = frozenset({"无", "無", "なし", "無し"})
+_NO_HANDICAP: Final = _NO_KOMI | {"none", "no", "even", "-", "互先", "分先", "定先"}
+"""Values of KM and HA that mean 0, in small letters."""
+_HANDICAP: Final = re.compile(r"\+?([0-9]{1,3})(?:\.0+)?\s*[^\W\d]*|([一二三四五六七八九])\s?子")
 
 _KOMI_WORD: Final = re.compile(r"\A(?:komi|贴[目子]?|貼[目子]?|コミ|덤)\s{0,3}[:\uff1a=]?", re.IGNORECASE)
 _FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
@@ -58,7 +65,6 @@ _RANK: Final = re.compile(
     r"(?:(?P<dan>d|dan|段|단)|(?P<kyu>k|kyu|g|gup|级|級|급)|p|pro)(?![a-z])(?P<pro_after>\s*\(?(?:p|职业|職業|プロ|프로))?"
 )
 """A rank in lower case: "5k", "3 dan", "9p", "初段", "十五级", "P9段", "九段(P)"."""
-_CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
 _MOST_KYU: Final = 30
 _MOST_DAN: Final = 9
 
@@ -86,9 +92,9 @@ def escaped(text: str) -> str:
 def parse_size(text: str) -> tuple[int, int]:
     """Return (width, height) of an SZ value, "19" or "13:9", perhaps with words behind; raises SgfError for others.
 
-    Full-width digits, quotes and "19x19" are accepted.
+    Full-width digits, quotation marks and other signs between two numbers, as in "19x19", are accepted.
     """
-    match = _SIZE.fullmatch(unicodedata.normalize("NFKC", text).strip())
+    match = _SIZE.fullmatch(unicodedata.normalize("NFKC", _bare(text)))
     expected = f"one or two numbers from {MIN_SIZE} to {MAX_SIZE}, as in 19 or 13:9"
     if match:
         width, height = int(match[1]), int(match[2] or match[1])
@@ -150,16 +156,15 @@ def format_point(point: int, *, width: int) -> str:
 def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int, ...]:
     """Return the points of a list such as AB's, each once, in order; "aa:cc" is the rectangle between two corners.
 
-    Raises SgfError.
+    They should be the upper left and the lower right one; others are accepted.  Raises SgfError.
     """
     points: dict[int, None] = {}
     for value in dict.fromkeys(values):  # so that a value repeated a million times is parsed only once
         first, colon, last = value.partition(":")
         start = parse_point(first, width=width, height=height)
         end = parse_point(last, width=width, height=height) if colon else start
-        (left, top), (right, bottom) = point_to_xy(start, width=width), point_to_xy(end, width=width)
-        if left > right or top > bottom:
-            raise SgfError(problem(f"rectangle {shown(value)}", expected="its upper left corner first"))
+        corners = point_to_xy(start, width=width), point_to_xy(end, width=width)
+        (left, right), (top, bottom) = (sorted(places) for places in zip(*corners, strict=True))
         for y in range(top, bottom + 1):
             points.update((xy_to_point(x, y, width=width), None) for x in range(left, right + 1))
     return tuple(points)
@@ -175,25 +180,43 @@ def parse_label(text: str, *, width: int, height: int) -> tuple[int, str] | None
 
 
 def parse_handicap(text: str) -> int | None:
-    """Return the number of an HA value (0 for 0 and 1, which mean no handicap); None if it is not a number."""
-    text = text.strip()
-    if not re.fullmatch(r"[0-9]{1,3}", text):
+    """Return the number of an HA value (0 for 0 and 1, which mean no handicap); None if it is not a number.
+
+    >>> [parse_handicap(text) for text in ("2", "1", "3 stones", "四子", "?")]
+    [2, 0, 3, 4, None]
+    """
+    text = unicodedata.normalize("NFKC", _bare(text)).lower()
+    if text in _NO_HANDICAP:
+        return 0
+    match = _HANDICAP.fullmatch(text)
+    if match is None:
         return None
-    return int(text) if int(text) >= 2 else 0
+    number = int(match[1]) if match[1] else _CHINESE_DIGITS[match[2]]
+    return number if number >= 2 else 0
+
+
+def parse_player(text: str) -> int | None:
+    """Return the colour of a PL value ("B", "black", "1" or "黑" for Black); None for other text."""
+    letter = _bare(text)[:1]
+    return {"B": BLACK, "W": WHITE, "1": BLACK, "2": WHITE}.get(_SIDES.get(letter, letter.upper()))
 
 
 def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     """Return the komi of a KM value in points; None if it is not a finite number.
 
     Decimal commas, halves, exponents and trailing dots or words are accepted: "7,5", "6½", "6 1/2", "6目半", "1e3",
-    "6.5.", "7.5 points", "Komi: 6.5"; stones are twice as many points: "3.75子", "3又3/4子"; "3 3/4" is a number.
+    "6.5.", "7.5 points", "Komi: 6.5", "六目半"; stones are twice as many points: "3.75子", "3又3/4子"; "3 3/4" is a
+    number.
 
     `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
     games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
     The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
     programs are taken literally, even 375.
     """
-    match = _NUMBER.fullmatch(_with_decimals(_KOMI_WORD.sub("", text.strip())).strip())
+    text = _bare(text)
+    if text in _NO_KOMI:
+        return 0.0
+    match = _NUMBER.fullmatch(_with_decimals(_KOMI_WORD.sub("", text)).strip())
     if not match:
         return None
     komi = float(match[1].replace(",", "."))
@@ -238,18 +261,37 @@ _RULES_WORDS: Final = {
     "bga": "bga",
     "british": "bga",
     "french": "french",
-    "chinese": "chinese",
-    "china": "chinese",
+    "usa": "aga",
+    "us": "aga",
+    "ancient": "ancient-area",
+    "古代": "ancient-area",
+    "chin": "chinese",
+    "chn": "chinese",
     "cn": "chinese",
+    "area": "chinese",
     "中国": "chinese",
     "中國": "chinese",
-    "japanese": "japanese",
+    "中式": "chinese",
+    "数子": "chinese",
+    "數子": "chinese",
+    "중국": "chinese",
+    "китай": "chinese",
     "japan": "japanese",
+    "japon": "japanese",
+    "jpn": "japanese",
     "jp": "japanese",
+    "territory": "japanese",
     "日本": "japanese",
-    "korean": "korean",
+    "日式": "japanese",
+    "数目": "japanese",
+    "數目": "japanese",
+    "일본": "japanese",
+    "япон": "japanese",
     "korea": "korean",
+    "corea": "korean",
+    "kor": "korean",
     "kr": "korean",
+    "корей": "korean",
     "韩国": "korean",
     "韓国": "korean",
     "韓國": "korean",
@@ -259,11 +301,14 @@ _RULES_WORDS: Final = {
     "应氏": "ing",
     "應氏": "ing",
     "nz": "new-zealand",
+    "nzl": "new-zealand",
     "zealand": "new-zealand",
     "tromp": "tromp-taylor",
     "tromptaylor": "tromp-taylor",
 }
 """Words in RU that name a rule set, for values that are not a preset's name ("Chinese, Pair Go", "日本ルール")."""
+_RULES_STEMS: Final = frozenset({"chin", "japan", "japon", "korea", "corea"})
+"""Those among them that other words begin with: "Chinese", "japonais", "Koreanisch"."""
 _RULES_KOMI: Final = re.compile(r"komi([-+]?[0-9.]{1,20})|,?\s*\"komi\"\s*:\s*([-+]?[0-9.]{1,20})")
 """The komi in RU, which KataGo wrote there for some years."""
 _RULES_TEXT_LENGTH: Final = 200
@@ -340,7 +385,7 @@ def _reason_in_words(text: str) -> str:
 
 def _with_decimals(text: str) -> str:
     """Return text with full-width digits as ordinary ones, halves as decimals, and stones as twice as many points."""
-    text = text.translate(_FULL_WIDTH)
+    text = _CHINESE_NUMBER.sub(lambda number: str(_chinese_number(number[0])), text.translate(_FULL_WIDTH))
     text = _FRACTION.sub(lambda part: f"{int(part[1] or 0) + int(part[2]) / int(part[3]):g}", text)
     text = _MIXED.sub(lambda number: f"{int(number[1]) + int(number[2]) / 4:g}", text)
     text = _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text)
@@ -360,7 +405,8 @@ def parse_rules(text: str) -> Rules | None:
         pass
     for word in re.findall(r"[a-z]+|[^\W\d_a-z]+", text.lower()[:_RULES_TEXT_LENGTH]):
         for known, name in _RULES_WORDS.items():
-            if word == known or (not known.isascii() and word.startswith(known)):
+            is_stem = known in _RULES_STEMS or not known.isascii()
+            if word == known or (is_stem and word.startswith(known)):
                 return PRESETS[name]
     return None
 

@@ -54,6 +54,12 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
         ("(;SZ[9]KM[900];B[ee])", 1, "komi '900' was read as 9 points, which it must mean"),
         ("(;SZ[9]KM[99];B[ee])", 1, "komi '99' is more than the board has points"),
         ("(;SZ[9]HA[3])", 0, "handicap 3 without stones was ignored"),
+        ("(;SZ[9];B[ee][cc];W[dd])", 3, "moves 1 to 2 are in one node: each of them counts"),
+        ("(;SZ[9];B[ee]W[cc]B[dd];W[gg])", 4, "moves 1 to 3 are in one node: each of them counts"),
+        ("(;SZ[9]AB[cc]PL[x];W[ee])", 1, "player 'x' is not B or W and was ignored"),
+        ("(;SZ[9]KM[6.5];KM[7]B[ee])", 1, "KM is given several times: '6.5' counts, '7' does not"),
+        ("(;SZ[9]SZ[13];B[ee])", 1, "SZ is given several times: '9' counts, '13' does not"),
+        ("(;SZ[9]RU[AGA][Japanese];B[ee])", 1, "RU is given several times: 'AGA' counts, 'Japanese' does not"),
         ("(;SZ[9];B[ee];W[kk];B[cc])", 1, "move 2: point 'kk': expected two letters from aa to ii on 9x9; "
          "what follows was left out"),
     ],
@@ -79,6 +85,7 @@ def test_what_can_be_read_is_read(text: str, moves: int, note: str) -> None:
         "(;SZ[9]()(;B[ee]))",
         "(;SZ[9]C[a \\] b]PB[(;B[aa\\]];B[ee])",
         "(;SZ[9]AB[aa,bb, cc]AW[dd,ff];B[ee])",
+        "(;SZ[9]KM[6.5]KM[ 6.5 ];KM[6.5]B[ee])",
     ],
 )
 def test_what_means_the_same_needs_no_note(text: str) -> None:

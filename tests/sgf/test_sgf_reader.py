@@ -189,9 +189,29 @@ def test_handicap_without_stones_is_ignored_otherwise(text: str) -> None:
     assert record_to_game(record).moves == record.moves
 
 
-@pytest.mark.parametrize("handicap", ["0", "1"])
+@pytest.mark.parametrize("handicap", ["0", "1", "None", "-", "even", "互先"])
 def test_no_handicap(handicap: str) -> None:
-    assert parse(f"(;HA[{handicap}];B[dd])").handicap == 0
+    record = parse(f"(;HA[{handicap}];B[dd])")
+    assert (record.handicap, record.notes) == (0, ())
+
+
+@pytest.mark.parametrize("handicap", ["2", '"2"', "\uff12", "2子", "二子", "2 stones", "2.0", "+2"])
+def test_ways_to_write_a_handicap(handicap: str) -> None:
+    record = parse(f"(;SZ[9]HA[{handicap}]AB[cc][gg];W[dd])")
+    assert (record.handicap, record.notes) == (2, ())
+
+
+@pytest.mark.parametrize(
+    ("player", "color"), [("B", BLACK), ("white", WHITE), ('"W"', WHITE), ("1", BLACK), ("白", WHITE)]
+)
+def test_ways_to_name_the_player(player: str, color: int) -> None:
+    record = parse(f"(;SZ[9]AB[cc]AW[dd]PL[{player}])")
+    assert (record.first_player, record.notes) == (color, ())
+
+
+@pytest.mark.parametrize("name", ["1", "01", "1.0", '"1"', "1:Go", "Weiqi game", "go 9x9", "囲碁"])
+def test_ways_to_name_go(name: str) -> None:
+    assert len(parse(f"(;GM[{name}]SZ[9];B[cc])").moves) == 1
 
 
 def test_a_position_with_both_colours_is_not_a_handicap() -> None:
@@ -281,6 +301,8 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ('{"moves": [[1, 2]]}', "a JSON file: expected SGF"),
         ("PK\x03\x04games.sgf", "an archive: expected SGF"),
         ("(;GM[2])", r"another game, GM\[2\]: expected GM\[1\], Go"),
+        ("(;GM[19])", r"another game, GM\[19\]"),
+        ("(;GM[Chess])", r"another game, GM\[Chess\]"),
         ("(;SZ[1])", r"board size SZ\[1\]"),
         ("(;SZ[52])", r"board size SZ\[52\]"),
     ],

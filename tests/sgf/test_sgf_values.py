@@ -55,7 +55,15 @@ def test_board_sizes(text: str, size: tuple[int, int]) -> None:
     assert parse_size(format_size(*size)) == size
 
 
-@pytest.mark.parametrize("text", ["1", "26", "0", "-9", "9:", ":9", "9:9:9", "19.0", "x", "9:26", "٩", "1" * 5000])
+@pytest.mark.parametrize(
+    "text", ["13,9", "13 9", "13/9", "13-9", "13;9", "13 by 9", "13.0:9.0", "'13:9'", "13x9 (small)"]
+)
+def test_board_sizes_in_other_words(text: str) -> None:
+    assert parse_size(text) == (13, 9)
+    assert parse_size("9.0") == (9, 9)
+
+
+@pytest.mark.parametrize("text", ["1", "26", "0", "-9", "9:", ":9", "9:9:9", "19.5", "x", "9:26", "٩", "1" * 5000])
 def test_wrong_board_sizes(text: str) -> None:
     with pytest.raises(SgfError, match=r"board size SZ\[.*\]: expected one or two numbers from 2 to 25"):
         parse_size(text)
@@ -98,8 +106,8 @@ def test_wrong_points(text: str) -> None:
 def test_point_lists_hold_rectangles_and_repetitions() -> None:
     points = parse_points(["ba:cb", "aa", "ba", " ba", "aa:aa"], width=3, height=3)
     assert [format_point(point, width=3) for point in points] == ["ba", "ca", "bb", "cb", "aa"]
-    with pytest.raises(SgfError, match="rectangle 'cb:ba': expected its upper left corner first"):
-        parse_points(["cb:ba"], width=3, height=3)
+    for corners in ("cb:ba", "ca:bb", "bb:ca"):
+        assert sorted(parse_points([corners], width=3, height=3)) == sorted(points[i] for i in (0, 1, 2, 3))
     with pytest.raises(SgfError, match="point 'dd'"):
         parse_points(["aa:dd"], width=3, height=3)
 
@@ -132,6 +140,7 @@ def test_point_lists_hold_rectangles_and_repetitions() -> None:
             ("6집반", 6.5),
         ),
         *(("3¾", None), ("61/2", None), ("6.5½", 6.5), ("1" * 5000 + "½", None), ("1" + " " * 10**5 + "½", None)),
+        *(("六目半", 6.5), ("七目", 7.0), ('"6.5"', 6.5), ("'7'", 7.0), ("無", 0.0)),
         ("", None),
         ("none", None),
         ("nan", None),
@@ -237,14 +246,17 @@ def test_komi_is_written_plainly(komi: float, text: str) -> None:
         ("中国规则", "chinese"),
         ("한국룰", "korean"),
         ("stone_scoring", "stone-scoring"),
-        *(("JP", "japanese"), ("CN", "chinese"), ("KR", "korean")),
+        *(("JP", "japanese"), ("CN", "chinese"), ("KR", "korean"), ("JPN", "japanese"), ("NZL", "new-zealand")),
+        *(("Ancient", "ancient-area"), ("Ancient Chinese rules", "ancient-area"), ("Area scoring", "chinese")),
+        *(("Territory", "japanese"), ("数目法", "japanese"), ("数子", "chinese"), ("일본룰", "japanese")),
+        *(("Japanisch", "japanese"), ("Règles chinoises", "chinese"), ("японские правила", "japanese")),
     ],
 )
 def test_names_of_rules(text: str, preset: str) -> None:
     assert parse_rules(text) == PRESETS[preset]
 
 
-@pytest.mark.parametrize("text", ["", "scoring", "house rules", "{", '{"ko":"SPITE"}', "chines", "nzx"])
+@pytest.mark.parametrize("text", ["", "scoring", "house rules", "{", '{"ko":"SPITE"}', "nzx", "usual", "areas"])
 def test_unknown_rules(text: str) -> None:
     assert parse_rules(text) is None
 
