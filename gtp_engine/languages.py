@@ -70,6 +70,25 @@ def ngettext(one: str, many: str, count: float, **values: object) -> str:
     return _current().ngettext(one, many, 1 if count == 1 else 2).format(count=count, **values)
 
 
+def rank_text(rank: str) -> str:
+    """Return a rank such as "5k" in the language of this process: 5級."""
+    number = rank[:-1]
+    return _("{number}d", number=number) if rank.endswith("d") else _("{number}k", number=number)
+
+
+_RULES: Final = (
+    later("chinese"), later("japanese"), later("aga"), later("new-zealand"), later("nz"), later("ing"), later("goe"),
+    later("tromp-taylor"), later("chinese-ogs"), later("aga-button"), later("stone-scoring"),
+    later("ancient-territory"),
+)  # fmt: skip
+
+
+def rules_text(name: str) -> str:
+    """Return the name of a rule set, KataGo's or as SGF writes it, in the language of this process; English stays."""
+    translated = _(name.lower())
+    return name if translated == name.lower() else translated
+
+
 def page_texts(language: str) -> dict[str, str]:
     """Return the texts of the pages in one of `LANGUAGES`, by their English; plurals by their singular."""
     texts = {}

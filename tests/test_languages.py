@@ -112,6 +112,22 @@ def test_the_command_line_refuses_a_language_that_it_does_not_speak() -> None:
     assert "zh-Hans" in result.output
 
 
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        ("en", ["5k", "1d", "chinese", "AGA", "{}"]),
+        ("zh-Hans", ["5 级", "1 段", "中国", "美国、英国、法国", "{}"]),
+        ("ja", ["5級", "1段", "中国", "アメリカ・イギリス・フランス", "{}"]),
+        ("ko", ["5급", "1단", "중국", "미국·영국·프랑스", "{}"]),
+    ],
+)
+def test_ranks_and_rule_sets_have_the_names_of_the_language(language: str, texts: list[str]) -> None:
+    """They were "5k" and "chinese" within texts of any language."""
+    languages.use(language)
+    assert [languages.rank_text("5k"), languages.rank_text("1d")] == texts[:2]
+    assert [languages.rules_text(name) for name in ("chinese", "AGA", "{}")] == texts[2:]
+
+
 def test_a_page_says_which_languages_it_speaks() -> None:
     languages.use("ja")
     page = languages.in_language('<html data-language="@LANGUAGE@" data-languages="@LANGUAGES@">')

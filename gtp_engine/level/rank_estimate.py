@@ -33,7 +33,7 @@ from gtp_engine.evaluation.positions import new_positions, put_row
 from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
-from gtp_engine.languages import _, ngettext
+from gtp_engine.languages import _, ngettext, rank_text
 from gtp_engine.nn.quantized_copy import original_path
 from gtp_engine.search.report import for_color
 from gtp_engine.sgf.record import SgfRecord, play_record
@@ -101,12 +101,11 @@ class RankEstimate(NamedTuple):
 
 def played_like_text(name: str, estimate: dict[str, Any]) -> str:
     """Return for people which rank a player played like, from the JSON of an estimate."""
-    low, high = estimate["low"], estimate["high"]
+    low, high, rank = (rank_text(estimate[each]) for each in ("low", "high", "rank"))
     low = _("{rank} or weaker", rank=low) if estimate["or_weaker"] else low
     high = _("{rank} or stronger", rank=high) if estimate["or_stronger"] else high
     if estimate["low"] == estimate["high"]:
         return _("{name} played like {rank}.", name=name, rank=low if estimate["or_weaker"] else high)
-    rank = estimate["rank"]
     return _("{name} played like {rank}, between {low} and {high}.", name=name, rank=rank, low=low, high=high)
 
 

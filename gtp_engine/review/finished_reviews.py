@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.arguments import checked
-from gtp_engine.languages import LANGUAGES, _, in_language, page_texts
+from gtp_engine.languages import LANGUAGES, _, in_language, page_texts, rank_text
 from gtp_engine.level.rank_estimate import no_rank_text, played_like_text
 from gtp_engine.review.game_review import BLUNDERS, PHASES
 
@@ -31,7 +31,7 @@ PAGE_PARTS: Final = Path(__file__).parent / "page"
 serve`, which lies above this package."""
 
 _STYLES: Final = ("page", "board")
-_MODULES: Final = ("language", "position", "board", "graph", "lessons", "page")
+_MODULES: Final = ("language", "names", "position", "board", "graph", "lessons", "page")
 """The order is that in which modules import each other."""
 
 _POLICY: Final = "default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'"
@@ -149,7 +149,7 @@ def _mistakes_table(result: dict[str, Any], color: str, numbers: list[int]) -> "
         move, before = result["moves"][number - 1], result["positions"][number - 1]
         better = " ".join(before["candidates"][0]["line"]) if before["candidates"] else ""
         people = ", ".join(
-            f"{rank} {share:.0%}" for rank, share in ((move["people"] or {}).get("shares") or {}).items()
+            f"{rank_text(rank)} {share:.0%}" for rank, share in ((move["people"] or {}).get("shares") or {}).items()
         )
         lost = (f"{move['points_lost']:.1f}", f"−{move['winrate_lost']:.0%}")
         table.add_row(str(number), f"{move['color']} {move['vertex']}", *lost, better, people)

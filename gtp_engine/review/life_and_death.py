@@ -253,7 +253,8 @@ class LifeAndDeath:
     def solve(self, game: Game, color: int, region: frozenset[int], asked: int | None = None) -> Solution:
         """Return the best first move of `color` in a region of a position, and why others are worse.
 
-        `asked` is a point that is compared in any case, if it is in the region.  The position becomes the start of a
+        `asked` is a point that is compared in any case; one outside the region leaves the next move there to the other
+        side, as a pass does.  The position becomes the start of a
         new game: bans by ko are forgotten.  Raises IllegalMoveError if there is no legal move in the region.
         """
         start = _afresh(game, color)
@@ -268,12 +269,17 @@ class LifeAndDeath:
         others = _other_moves(board, report, region)
         asked_for = [point for point in others if asked is not None and frame.outside(point) == asked]
         others = list(dict.fromkeys([*asked_for, *others[: self._others]]))[: max(1, self._others)]
+        elsewhere = None if asked is None or asked in (PASS, *map(frame.outside, region)) else asked
         if self._others or asked_for:
             points = [best.point, *others]
             limits = success.limits(Limits(self._visits, restrictions=inside), color)
             boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
             reports = self._search.run([(each, opponent(color)) for each in boards], limits)
             moves = _compared(frame, color, points, reports, success)
+        if elsewhere is not None:
+            limits = success.limits(Limits(self._visits, restrictions=(*inside, *no_pass)), color)
+            (after,) = self._search.run([(_after(board, PASS, color, is_retaken=False), opponent(color))], limits)
+            moves.append(_left_alone(frame, color, elsewhere, after, success))
         return Solution(start, color, tuple(moves))
 
     def _best(self, frame: Frame, color: int, limits: Limits) -> tuple[SearchReport, Success]:
@@ -403,6 +409,16 @@ def _first_move(frame: Frame, color: int, line: Sequence[int], winrate: float, s
         played.play(Move(color, points[length]))
         length, color = length + 1, opponent(color)
     return SolutionMove(points[0], round(winrate, 4), tuple(points[: max(1, length)]), success)
+
+
+def _left_alone(frame: Frame, color: int, point: int, after: SearchReport, success: Success) -> SolutionMove:
+    """Return a first move that lies elsewhere, given the search of the problem with the other side to move.
+
+    Raises IllegalMoveError.
+    """
+    frame.original.copy().play(Move(color, point))
+    reply = () if after.best is None else tuple(frame.outside(each) for each in after.best.pv[: _LINE - 1])
+    return SolutionMove(point, round(winrate_of(after.value_black, color), 4), (point, *reply), success)
 
 
 def framed(game: Game, region: frozenset[int]) -> Frame | None:

@@ -11,7 +11,7 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
-from gtp_engine.languages import _
+from gtp_engine.languages import _, rules_text
 from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.values import format_point, format_rules
 
@@ -65,7 +65,7 @@ class ScoreReport:
             "Black {black}, White {white} with komi {komi}, rules {rules}",
             **points,
             komi=f"{self.game.komi:g}",
-            rules=format_rules(self.game.rules),
+            rules=rules_text(format_rules(self.game.rules)),
         )
         how = _("estimated, {doubt}", doubt=_(self.doubt)) if self.doubt else _("counted")
         dead = " ".join(self._vertices(DEAD))

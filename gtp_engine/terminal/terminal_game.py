@@ -26,7 +26,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move,
 from gtp_engine.go.coords import parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
-from gtp_engine.languages import _, ngettext
+from gtp_engine.languages import _, ngettext, rank_text, rules_text
 from gtp_engine.play import GameSession, GameSettings, Phase, hints_of
 from gtp_engine.play.game_clock import format_time_left
 from gtp_engine.play.game_settings import ENGINE_NAME
@@ -187,7 +187,7 @@ class TerminalGame:
             left = session.clock.left(color)
             clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
             lines.append("  " + ngettext("{count} captured", "{count} captured", game.captures[color]) + clock)
-        rules, stones = game.rules.preset_name() or _("custom"), session.settings.stones
+        rules, stones = rules_text(game.rules.preset_name() or _("custom")), session.settings.stones
         facts = [_("{rules} rules, komi {komi}", rules=rules, komi=f"{game.komi:g}")]
         lines.append(", ".join([*facts, *([_("handicap {stones}", stones=stones)] if stones else [])]))
         if game.last_move is not None:
@@ -726,7 +726,7 @@ def _stopped() -> str:
 
 def _strength(level: str) -> str:
     """Return the engine's level in words."""
-    return _("full strength") if level == MAX_LEVEL else _("level {level}", level=level)
+    return _("full strength") if level == MAX_LEVEL else _("level {level}", level=rank_text(level))
 
 
 def _in_words(score: Score) -> str:
@@ -749,6 +749,8 @@ def _result_in_words(result: str, human: int) -> str:
         sentence = _("You win by resignation ({result}).") if has_won else _("{player} wins by resignation ({result}).")
     elif result[2:3] == "T":
         sentence = _("You win on time ({result}).") if has_won else _("{player} wins on time ({result}).")
+    elif result[2:3] == "F":
+        sentence = _("You win by forfeit ({result}).") if has_won else _("{player} wins by forfeit ({result}).")
     elif result[2:]:
         sentence = _("You win by {margin} ({result}).") if has_won else _("{player} wins by {margin} ({result}).")
     else:

@@ -20,7 +20,7 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     answer    whether a move solves a problem: its `line`, and the `best` one
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
-    error     why something could not be done
+    error     why something could not be done; for a move that the rules forbid also its `vertex`, and the `reason`
 
 Analyses are no business of this socket: pages ask for them at `/analysis`, as KaTrain does.
 """
@@ -37,7 +37,7 @@ from aiohttp import web
 from gtp_engine import __version__
 from gtp_engine.analysis.query import Fields
 from gtp_engine.clock import TimeSettings
-from gtp_engine.errors import TengenError, problem, shown
+from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import format_color
 from gtp_engine.go.rules import PRESETS
@@ -171,7 +171,11 @@ class _Page:
         if self._role < needed:
             given = f"{name} with a token for {self._role.name.lower()}"
             raise PageError(problem(given, expected=f"one for {needed.name.lower()}"))
-        await command(Fields(data))
+        try:
+            await command(Fields(data))
+        except IllegalMoveError as error:
+            refused = {"reason": error.reason, "vertex": data.get("vertex")}
+            self._send({"type": "error", "message": str(error), **refused})
 
     async def _list(self, fields: Fields) -> None:
         text = _text(fields, "text") if "text" in fields else ""

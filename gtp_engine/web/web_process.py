@@ -75,7 +75,8 @@ FOLDER: Final = Path(__file__).parent / "static"
 PAGE: Final = "index.html"
 
 SHARED: Final = tuple(
-    PAGE_PARTS / name for name in ("position.js", "board.js", "board.css", "graph.js", "language.js", "lessons.js")
+    PAGE_PARTS / name
+    for name in ("position.js", "board.js", "board.css", "graph.js", "language.js", "lessons.js", "names.js")
 )
 """What the page has in common with that of a review."""
 

@@ -313,7 +313,7 @@ def test_a_problem_without_moves_says_in_its_comment_who_moves(comment: str, col
     assert problem_values(f"(;SZ[9]AB[aa]AW[bb]C[{comment}])".encode())["first"] == color
 
 
-def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_not_right() -> None:
+def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_answered() -> None:
     game = position(". . . . .\n. . . . .\nX X X X O\n. . . X O\n. . . X O")
     solver = LifeAndDeath(Config(), AreaEvaluator(), 30, wrong_moves=0)
     region = parse_region("A1:C2", width=5, height=5)
@@ -322,7 +322,11 @@ def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_not_right() -
         assert point in [move.point for move in solution.moves]
         assert solution.is_right(solution.moves[0].point)
     outside = parse_vertex("A5", width=5, height=5)
-    assert not solver.solve(game, WHITE, region, outside).is_right(outside)
+    solution = solver.solve(game, WHITE, region, outside)
+    assert not solution.is_right(outside)
+    line = next(move.line for move in solution.moves if move.point == outside)
+    assert line[0] == outside
+    assert line[1] in region, "there was no answer"
 
 
 def test_the_region_of_a_problem_reaches_to_edges_that_are_near() -> None:

@@ -179,6 +179,22 @@ def test_the_players_mistakes_are_listed_apart_and_the_persons_come_first(
     chromium.run(look)
 
 
+def test_the_page_names_ranks_and_rules_in_the_readers_language(
+    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+) -> None:
+    """They stood in it as programs write them."""
+
+    async def look(windows: Windows) -> None:
+        page = await opened(windows, tmp_path, lessons, locale="zh-CN")
+        assert " 5 级或以下与 1 级之间。" in await page.inner_text("#ranks")
+        assert " · 中国 · 贴目 " in await page.inner_text("#facts")
+        rules = ["NZ", "GOE", "cgos", '{"ko":"SIMPLE"}', "some"]
+        names = await page.evaluate("(rules) => rules.map((each) => namesModule.rulesName(each))", rules)
+        assert names == ["新西兰", "应氏", "CGOS", "自定规则", "some"]
+
+    chromium.run(look)
+
+
 def test_the_board_is_a_grid_for_screen_readers(chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]) -> None:
     """It was an image without a word."""
 

@@ -25,7 +25,7 @@ from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.terminal.board_picture import Screen
 from gtp_engine.terminal.displays import Tick
 from gtp_engine.terminal.key_reader import Terminated, cancelled_by_interrupt
-from gtp_engine.terminal.terminal_game import LessonGame, TerminalGame
+from gtp_engine.terminal.terminal_game import LessonGame, TerminalGame, _result_in_words
 from gtp_engine.terminal.typed_command import save
 
 
@@ -220,6 +220,7 @@ def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
 def test_time_runs_out(engine: Engine) -> None:
     script = play(engine, time=TimeSettings.absolute(1e-5))
     assert script.messages[-1] == "Tengen wins on time (W+T)."
+    assert _result_in_words("B+F", BLACK) == "You win by forfeit (B+F)."
     assert script.screens[-1].prompt == "new, undo, save FILE or quit>"
 
 

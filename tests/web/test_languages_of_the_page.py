@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from web.browser import Chromium, Windows, needs_browser, until
-from web.page_support import MY_MOVE, new_game, server
+from web.page_support import MY_MOVE, click_point, new_game, server
 
 from gtp_engine.languages import page_texts
 
@@ -26,6 +26,11 @@ def test_the_page_speaks_the_browsers_language(locale: str, language: str, chrom
             assert await page.inner_text("#pass") == texts["Pass"]
             label = await page.get_attribute(".point[data-x='4'][data-y='4']", "aria-label")
             assert label == f"E5, {texts['empty']}"
+            await click_point(page, "E5")
+            await until(page, "document.querySelector('#number').innerText === '2 / 2'")
+            await click_point(page, "E5")
+            await until(page, "!document.querySelector('#error').hidden")
+            assert await page.inner_text("#error") == texts["{vertex} is occupied."].format(vertex="E5"), "in English"
 
     chromium.run(test)
 

@@ -223,6 +223,35 @@ def test_the_size_of_the_readers_font(chromium: Chromium, tmp_path: Path) -> Non
     chromium.run(test)
 
 
+def test_the_focus_goes_on_where_its_button_goes(chromium: Chromium, tmp_path: Path) -> None:
+    """After resigning by keyboard, or at the start of the game, it was nowhere."""
+
+    async def test(windows: Windows) -> None:
+        focused = "document.activeElement.id || document.activeElement.className.baseVal"
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await new_game(page, size="9", human="B")
+            await until(page, MY_MOVE)
+            await page.keyboard.press("Tab")
+            await page.focus("#pass")
+            await page.keyboard.press("Enter")
+            await until(page, f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
+            assert "point" in await page.evaluate(focused), "the next move is made on the board"
+            await page.focus("#back")
+            for _ in range(2):
+                await page.keyboard.press("Enter")
+            assert await page.evaluate(focused) == "forward"
+            await page.keyboard.press("End")
+            await page.focus("#resign")
+            await page.keyboard.press("Enter")
+            await page.keyboard.press("Tab")
+            await page.keyboard.press("Enter")
+            await until(page, "document.querySelector('#resign').hidden")
+            assert await page.evaluate(focused) == "resume"
+
+    chromium.run(test)
+
+
 def test_results_say_who_won_to_the_person(chromium: Chromium, tmp_path: Path) -> None:
     async def test(windows: Windows) -> None:
         async with server(tmp_path) as port:

@@ -260,6 +260,11 @@ export class Board {
     this.cells[y][x].setAttribute("tabindex", 0);
   }
 
+  /** Give the keyboard to the board. */
+  takeFocus() {
+    this.cells[this.focus[1]][this.focus[0]].focus();
+  }
+
   hover(place) {
     this.hovered = place;
     const candidate = place && this.drawn.candidates?.find(({ x, y, line }) => line?.length > 1 && x === place[0] && y === place[1]);

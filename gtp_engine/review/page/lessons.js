@@ -2,6 +2,7 @@
 
 import { lossText } from "./board.js";
 import { _, ngettext } from "./language.js";
+import { colorName, rankName } from "./names.js";
 import { pointOf, positionsOf, vertexOf } from "./position.js";
 
 const RIGHT = 1; // points lost below which a move is right
@@ -12,11 +13,6 @@ const KEY = "lessons";
 const COLORS = { X: "black", O: "white", B: "black", W: "white" };
 
 export const otherColor = (color) => (color === "B" ? "W" : "B");
-
-/** Return the name of a colour, "B" or "W". */
-export function colorName(color) {
-  return color === "B" ? _("Black") : _("White");
-}
 
 /** Return what a mistake lost and what was better: {color, vertex, loss, best}. */
 export function mistakeText({ color, vertex, loss, best }) {
@@ -30,17 +26,18 @@ export function peopleTexts(people, vertex) {
   if (shares.length < 2) return [];
   const percent = (share) => (share >= 0.995 || share === 0 ? share * 100 : Math.max(0.1, share * 100)).toFixed(share < 0.01 && share > 0 ? 1 : 0);
   const [[rank, share], [strong, less]] = [shares[0], shares.at(-1)];
-  return [_("A {rank} plays {move} in {share} % of such positions, a {strong} in {less} %.", { rank, move: vertex, share: percent(share), strong, less: percent(less) })];
+  return [_("A {rank} plays {move} in {share} % of such positions, a {strong} in {less} %.", { rank: rankName(rank), move: vertex, share: percent(share), strong: rankName(strong), less: percent(less) })];
 }
 
 /** Return the sentence about the rank that a player's moves look like, `estimate` of the review's JSON; `isYou` for the person. */
 export function rankText(estimate, name, isYou) {
-  const low = estimate.or_weaker ? _("{rank} or weaker", { rank: estimate.low }) : estimate.low;
-  const high = estimate.or_stronger ? _("{rank} or stronger", { rank: estimate.high }) : estimate.high;
+  const [weakest, strongest, rank] = [estimate.low, estimate.high, estimate.rank].map(rankName);
+  const low = estimate.or_weaker ? _("{rank} or weaker", { rank: weakest }) : weakest;
+  const high = estimate.or_stronger ? _("{rank} or stronger", { rank: strongest }) : strongest;
   const isOne = estimate.low === estimate.high;
-  const values = { name, rank: isOne ? (estimate.or_weaker ? low : high) : estimate.rank, low, high };
-  if (isYou) return isOne ? _("You played like {rank}", values) : _("You played like {rank}, between {low} and {high}", values);
-  return isOne ? _("{name} played like {rank}", values) : _("{name} played like {rank}, between {low} and {high}", values);
+  const values = { name, rank: isOne ? (estimate.or_weaker ? low : high) : rank, low, high };
+  if (isYou) return isOne ? _("You played like {rank}.", values) : _("You played like {rank}, between {low} and {high}.", values);
+  return isOne ? _("{name} played like {rank}.", values) : _("{name} played like {rank}, between {low} and {high}.", values);
 }
 
 /** Return that there is no rank of a player. */

@@ -4,7 +4,8 @@
 import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
 import { _, bestLanguage, ngettext, speak } from "./language.js";
-import { Continuation, Quiz, colorName, mistakeMarks, mistakeText, peopleTexts, boardAfter, noRankText, rankText } from "./lessons.js";
+import { Continuation, Quiz, mistakeMarks, mistakeText, peopleTexts, boardAfter, noRankText, rankText } from "./lessons.js";
+import { colorName, rankName, rulesName } from "./names.js";
 import { pointOf } from "./position.js";
 
 const review = JSON.parse(document.getElementById("data").textContent);
@@ -130,7 +131,7 @@ function positionTexts() {
   }
   const people = moves[now]?.people;
   if (people) {
-    parts.push(element("p", { class: "soft" }, _("Players of {rank} play {move} most ({share}).", { rank: people.rank, move: people.vertex, share: percent(people.share) })));
+    parts.push(element("p", { class: "soft" }, _("Players of {rank} play {move} most ({share}).", { rank: rankName(people.rank), move: people.vertex, share: percent(people.share) })));
   }
   return [...parts, chips(found)];
 }
@@ -274,7 +275,7 @@ function drawPlayers() {
 /** Say which rank each player played like, or why that is not known. */
 function drawRanks() {
   const told = inOrder().map((color) => [color, review.players[color].played_like]);
-  const lines = told.map(([color, { estimate, note }]) => estimate ? element("p", { class: "rank" }, stoneOf(color), `${rankText(estimate, nameOf(color), false)}.`)
+  const lines = told.map(([color, { estimate, note }]) => estimate ? element("p", { class: "rank" }, stoneOf(color), rankText(estimate, nameOf(color), false))
     : note ? element("p", { class: "soft" }, stoneOf(color), noRankText(nameOf(color))) : "");
   if (told.some(([, { estimate }]) => estimate)) lines.push(element("p", { class: "soft" }, _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.")));
   $("ranks").replaceChildren(...lines);
@@ -328,7 +329,7 @@ function begin() {
   const name = (color) => [nameOf(color), review.players[color].rank].filter(Boolean).join(" ");
   $("title").replaceChildren(stoneOf("B"), name("B"), " – ", stoneOf("W"), name("W"));
   const { game } = review;
-  const facts = [`${width}×${height}`, game.rules, _("komi {komi}", { komi: game.komi })];
+  const facts = [`${width}×${height}`, rulesName(game.rules), _("komi {komi}", { komi: game.komi })];
   if (game.handicap) facts.push(_("handicap {stones}", { stones: game.handicap }));
   if (game.result) facts.push(_("result {result}", { result: game.result }));
   if (game.date) facts.push(game.date);

@@ -8,6 +8,7 @@ import { Course } from "./course.js";
 import { Home, share } from "./home.js";
 import { _, ngettext } from "./language.js";
 import { Openings } from "./openings.js";
+import { rankName } from "./names.js";
 import { emptyPosition, pointOf, positionAfter } from "./position.js";
 import { Preferences } from "./preferences.js";
 import { Problems } from "./problems.js";
@@ -134,7 +135,8 @@ function receive(message) {
     record: ({ content }) => saveRecord(content),
     review: showReview,
     review_file: (file) => review.saveFile(file),
-    error: ({ message: text }) => {
+    error: (error) => {
+      const text = refusalText(error);
       if (!game && text.startsWith("there is no game")) {
         localStorage.removeItem("game");
         history.replaceState(null, "", location.pathname);
@@ -384,6 +386,7 @@ element("games").onclick = () => home.open();
 element("share").onclick = () => share(element("links"), game.id, role);
 element("moments").onclick = () => {
   element("review").scrollIntoView({ block: "nearest" });
+  element("review-start").focus(); // from there the review goes on with the focus
   element("review-start").click();
 };
 element("load").onclick = () => element("file").click();
@@ -491,7 +494,28 @@ function drawPreview() {
   return true;
 }
 
+/** Draw everything; where the button that has the keyboard's focus goes, another takes it. */
 function draw() {
+  const focused = document.querySelector("button:focus-visible");
+  drawAll();
+  if (focused && !isUsable(focused)) keepFocus(focused);
+}
+
+function isUsable(button) {
+  return button.checkVisibility() && !button.disabled;
+}
+
+/** Focus what is nearest to a button that has gone: the main one or the next of its group, else the board, where the game goes on. */
+function keepFocus(button) {
+  const others = [...(button.closest("#actions, #history, #tree")?.querySelectorAll("button") ?? [])].filter(isUsable);
+  const follows = (other) => button.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const isTurn = button.closest("#actions") && game?.phase === "playing";
+  const next = others.find(({ className }) => className === "main") ?? others.find(follows) ?? others.at(-1);
+  if (next && !isTurn) next.focus();
+  else board.takeFocus();
+}
+
+function drawAll() {
   const isPreview = drawPreview();
   if (!game) return;
   const isLast = isCurrent();
@@ -540,7 +564,7 @@ function drawPlayers() {
 /** Return what is shown of a player; the name may be that of a record which the game continues. */
 function playerText(name, isEngine) {
   if (!isEngine) return name === "Human" ? _("You") : _("{name} (you)", { name });
-  return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${game.level})` : name;
+  return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${rankName(game.level)})` : name;
 }
 
 function drawButtons(mayPlay) {
@@ -715,6 +739,15 @@ setInterval(() => {
 function say(text) {
   announced = text;
   element("status").textContent = text;
+}
+
+/** Return why the server refuses something; the rules' reasons are told in the reader's language. */
+function refusalText({ message, reason, vertex }) {
+  const texts = {
+    occupied: _("{vertex} is occupied.", { vertex }), ko: _("{vertex} retakes a ko.", { vertex }),
+    superko: _("{vertex} repeats an earlier position.", { vertex }), suicide: _("{vertex} is suicide.", { vertex }),
+  };
+  return texts[reason] ?? message;
 }
 
 function hideError() {

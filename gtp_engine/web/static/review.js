@@ -3,7 +3,8 @@
 
 import { lossClass, lossText } from "./board.js";
 import { _, ngettext } from "./language.js";
-import { Continuation, Quiz, boardAfter, colorName, mistakeMarks, mistakeText, noRankText, peopleTexts, rankText } from "./lessons.js";
+import { Continuation, Quiz, boardAfter, mistakeMarks, mistakeText, noRankText, peopleTexts, rankText } from "./lessons.js";
+import { colorName } from "./names.js";
 import { positionsOf } from "./position.js";
 
 const COLORS = { B: "black", W: "white" };
@@ -147,7 +148,7 @@ export class Review {
   drawRanks(order) {
     const told = order.map((color) => [color, this.found.players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
     const lines = told.map(([color, { estimate, note }]) => {
-      const text = estimate ? `${rankText(estimate, colorName(color), COLORS[color] === this.game.human)}.` : noRankText(colorName(color));
+      const text = estimate ? rankText(estimate, colorName(color), COLORS[color] === this.game.human) : noRankText(colorName(color));
       return Object.assign(document.createElement("p"), { className: estimate ? "rank" : "soft", textContent: text });
     });
     if (told.some(([, { estimate }]) => estimate)) {

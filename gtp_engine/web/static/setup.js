@@ -1,6 +1,7 @@
 // The dialog for a new game: three questions, and more for those who want it. What was chosen is chosen again.
 
 import { _ } from "./language.js";
+import { rulesNames } from "./names.js";
 
 /** The ranks of people, the strongest first: [name, text]. */
 export const ranks = () => Array.from({ length: 9 }, (__, number) => [`${9 - number}d`, _("{rank} dan", { rank: 9 - number })])
@@ -9,12 +10,6 @@ const levels = () => [["max", _("full strength")], ...ranks()];
 const HANDICAP_KOMI = 0.5;
 const USUAL_RULES = "chinese";
 const CHOICES = "setup"; // the key of what was chosen last
-const RULES = { // names under which people know the rule sets; others with the same rules are left out
-  chinese: () => _("Chinese"), japanese: () => _("Japanese, Korean"), aga: () => _("American, British, French"),
-  "new-zealand": () => _("New Zealand"), ing: () => _("Ing"), "tromp-taylor": () => _("Tromp-Taylor"),
-  "chinese-ogs": () => _("Chinese, as servers have it"), "aga-button": () => _("American with a button"),
-  "stone-scoring": () => _("Ancient, stones count"), "ancient-territory": () => _("Ancient, territory counts"), cgos: () => "CGOS",
-};
 
 export class Setup {
   /** The dialog `dialog`; `onStart(message)` gets the request for a new game. */
@@ -41,8 +36,8 @@ export class Setup {
     const { elements } = this.form;
     this.form.querySelector("#level-row").hidden = !levels;
     if (this.komi.size) return;
-    const known = Object.keys(RULES).filter((name) => rules.some((each) => each.name === name));
-    elements.rules.append(...known.map((name) => new Option(RULES[name](), name, name === USUAL_RULES, name === USUAL_RULES)));
+    const known = Object.keys(rulesNames).filter((name) => rules.some((each) => each.name === name));
+    elements.rules.append(...known.map((name) => new Option(rulesNames[name](), name, name === USUAL_RULES, name === USUAL_RULES)));
     this.komi = new Map(rules.map(({ name, komi }) => [name, komi]));
     this.changed("rules");
     this.recall();

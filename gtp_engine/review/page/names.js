@@ -1,0 +1,29 @@
+// Names of colours, ranks and rule sets in the reader's language.
+
+import { _ } from "./language.js";
+
+/** Return the name of a colour, "B" or "W". */
+export function colorName(color) {
+  return color === "B" ? _("Black") : _("White");
+}
+
+/** Return a rank such as "5k" as the field writes it: 5級. */
+export function rankName(rank) {
+  const number = rank.slice(0, -1);
+  return rank.endsWith("d") ? _("{number}d", { number }) : _("{number}k", { number });
+}
+
+/** The names under which people know the rule sets, by KataGo's names; others with the same rules are left out. */
+export const rulesNames = {
+  chinese: () => _("Chinese"), japanese: () => _("Japanese, Korean"), aga: () => _("American, British, French"),
+  "new-zealand": () => _("New Zealand"), ing: () => _("Ing"), "tromp-taylor": () => _("Tromp-Taylor"),
+  "chinese-ogs": () => _("Chinese, as servers have it"), "aga-button": () => _("American with a button"),
+  "stone-scoring": () => _("Ancient, stones count"), "ancient-territory": () => _("Ancient, territory counts"), cgos: () => "CGOS",
+};
+
+/** Return the name of a rule set as records write it, or as JSON where it has none. */
+export function rulesName(rules) {
+  const name = rules.toLowerCase();
+  const known = rulesNames[{ nz: "new-zealand", goe: "ing" }[name] ?? name];
+  return known ? known() : rules.startsWith("{") ? _("rules of its own") : rules;
+}
