@@ -33,6 +33,7 @@ from gtp_engine.errors import WorkerError, problem, shown, shown_path
 from gtp_engine.files import locked, replacing
 from gtp_engine.kernel_cache import PACKAGE, keep_apart
 from gtp_engine.workers.worker_pool import (
+    PLACED,
     TaskRunner,
     TellMessage,
     WorkerJob,
@@ -180,7 +181,7 @@ class RayHost:
             num_cpus=self._job.threads, memory=self._bytes, scheduling_strategy="SPREAD", name=_unique(name)
         )(RayWorker).remote(name, self._job.title if self._job.calls_kernels else None)
         offer = WorkerOffer([self._makers[number % len(self._makers)]], self._versions, self._sent)
-        return _ActorStation(self._ray, actor, actor.begin.remote(offer, number, life), tell)
+        return _ActorStation(self._ray, actor, [actor.placed.remote(), actor.begin.remote(offer, number, life)], tell)
 
     def capacity(self) -> int:
         """Return for how many workers the machines of the cluster have cores and memory, if they do nothing else."""
@@ -204,11 +205,12 @@ def _unique(name: str) -> str:
 class _ActorStation:
     """An actor seen from here."""
 
-    def __init__(self, ray: Any, actor: Any, begun: Any, tell: TellMessage) -> None:
+    def __init__(self, ray: Any, actor: Any, begun: Iterable[Any], tell: TellMessage) -> None:
         self._ray: Final = ray
         self._actor: Final = actor
         self._tell: Final = tell
-        self._follow(begun)
+        for reference in begun:
+            self._follow(reference)
 
     def send(self, number: int, task: Any) -> None:
         try:
@@ -400,6 +402,10 @@ class RayWorker:
 
     def __repr__(self) -> str:
         return f"Tengen {self._name}"
+
+    def placed(self) -> WorkerMessage:
+        """Say that Ray has found room for it."""
+        return PLACED
 
     def begin(self, offer: WorkerOffer, number: int, life: int) -> WorkerMessage:
         """Become worker `number`."""

@@ -18,6 +18,7 @@ All that a pool knows belongs to one thread, which takes events from a queue: ta
 
 import contextlib
 import heapq
+import math
 import os
 import statistics
 import threading
@@ -58,10 +59,16 @@ HANGING: Final = 20.0
 
 _LEAST_MINUTES: Final = 10.0
 """Minutes that it may be at one in any case, unless TENGEN_WORKER_MINUTES names another number; 0: as long as it likes.
-The first task of a machine compiles kernels, which takes minutes where many do so at once."""
+The first task of a machine compiles kernels, which takes minutes where many do so at once.
+
+As long as no task is done, a worker may be HANGING times as long at one, and twice as long after each that is ended so:
+tasks may take hours.  While it is being made, it may always take as long as at first."""
 
 _REMEMBERED: Final = 101
 """Durations of tasks, the last ones, of which the median is taken."""
+
+_LONGEST_WAIT: Final = 3600.0
+"""Seconds between two looks at the workers: no system waits for any number."""
 
 HERE: Final = "this machine"
 """What stands for the name of a machine where there is only this one."""
@@ -120,6 +127,10 @@ class WorkerJob:
 # At the worker's end
 
 
+class _Placed(NamedTuple):
+    pass
+
+
 class _Ready(NamedTuple):
     node: str
     is_warm: bool
@@ -145,13 +156,17 @@ class _Lost(NamedTuple):
     reason: str
 
 
+PLACED: Final = _Placed()
+
+
 def lost(reason: str) -> "WorkerMessage":
     """Return the message that a worker is gone."""
     return _Lost(reason)
 
 
-WorkerMessage = _Ready | _Refused | _Answered | _Failed | _Lost
-"""What a worker tells: first that it is ready or why it is not; then answers.  The last is told when it is gone."""
+WorkerMessage = _Placed | _Ready | _Refused | _Answered | _Failed | _Lost
+"""What a worker tells: that there is a process which becomes it, that it is ready or why it is not; then answers.  The
+last is told when it is gone."""
 
 
 class TaskRunner:
@@ -250,7 +265,7 @@ class _NumberedWorker:
     life: int = 0  # how many of its workers were ready and are lost
     failures: int = 0  # in a row
     entries: dict[int, _Entry[Any, Any]] = field(default_factory=dict)
-    since: float = 0.0  # when it began with the first of them
+    since: float = math.inf  # when it began with the first of them, or to be made
 
 
 class _Told(NamedTuple):
@@ -292,7 +307,8 @@ class WorkerPool(Generic[Task, Answer]):
         self._paused: Final[list[tuple[float, int]]] = []
         self._noted: Final[dict[str, float]] = {}
         self._tasks = 0
-        self._least_seconds: Final = 60 * least_minutes()
+        self._least_seconds: Final = 60 * least_minutes() or math.inf
+        self._first_seconds = HANGING * self._least_seconds
         self._durations: Final[deque[float]] = deque(maxlen=_REMEMBERED)
         self._error: TengenError | None = None
         self._is_over = False
@@ -366,9 +382,9 @@ class WorkerPool(Generic[Task, Answer]):
     def _seconds_to_wait(self) -> float | None:
         times = [when for when, _ in self._paused[:1]] + [self._look_again] * self._is_growing
         times += [self._tell_again] * self._has_machines
-        if (patience := self._patience()) is not None:
-            times += [seat.since + patience for seat in self._seats if seat.entries]
-        return max(0.0, min(times) - time.monotonic()) if times else None
+        times += [seat.since + self._patience(seat) for seat in self._seats]
+        first = min(times, default=math.inf)
+        return min(_LONGEST_WAIT, max(0.0, first - time.monotonic())) if first < math.inf else None
 
     def _drop_events(self) -> None:
         with contextlib.suppress(Empty):
@@ -390,6 +406,9 @@ class WorkerPool(Generic[Task, Answer]):
                 self._answer(seat, start, message)
             case _ if start != seat.starts:
                 return  # of a worker that is lost already
+            case _Placed():
+                if seat.node is None:  # else Ray has told this later than that it is ready
+                    seat.since = time.monotonic()
             case _Ready():
                 self._seat_is_ready(seat, message)
             case _Refused():
@@ -446,7 +465,7 @@ class WorkerPool(Generic[Task, Answer]):
         tally = self.nodes[message.node]
         tally.workers += 1
         tally.waiting += [(seat, seat.starts)] * self._job.ahead
-        seat.node = message.node
+        seat.node, seat.since = message.node, math.inf
         self._let_work(tally)
 
     def _let_work(self, tally: NodeTally) -> None:
@@ -459,19 +478,23 @@ class WorkerPool(Generic[Task, Answer]):
             tally.first = tally.waiting.pop(0)
             self._idle.append(tally.first)
 
-    def _patience(self) -> float | None:
-        """Return the seconds that a worker may be at a task, None as long as no worker has done any, or for ever."""
-        if not self._durations or not self._least_seconds:
-            return None
-        return max(self._least_seconds, HANGING * self._usual())
+    def _patience(self, seat: _NumberedWorker) -> float:
+        """Return the seconds that a worker may be at a task, or at being made."""
+        if seat.node is None:
+            return HANGING * self._least_seconds
+        return max(self._least_seconds, HANGING * self._usual()) if self._durations else self._first_seconds
 
     def _end_hanging(self) -> None:
-        """End workers that are far longer at a task than others were."""
-        patience, now = self._patience(), time.monotonic()
+        """End workers that are far longer at a task than others were, or at becoming one."""
         for seat in self._seats:
-            if patience is not None and seat.entries and now >= seat.since + patience:
-                taken, usual = (f"{seconds:.{int(seconds < 10)}f} s" for seconds in (now - seat.since, self._usual()))
-                self._seat_failed(seat, f"has been at a task for {taken} (usual: {usual}) and is ended", seat.node)
+            taken = time.monotonic() - seat.since
+            if taken < self._patience(seat):
+                continue
+            reason = "has been starting" if seat.node is None else "has been at a task"
+            usual = f" (usual: {_seconds(self._usual())})" if self._durations and seat.node is not None else ""
+            if seat.node is not None and not self._durations:
+                self._first_seconds *= 2
+            self._seat_failed(seat, f"{reason} for {_seconds(taken)}{usual} and is ended", seat.node)
 
     def _usual(self) -> float:
         return statistics.median(self._durations)
@@ -486,6 +509,7 @@ class WorkerPool(Generic[Task, Answer]):
         if seat.station is not None:
             seat.station.end()
         seat.starts += 1  # what it tells from now on is that it has ended
+        seat.since = math.inf
         seat.failures = 0 if self._gives_up_task(seat, reason) else seat.failures + 1
         seat.station = None
         if seat.node is not None:
@@ -544,7 +568,7 @@ class WorkerPool(Generic[Task, Answer]):
         seat.failures = 0
         now = time.monotonic()
         self._durations.append(now - seat.since)
-        seat.since = now
+        seat.since = now if seat.entries else math.inf
         tally = self.nodes[seat.node]
         tally.answers += 1
         self._idle.append((seat, start))
@@ -574,6 +598,10 @@ def least_minutes() -> float:
     except ValueError:
         pass
     raise ConfigError(problem(f"TENGEN_WORKER_MINUTES {shown(text)}", expected="minutes, or 0 for as long as it takes"))
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.{int(seconds < 10)}f} s"
 
 
 def _holds(seat: _NumberedWorker, start: int) -> bool:
@@ -628,7 +656,9 @@ class _ProcessHost:
     def start(self, number: int, life: int, tell: TellMessage) -> _ProcessStation:
         make, title = self._job.makers[number % len(self._job.makers)], self._job.title
         kernels = title if self._job.calls_kernels else None
-        return _ProcessStation(start_worker(_serve, make, WorkerPlace(number, life), kernels, duplex=True), tell)
+        worker = start_worker(_serve, make, WorkerPlace(number, life), kernels, duplex=True)
+        tell(PLACED)
+        return _ProcessStation(worker, tell)
 
     def capacity(self) -> int:
         return 1

@@ -2,8 +2,9 @@
 
 The cluster has four nodes of one core, all on this machine.  Reviews, self-play and matches take turns, with evaluators
 and engines of the tests, which take next to no time: what counts is how often they are killed.  Every 5 to 30 seconds
-a worker is killed, or a node, which another one replaces some seconds later.  Prints each kill, a line for each round,
-and a summary; the exit code is 1 if anything is missing, double, or not the same.
+a worker is killed, or stopped, so that it hangs until it is ended after half a minute at least; or a node is killed,
+which another one replaces some seconds later.  Prints each of these, a line for each round, and a summary; the exit
+code is 1 if anything is missing, double, or not the same.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from typing import Any
 
 from fake_evaluators import FakeEvaluator
 from puct_support import AreaEvaluator
+from ray_support import small_cluster
 
 from gtp_engine import Config, Game, Move, Rules
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -51,7 +53,9 @@ NODES = 4
 RECORDS, MOVES, BLOCKS, GAMES = 6, 24, 20, 30
 """Work of a round."""
 PAUSES = (5.0, 30.0)
-SHARE_OF_NODES = 0.25
+SHARES = {"kills node": 0.25, "stops worker": 0.15, "kills worker": 0.6}
+HANGING_MINUTES = 0.5
+OPTIONS = {"object_store_memory": 200_000_000}
 
 CONFIG = seeded(Config().with_values({"search.threads": 1}))
 EFFORT = Effort(visits=4)
@@ -74,32 +78,35 @@ class Killer:
         self._chance = random.Random(seed)
 
     def run(self, over: threading.Event) -> None:
-        """Kill at random until it is over."""
+        """Kill and stop at random until it is over."""
         while not over.wait(self._chance.uniform(*PAUSES)):
-            if self._chance.random() < SHARE_OF_NODES:
-                self._kill_node()
+            (what,) = self._chance.choices([*SHARES], [*SHARES.values()])
+            if what == "kills node":
+                self._kill_node(what)
             else:
-                self._kill_worker()
+                self._signal(what, signal.SIGSTOP if what == "stops worker" else signal.SIGKILL)
 
-    def _kill_node(self) -> None:
+    def _note(self, what: str, name: object) -> None:
+        say(f"{what} {name}")
+        self.counts[what] += 1
+
+    def _kill_node(self, what: str) -> None:
         node = self._chance.choice(sorted(self._cluster.worker_nodes, key=lambda each: each.unique_id))
-        say(f"kills node {node.node_id[:6]}")
+        self._note(what, node.node_id[:6])
         self._cluster.remove_node(node, allow_graceful=False)
-        self.counts["nodes"] += 1
         time.sleep(self._chance.uniform(0.0, 8.0))
-        self._cluster.add_node(num_cpus=1, object_store_memory=200_000_000)
+        self._cluster.add_node(num_cpus=1, **OPTIONS)
 
-    def _kill_worker(self) -> None:
+    def _signal(self, what: str, number: int) -> None:
         raylets = {each.process.pid for node in self._cluster.worker_nodes for each in node.all_processes["raylet"]}
         workers = [
             pid for pid, parent, title in processes() if parent in raylets and title.startswith("ray::RayWorker")
         ]
         if workers:
             worker = self._chance.choice(workers)
-            say(f"kills worker {worker}")
             with contextlib.suppress(ProcessLookupError):
-                os.kill(worker, signal.SIGKILL)
-                self.counts["workers"] += 1
+                os.kill(worker, number)
+                self._note(what, worker)
 
 
 def processes() -> Iterator[tuple[int, int, str]]:
@@ -195,16 +202,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    with TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as name:
+    with TemporaryDirectory() as name:
         return run(Path(name), given.minutes, given.seed)
 
 
 def run(folder: Path, minutes: float, seed: int) -> int:
     """Compute what one process finds, then let the cluster do it while it is attacked."""
-    from ray.cluster_utils import Cluster
-
-    tests = Path(__file__).resolve().parents[1]  # for the nodes
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
+    os.environ.setdefault("TENGEN_WORKER_MINUTES", f"{HANGING_MINUTES}")
     records = folder / "records"
     records.mkdir()
     write_records(records)
@@ -213,22 +217,13 @@ def run(folder: Path, minutes: float, seed: int) -> int:
     say("one process: games")
     wanted_games = matches(folder / "alone-match", None)
     say("starts the cluster")
-    head = {
-        "num_cpus": 0,
-        "include_dashboard": False,
-        "temp_dir": str(folder / "s"),
-        "object_store_memory": 200_000_000,
-    }
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    for _ in range(NODES):
-        cluster.add_node(num_cpus=1, object_store_memory=200_000_000)
-    rounds = Rounds(folder, cluster.address, minutes, wanted_reviews, wanted_games)
-    rounds.start()
-    killer = Killer(cluster, seed)
-    killer.run(rounds.over)
-    rounds.join()
-    cluster.shutdown()
-    say(f"killed: {dict(killer.counts)}; done: {dict(rounds.done)}")
+    with small_cluster(NODES, **OPTIONS) as cluster:
+        rounds = Rounds(folder, cluster.address, minutes, wanted_reviews, wanted_games)
+        rounds.start()
+        killer = Killer(cluster, seed)
+        killer.run(rounds.over)
+        rounds.join()
+    say(f"{dict(killer.counts)}; done: {dict(rounds.done)}")
     say(f"{len(rounds.wrong)} differences from one process")
     return int(bool(rounds.wrong))
 

@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from busy_machine import bound
+from busy_machine import bound, wait_until
 from ray_support import HAS_RAY, needs_ray, small_cluster
-from workers.worker_tasks import Doer, job, number_and_wait
+from workers.worker_tasks import Doer, job, number_and_wait, stop_at_first
 
 from gtp_engine import kernel_cache
 from gtp_engine.errors import TaskError, WorkerError
-from gtp_engine.workers import ray_cluster
+from gtp_engine.workers import ray_cluster, worker_pool
 from gtp_engine.workers.ray_cluster import (
     LOCAL,
     SentFolder,
@@ -248,6 +248,21 @@ def test_a_machine_that_does_not_fit_is_told_of_and_the_others_work(
         pytest.raises(WorkerError, match=r"^all workers failed 5 times in a row; the last one: node .* expected numba"),
     ):
         pool.submit(0.0).result(bound(240))
+
+
+@on_cluster
+@pytest.mark.parametrize("turn", [0, 1, 10])
+def test_a_worker_that_hangs_is_ended(cluster: Any, turn: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is made, at its first task, at a later one.  Ray asks a process to end itself; a stopped one cannot."""
+    monkeypatch.setattr(worker_pool, "HANGING", 4.0)
+    monkeypatch.setenv("TENGEN_WORKER_MINUTES", f"{bound(1.0) / 60}")
+    notes: list[str] = []
+    with open_workers(job(partial(stop_at_first, tmp_path, turn)), 2, cluster.address, note=notes.append) as pool:
+        found = [pool.submit(each) for each in range(60)]
+        assert [each.result(bound(120)) for each in found] == [each * each for each in range(60)]
+        stopped = int((tmp_path / "stopped").read_text())
+        wait_until(lambda: not Path(f"/proc/{stopped}").exists())
+    assert any("and is ended; its tasks go to others" in note for note in notes), notes
 
 
 @on_cluster

@@ -19,6 +19,7 @@ from gtp_engine.workers import worker_pool
 from gtp_engine.workers.worker_pool import (
     HERE,
     MOST_LOSSES,
+    PLACED,
     TellMessage,
     WorkerPool,
     WorkerStation,
@@ -101,20 +102,25 @@ def test_closing_ends_tasks_under_way() -> None:
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.parametrize(
+    ("turn", "reason"),
+    [
+        (0, r"has been starting for \d+ s and is ended"),
+        (1, r"has been at a task for \d+ s and is ended"),
+        (10, r"has been at a task for [\d.]+ s \(usual: 0\.\d s\) and is ended"),
+    ],
+)
 def test_a_worker_that_hangs_is_ended_and_its_task_is_done_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    turn: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It kept its task for ever.  A stopped process does not even end at SIGTERM."""
+    """It kept its task for ever; so did one that hung before any task was done.  A stopped process ignores SIGTERM."""
+    monkeypatch.setattr(worker_pool, "HANGING", 4.0)
     monkeypatch.setenv("TENGEN_WORKER_MINUTES", f"{bound(0.5) / 60}")
     notes: list[str] = []
-    with open_workers(job(partial(stop_at_first, tmp_path)), 2, note=notes.append) as pool:
+    with open_workers(job(partial(stop_at_first, tmp_path, turn)), 1, note=notes.append) as pool:
         found = [pool.submit(each) for each in range(30)]
         assert [each.result(bound(60)) for each in found] == [each * each for each in range(30)]
-    assert len(notes) == 1
-    pattern = (
-        r"a worker has been at a task for [\d.]+ s \(usual: 0\.\d s\) and is ended; its tasks go to others, and .*"
-    )
-    assert re.fullmatch(pattern, notes[0]), notes
+    assert re.fullmatch(rf"a worker {reason}; its tasks go to others, and .*", "\n".join(notes)), notes
     assert not multiprocessing.active_children()
 
 
@@ -216,22 +222,55 @@ def test_patience_is_that_of_the_tasks_before(scripted: Scripted, monkeypatch: p
         tell(_Ready(HERE, is_warm=True))
     answers = [pool.submit(word) for word in ("x", "y")]
     settled(host, 2)
-    now[0] += 86400.0  # no task is done yet, so none takes too long
+    now[0] += 190 * 60.0
     answers.append(pool.submit("z"))
     wait_until(lambda: not pool._events.qsize())
-    assert pool._patience() is None
-    host.tells[0](_Answered(host.sent[0][1], "X"))  # it took a day
+    host.tells[0](_Answered(host.sent[0][1], "X"))  # it took three hours
     settled(host, 3)
-    assert pool._patience() == 20 * 86400.0
-    now[0] += 18 * 86400.0
-    host.tells[0](_Answered(host.sent[2][1], "Z"))  # 18 days: the median is nine and a half
+    assert pool._patience(pool._seats[0]) == 20 * 190 * 60.0
+    now[0] += 18 * 190 * 60.0
+    host.tells[0](_Answered(host.sent[2][1], "Z"))  # the median is nine and a half times as long
     assert answers[2].result(bound(60)) == "Z"
     assert notes == []
-    now[0] += 200 * 86400.0
+    now[0] += 200 * 190 * 60.0
     host.tells[0](_Ready(HERE, is_warm=True))  # anything that wakes the pool
     wait_until(lambda: len(host.sent) == 4)
     assert [task for *_, task in host.sent] == ["x", "y", "z", "y"]
     assert len(notes) == 1
+
+
+def test_before_any_task_is_done_patience_grows(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers may be three hours at their first tasks, then six …: tasks that take long are done in the end."""
+    host, pool, notes = scripted
+    now = [1000.0]
+    monkeypatch.setattr(worker_pool, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    host.tells[0](PLACED)
+    host.tells[1](_Ready(HERE, is_warm=True))
+    answers = [pool.submit(word) for word in ("x", "y")]
+    settled(host, 1)
+
+    def pass_minutes(minutes: float) -> None:
+        now[0] += 60 * minutes
+        pool.submit("wake").cancel()
+        wait_until(lambda: not pool._events.qsize())
+
+    pass_minutes(199)
+    assert notes == []
+    pass_minutes(2)  # neither the one that is being made nor the other has said anything
+    wait_until(lambda: len(notes) == 2)
+    assert [note.partition(" and is ended")[0] for note in notes] == [
+        "a worker has been starting for 12060 s",
+        "a worker has been at a task for 12060 s",
+    ]
+    wait_until(lambda: len(host.tells) == 4)
+    host.tells[3](_Ready(HERE, is_warm=True))
+    settled(host, 2)
+    pass_minutes(399)
+    assert len(notes) == 2
+    host.tells[3](_Answered(host.sent[1][1], "X"))
+    settled(host, 3)
+    host.tells[3](_Answered(host.sent[2][1], "Y"))
+    assert [each.result(bound(60)) for each in answers] == ["X", "Y"]
 
 
 def test_machines_that_join_late_get_workers(scripted: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:

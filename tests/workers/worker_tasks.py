@@ -49,19 +49,23 @@ def fail_at_first(folder: Path, place: WorkerPlace) -> Callable[[int], int]:
     return lambda number: number * number
 
 
-def stop_at_first(folder: Path, place: WorkerPlace) -> Callable[[int], int]:
-    """Return a worker that squares; the first one of all stops in the middle of its tenth task."""
+def stop_at_first(folder: Path, turn: int, place: WorkerPlace) -> Callable[[int], int]:
+    """Return a worker that squares; the first one of all stops in the middle of a task, for 0 while it is made."""
     done = 0
+
+    def stop_in_turn() -> None:
+        mark = folder / "stopped"
+        if done == turn and not mark.exists():
+            mark.write_text(f"{os.getpid()}")
+            os.kill(os.getpid(), signal.SIGSTOP)
 
     def square(number: int) -> int:
         nonlocal done
         done += 1
-        mark = folder / "stopped"
-        if done == 10 and not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGSTOP)
+        stop_in_turn()
         return number * number
 
+    stop_in_turn()
     return square
 
 
