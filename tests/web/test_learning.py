@@ -67,9 +67,9 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             size = {"width": 390, "height": 844} if touch else {}
             page = await windows.page(f"http://127.0.0.1:{port}/", touch=touch, **size)
             await reviewed(page)
-            assert "You played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
+            assert "Black played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
             assert "White: no rank. It takes 24 moves of an even game on 19x19." in await page.inner_text("#ranks")
-            assert (await page.locator("#mistakes h4").all_inner_texts())[0] == "Your mistakes (Black)"
+            assert (await page.locator("#mistakes h4").all_inner_texts())[0] == "Mistakes of Black"
             await page.click("#mistakes button >> nth=0")
             await until(page, "document.querySelector('#number').innerText === '0 / 6'")
             text = await page.inner_text("#mistake")
@@ -92,6 +92,11 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             await page.get_by_role("button", name="Stop").click()
             await until(page, "document.querySelector('#number').innerText === '0 / 6'")
+            await page.get_by_role("button", name="White: Bob", exact=True).click()
+            titles = await page.locator("#mistakes h4").all_inner_texts()
+            assert titles == ["Mistakes of White", "Mistakes of Black"], "of two others, neither is the person"
+            await page.click(".quiz-start")
+            assert (await page.inner_text(".quiz-text")).startswith("White to play."), "only one side's were asked for"
 
     chromium.run(test)
 

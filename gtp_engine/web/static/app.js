@@ -563,7 +563,8 @@ function drawPlayers() {
 
 /** Return what is shown of a player; the name may be that of a record which the game continues. */
 function playerText(name, isEngine) {
-  if (!isEngine) return name === "Human" ? _("You") : _("{name} (you)", { name });
+  const isRecord = game.opened && game.phase === "finished"; // between others, perhaps
+  if (!isEngine && !(isRecord && name !== "Human")) return name === "Human" ? _("You") : _("{name} (you)", { name });
   return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${rankName(game.level)})` : name;
 }
 

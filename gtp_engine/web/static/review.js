@@ -3,12 +3,13 @@
 
 import { lossClass, lossText } from "./board.js";
 import { _, ngettext } from "./language.js";
-import { Continuation, Quiz, boardAfter, mistakeMarks, mistakeText, noRankText, peopleTexts, rankText } from "./lessons.js";
+import { Continuation, Quiz, boardAfter, mistakeMarks, mistakeText, noRankText, otherColor, peopleTexts, rankText } from "./lessons.js";
 import { colorName } from "./names.js";
 import { positionsOf } from "./position.js";
 
 const COLORS = { B: "black", W: "white" };
 const TYPES = { html: "text/html", sgf: "application/x-go-sgf" };
+const UNNAMED = "Human"; // what the server calls a person whose name is not known
 const SHORT_LINE = 6; // moves of a continuation in the list
 
 /** Save a file that the page holds. */
@@ -30,6 +31,7 @@ export class Review {
     this.found = null; // the server's last message about the review of the game
     this.game = null;
     this.preview = null; // what the board shows instead of the game: {rows, last, numbers, marks, places}
+    this.readers = {}; // by games that were opened: whose mistakes come first, "B" or "W"
     this.mistake = null; // the one whose continuations are offered
     this.continuation = new Continuation(() => this.show(this.mistake, this.continuation, { isSolved: true }));
     this.quiz = new Quiz(this.find("#quiz"), {
@@ -133,7 +135,8 @@ export class Review {
       this.quiz.offer("", []);
       return;
     }
-    const order = game.human === "white" ? ["W", "B"] : ["B", "W"];
+    const order = this.order;
+    this.drawReaders();
     this.find("#accuracy").tBodies[0].replaceChildren(...order.map((color) => playerRow(color, found.players[color])));
     this.find("#phases").replaceChildren(...order.map((color) => phasesText(color, found.players[color])));
     this.drawRanks(order);
@@ -145,10 +148,40 @@ export class Review {
     this.quiz.offer(game.id, own.map((mistake) => ({ ...this.mistakeOf(mistake), ...lessons.get(mistake.number) })));
   }
 
+  /** The player whose review it is, who comes first, and the other one: the person, or who was chosen in a game of others. */
+  get order() {
+    const { id, human, opened } = this.game;
+    const first = (opened && this.readers[id]) || (human === "white" ? "W" : "B");
+    return [first, otherColor(first)];
+  }
+
+  /** Whether a colour, "B" or "W", is the person's. */
+  isYou(color) {
+    const { human, names, opened } = this.game;
+    return COLORS[color] === human && (!opened || names[human] === UNNAMED);
+  }
+
+  /** Let the reader of a game between others choose whose mistakes to learn from. */
+  drawReaders() {
+    const box = this.find("#readers");
+    const { id, names, opened } = this.game;
+    box.hidden = !opened || this.quiz.isAsking;
+    while (box.children.length < 2) box.append(document.createElement("button"));
+    [...box.children].forEach((button, index) => {
+      const color = "BW"[index];
+      button.textContent = names[COLORS[color]] === UNNAMED ? colorName(color) : `${colorName(color)}: ${names[COLORS[color]]}`;
+      button.setAttribute("aria-pressed", String(this.order[0] === color));
+      button.onclick = () => {
+        this.readers[id] = color;
+        this.onPreview();
+      };
+    });
+  }
+
   drawRanks(order) {
     const told = order.map((color) => [color, this.found.players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
     const lines = told.map(([color, { estimate, note }]) => {
-      const text = estimate ? rankText(estimate, colorName(color), COLORS[color] === this.game.human) : noRankText(colorName(color));
+      const text = estimate ? rankText(estimate, colorName(color), this.isYou(color)) : noRankText(colorName(color));
       return Object.assign(document.createElement("p"), { className: estimate ? "rank" : "soft", textContent: text });
     });
     if (told.some(([, { estimate }]) => estimate)) {
@@ -181,7 +214,7 @@ export class Review {
     order.forEach((color, place) => {
       const mistakes = this.found.mistakes[color];
       const [title, list] = lists.children[place].children;
-      const name = this.game.human === COLORS[color] ? _("Your mistakes ({player})", { player: colorName(color) }) : _("Mistakes of {player}", { player: colorName(color) });
+      const name = this.isYou(color) ? _("Your mistakes ({player})", { player: colorName(color) }) : _("Mistakes of {player}", { player: colorName(color) });
       title.textContent = mistakes.length ? name : _("{player}: no move lost two points or more.", { player: colorName(color) });
       while (list.children.length > mistakes.length) list.lastChild.remove();
       while (list.children.length < mistakes.length) {
