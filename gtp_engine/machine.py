@@ -19,6 +19,8 @@ SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _MEMINFO: Final = Path("/proc/meminfo")
 _CGROUP: Final = Path("/sys/fs/cgroup")
+_SMALL_CORES: Final = Path("/sys/devices/cpu_atom")
+"""What Linux has on processors of Intel with cores of two kinds."""
 _MIB: Final = 1 << 20
 
 
@@ -58,6 +60,11 @@ def available_cores() -> int:
     """Return how many threads are worth starting: one for each usable core, or a container's quota if lower."""
     quota = cpu_quota(_read(_CGROUP / "cpu.max"))
     return usable_cores() if quota is None else max(1, min(usable_cores(), math.ceil(quota)))
+
+
+def has_equal_cores() -> bool:
+    """Return whether all cores are known to be equally fast; only Linux on x86-64 tells."""
+    return sys.platform == "linux" and platform.machine() == "x86_64" and not _SMALL_CORES.exists()
 
 
 def processor_name(cpuinfo: str) -> str:

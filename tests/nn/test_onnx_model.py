@@ -175,6 +175,31 @@ def test_numbers_that_come_often_get_a_session_of_their_own(network: Path, monke
 
 
 @needs_openvino
+@pytest.mark.parametrize(
+    ("size", "rows", "cores", "are_equal", "parts"),
+    [(19, 4, 2, True, 2), (19, 2, 2, True, 1), (9, 8, 2, True, 1), (19, 5, 2, True, 1), (19, 4, 3, True, 1),
+     (19, 4, 1, True, 1), (19, 8, 2, False, 1), (19, 8, 4, True, 2)],
+)  # fmt: skip
+def test_openvino_runs_large_batches_as_halves(
+    network: Path, monkeypatch: pytest.MonkeyPatch, size: int, rows: int, cores: int, are_equal: bool, parts: int
+) -> None:
+    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: are_equal)
+    spatial, globals_ = inputs(rows, size, size)
+    feeds = {"spatial": spatial, "globals": globals_}
+    dimensions = {"height": size, "width": size, "batch": rows}
+    runtime = Runtime(PROVIDERS["openvino"], "float32")
+    session = openvino_session.OpenVinoSession(str(network), runtime, dimensions, threads=cores)
+    assert len(session._requests) == parts
+    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: False)
+    whole = openvino_session.OpenVinoSession(str(network), runtime, dimensions, threads=cores)
+    for given in (feeds, {name: array[::-1].copy() for name, array in feeds.items()}, feeds):
+        expected, found = whole.run(given), session.run(given)
+        for name, array in expected.items():
+            np.testing.assert_array_equal(found[name], array)
+        assert expected["policy"].shape == (rows, 2, size * size + 1) == found["policy"].shape
+
+
+@needs_openvino
 def test_outputs_stay_as_they_are_when_the_network_runs_again(network: Path) -> None:
     """OpenVINO writes to the same memory each time."""
     model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
