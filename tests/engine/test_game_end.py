@@ -19,7 +19,7 @@ from gtp_engine.go.coords import board_points, parse_vertex, xy_to_point
 from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
 
 def make(rules: str, komi: float, **values: str) -> Engine:
@@ -445,6 +445,58 @@ def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
     decision = Decision(
         game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
+    )
+    assert game.vertex(decision.move()) == chosen
+
+
+def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float) -> SearchReport:
+    """Return a search that expects White to lead by so much, by its first move and by a pass."""
+    moves = tuple(
+        replace(move, lead_black=-(by_pass if move.point == PASS else by_move)) for move in reversed(report.moves)
+    )
+    return replace(report, lead_black=-lead, moves=moves)
+
+
+@pytest.mark.parametrize(("rules", "first", "passed_first", "longer", "passed_longer", "chosen"), [
+    ("chinese", (2.2, 2.0, 2.1), -0.1, (2.1, 2.1, 0.1), 0.1, "E4"),  # the opponent's first move is worth two points
+    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 0.6), 0.6, "E4"),  # a move that was tried seems better
+    ("japanese", (1.0, 1.5, 0.9), 1.1, (2.6, 2.7, 0.6), 0.6, "pass"),  # nothing hints at it
+    ("japanese", (1.0, 2.5, 0.9), 1.1, (1.1, 1.2, 1.0), 0.9, "pass"),  # a longer search denies it
+    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 2.4), 0.6, "pass"),  # it expects as much of a pass
+    ("chinese", (2.2, 2.0, 2.1), -0.1, None, None, "pass"),  # no time
+])  # fmt: skip
+def test_no_pass_throws_points_away_where_the_game_is_decided(
+    rules: str,
+    first: tuple[float, float, float],
+    passed_first: float,
+    longer: tuple[float, float, float] | None,
+    passed_longer: float | None,
+    chosen: str,
+) -> None:
+    """Won and lost games ended with passes that lost one to six points, on 7x7."""
+    game = Game(5, 4, PRESETS[rules], 7.0)
+    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    report = found_at_the_end(game, WHITE, (0.99, 0.99), -1.0)
+    none = np.zeros(game.board.color.size, dtype=np.float32)
+    raw = RawEvaluation(0.99, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, policy=none, ownership_black=none)
+    report = replace(report, raw=raw, moves=tuple(replace(move, selection_weight=0.0) for move in report.moves))
+    confirmed = {
+        WHITE: with_leads(replace(report, visits=16), *first),
+        BLACK: replace(report, to_play=BLACK, lead_black=-passed_first),
+    }
+    again: dict[int, SearchReport | None] = {WHITE: None, BLACK: None}
+    if longer is not None and passed_longer is not None:
+        again = {WHITE: with_leads(report, *longer), BLACK: replace(report, lead_black=-passed_longer)}
+        by_move = again[WHITE]
+        assert by_move is not None
+        again[WHITE] = replace(by_move, moves=tuple(reversed(by_move.moves)))
+    decision = Decision(
+        game,
+        confirmed[WHITE],
+        NETWORK_THRESHOLDS,
+        confirmed.__getitem__,
+        as_expected,
+        look_again=again.__getitem__,
     )
     assert game.vertex(decision.move()) == chosen
 
