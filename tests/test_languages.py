@@ -1,5 +1,6 @@
 """The languages of the interface: which one is taken, and what the catalogues make of a text."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from gtp_engine.cli import cli
 from gtp_engine.errors import TengenError
 from gtp_engine.languages import LANGUAGES, LOCALE, best_language
 
+TEXTS = ("_", "later", "ngettext")
 CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/*.po"))
 
 
@@ -133,6 +135,17 @@ def test_a_page_says_which_languages_it_speaks() -> None:
     page = languages.in_language('<html data-language="@LANGUAGE@" data-languages="@LANGUAGES@">')
     assert 'data-language="ja"' in page
     assert "&quot;ko&quot;: &quot;한국어&quot;" in page
+
+
+def test_no_text_is_given_as_an_f_string() -> None:
+    """Babel finds none on Python 3.12 and later, and warns of those among the values too."""
+    found = []
+    for path in sorted(LOCALE.parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            is_text = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TEXTS
+            if is_text and any(isinstance(part, ast.JoinedStr) for part in ast.walk(node)):
+                found.append(f"{path}:{node.lineno}")
+    assert found == []
 
 
 def test_every_text_is_in_every_catalogue() -> None:

@@ -64,7 +64,7 @@ class ScoreReport:
         sums = _(
             "Black {black}, White {white} with komi {komi}, rules {rules}",
             **points,
-            komi=f"{self.game.komi:g}",
+            komi=format(self.game.komi, "g"),
             rules=rules_text(format_rules(self.game.rules)),
         )
         how = _("estimated, {doubt}", doubt=_(self.doubt)) if self.doubt else _("counted")

@@ -188,7 +188,7 @@ class TerminalGame:
             clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
             lines.append("  " + ngettext("{count} captured", "{count} captured", game.captures[color]) + clock)
         rules, stones = rules_text(game.rules.preset_name() or _("custom")), session.settings.stones
-        facts = [_("{rules} rules, komi {komi}", rules=rules, komi=f"{game.komi:g}")]
+        facts = [_("{rules} rules, komi {komi}", rules=rules, komi=format(game.komi, "g"))]
         lines.append(", ".join([*facts, *([_("handicap {stones}", stones=stones)] if stones else [])]))
         if game.last_move is not None:
             move = {"color": _title(game.last_move.color), "vertex": game.vertex(game.last_move.point)}
@@ -605,7 +605,7 @@ class LessonGame:
             "{player} to play. {move} was played here and lost {points} points. Find a better move.",
             player=_title(parse_color(self._color)),
             move=move["vertex"],
-            points=f"{move['points_lost']:.1f}",
+            points=format(move["points_lost"], ".1f"),
         )
         tries, message = 0, ask
         typed = self._ask(lesson, [], message)
@@ -633,7 +633,9 @@ class LessonGame:
                 return "later" if tries else "first"
             else:
                 tries += 1
-                text = _("{move} loses {points} points.", move=answer["vertex"], points=f"{answer['points_lost']:.1f}")
+                text = _(
+                    "{move} loses {points} points.", move=answer["vertex"], points=format(answer["points_lost"], ".1f")
+                )
                 typed = self._play_out(lesson, answer, text) or self._ask(lesson, [], ask)
         return None
 

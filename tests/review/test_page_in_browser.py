@@ -247,6 +247,8 @@ def test_mistakes_are_solved_on_the_page_without_a_server(
         assert "1 of 1 solved, 0 at the first try." in await page.inner_text("#quiz")
         assert "Over 1 game: 1 of 1 positions solved, 0 at the first try." in await page.inner_text("#quiz")
         await page.reload()
+        while not await page.evaluate("localStorage.length"):  # Chromium may reload before it has kept the result
+            await page.reload()
         await page.click("#reader-W")
         await page.click(".quiz-start")
         await page.click(point(lessons["moves"][1]["best"]))

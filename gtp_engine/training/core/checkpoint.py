@@ -93,8 +93,8 @@ def write_values(path: Path, values: dict[str, Any], what: str) -> None:
     torch.save(values, content)
     with writing(path, ModelError, what):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(content.getbuffer())
+        with replacing(path) as unfinished, content.getbuffer() as view:
+            unfinished.write_bytes(view)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
