@@ -1,0 +1,145 @@
+"""What else there is on the page, by fingers, on a phone that is upright and then on its side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from web.browser import Chromium, Windows, needs_browser, open_record, until
+from web.page_support import MY_MOVE, new_game, server
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+pytestmark = needs_browser
+
+NUMBER = "document.querySelector('#number').innerText"
+SOUNDS = """() => {
+  window.sounds = 0;
+  const start = AudioBufferSourceNode.prototype.start;
+  AudioBufferSourceNode.prototype.start = function (...rest) {
+    window.sounds += 1;
+    return start.apply(this, rest);
+  };
+}"""
+DROP = """(record) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([record], 'game.sgf'));
+  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+}"""
+
+
+async def tap(page: "Page", selector: str) -> None:
+    await page.locator(selector).first.tap()
+
+
+async def tap_point(page: "Page", vertex: str) -> None:
+    await tap(page, f"#board .point[aria-label^='{vertex},']")
+
+
+async def nothing_is_cut_off(page: "Page") -> None:
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    buttons = "[...document.querySelectorAll('button')].filter((each) => each.checkVisibility())"
+    cut = f"{buttons}.filter((each) => each.scrollWidth > each.clientWidth + 1)"
+    assert await page.evaluate(f"{cut}.map((each) => each.textContent)") == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)], ids=["upright", "on-its-side"])
+def test_everything_is_done_by_fingers(chromium: Chromium, tmp_path: Path, width: int, height: int) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/", width=width, height=height, touch=True)
+            await new_game(page, size="9", human="B")
+            await page.evaluate(SOUNDS)
+            await sounds(page)
+            await moves(page)
+            await study(page)
+            await library(page)
+            await settings_last(page)
+
+    chromium.run(test)
+
+
+async def sounds(page: "Page") -> None:
+    """Each stone is heard, unless that is turned off."""
+    await until(page, MY_MOVE)
+    await tap_point(page, "E5")
+    await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE} && sounds >= 1")
+    heard = await page.evaluate("sounds")
+    await tap(page, "#preferences summary")
+    await tap(page, "[name=sound]")
+    await tap(page, "#back")
+    await tap(page, "#forward")
+    assert await page.evaluate("sounds") == heard
+    await tap(page, "[name=sound]")
+    await tap(page, "#back")
+    await tap(page, "#forward")
+    await until(page, f"sounds > {heard}")
+
+
+async def moves(page: "Page") -> None:
+    """Use a hint, undo and redo, another move in the past, a comment, a mark, the score."""
+    await tap(page, "#hint")
+    await until(page, "document.querySelector('#status').innerText.startsWith('Hint: ')")
+    await tap(page, "#undo")
+    await until(page, f"{NUMBER} === '0 / 2'")
+    await tap(page, "#redo")
+    await until(page, f"{NUMBER} === '2 / 2'")
+    await tap(page, "#first")
+    await tap_point(page, "C3")
+    await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE}")
+    await page.fill("#comment", "another corner")
+    await tap(page, "#edit")
+    await tap(page, "label:has([value=circle])")
+    await tap_point(page, "C3")
+    await until(page, "document.querySelectorAll('#board .mark.circle').length === 1")
+    await nothing_is_cut_off(page)
+    await tap(page, "#edit")
+    await page.evaluate(DROP, "(;SZ[5]KM[0.5]RU[Chinese]RE[?];B[cc];W[ac];B[bb];W[bd];B[];W[])")
+    await until(page, "!document.querySelector('#score').hidden")
+    assert (await page.inner_text("#tally")).split()[:3] == ["Black", "White", "Territory"]
+    await nothing_is_cut_off(page)
+
+
+async def study(page: "Page") -> None:
+    """Look at the analysis with a continuation on the board, and at an opening."""
+    await open_record(page, "(;SZ[9]PB[Lee]PW[Cho];B[gc];W[cg];B[ee])")
+    await until(page, f"{NUMBER} === '3 / 3'")
+    await tap(page, "#analyse")
+    await until(page, "document.querySelector('#moves td:last-child')?.innerText")
+    await tap(page, "#moves tbody tr")
+    await until(page, "document.querySelectorAll('#board .in-line').length > 1")
+    await nothing_is_cut_off(page)
+    await tap(page, "#analyse")
+    await open_record(page, "(;SZ[9])")
+    await until(page, f"{NUMBER} === '0 / 0'")
+    await tap(page, "#openings summary")
+    await until(page, "document.querySelectorAll('#openings tbody button').length")
+    await tap(page, "#openings tbody button")
+    await until(page, "document.querySelector('#opening-path').innerText")
+    await nothing_is_cut_off(page)
+    await tap(page, "#opening-leave")
+
+
+async def library(page: "Page") -> None:
+    """Find a game, name and share it."""
+    await tap(page, "#games")
+    await page.fill("#game-search", "lee")
+    await until(page, "document.querySelectorAll('#game-list li').length === 1")
+    await tap(page, "#game-list li > div button")
+    await page.fill("#title", "Club evening")
+    await tap(page, "#naming .main")
+    await until(page, "document.querySelector('#game-list').innerText.includes('Club evening')")
+    await nothing_is_cut_off(page)
+    await tap(page, "#game-list .game")
+    await until(page, f"{NUMBER} === '3 / 3'")
+    await tap(page, "#share")
+    await until(page, "document.querySelector('#link-watch').value.includes('#game=')")
+    await tap(page, "#links-close")
+
+
+async def settings_last(page: "Page") -> None:
+    await page.select_option("[name=numbers]", "all")
+    await page.select_option("#language", "ko")
+    await until(page, f"document.documentElement.lang === 'ko' && {NUMBER} === '3 / 3'")
+    assert await page.locator("#board .number").all_text_contents() == ["1", "2", "3"]
+    await nothing_is_cut_off(page)
