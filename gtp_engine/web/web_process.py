@@ -7,6 +7,7 @@ any of their bytes is read.
 
 import asyncio
 import gzip
+import hashlib
 import json
 import logging
 import os
@@ -90,7 +91,7 @@ _TYPES: Final = {
 }
 
 _CACHING: Final = "no-cache"
-"""A browser asks each time: after an update, no old file may remain."""
+"""A browser asks each time: after an update, no old file may remain; what it has already is not sent again."""
 
 MAX_CONNECTIONS: Final = 512
 """Connections at once: half of the files that a process may usually open."""
@@ -283,12 +284,15 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
 def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     charset = None if kind == _TYPES[".png"] else "utf-8"
     packed = gzip.compress(body, mtime=0)
+    tag = hashlib.sha256(body).hexdigest()[:16]
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if "token" in request.query:  # now in a cookie, and out of the browser's history
             here = request.path.rpartition("/")[2] or "./"  # a proxy may have taken a prefix off
             return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": here})
-        headers = {"Cache-Control": _CACHING, "Vary": "Accept-Encoding"}
+        headers = {"Cache-Control": _CACHING, "Vary": "Accept-Encoding", "ETag": f'W/"{tag}"'}
+        if any(known.value == tag for known in request.if_none_match or ()):
+            return web.Response(status=HTTPStatus.NOT_MODIFIED, headers=headers)
         if len(packed) < len(body) and "gzip" in request.headers.get("Accept-Encoding", ""):
             return web.Response(
                 body=packed, content_type=kind, charset=charset, headers=headers | {"Content-Encoding": "gzip"}

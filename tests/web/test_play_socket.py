@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import os
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,11 +21,13 @@ from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.play import GameSession
+from gtp_engine.review.finished_reviews import PAGE_PARTS
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.web import open_games, saved_games
 from gtp_engine.web.engine_host import EngineHost
 from gtp_engine.web.open_games import OpenGames
 from gtp_engine.web.saved_games import JsonFileError, JsonFiles, SavedGame, SavedGames, new_id, words_of
+from gtp_engine.web.web_process import FOLDER
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
@@ -384,6 +387,10 @@ def test_the_page_and_its_parts() -> None:
             for name, kind in (("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
                 response = await client.get(f"/{name}")
                 assert (response.status, response.content_type) == (200, kind)
+                known = {"If-None-Match": response.headers["ETag"]}
+                assert (await client.get(f"/{name}", headers=known)).status == 304, "sent again at each visit"
+            modules = {file.name for folder in (FOLDER, PAGE_PARTS) for file in folder.glob("*.js")} - {"page.js"}
+            assert set(re.findall(r'="(\w+\.js)"', text)) == modules, "which load one after the other otherwise"
             assert (await client.post("/", data=b"x")).status == 405
             socket = await client.ws_connect("/play")
             await socket.send_str("x" * (2 << 20))
