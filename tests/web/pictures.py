@@ -40,6 +40,15 @@ PROBLEM: Final = (
 )
 """Two points of an eye space of three are no eyes yet."""
 
+LECTURE: Final = (
+    "(;SZ[9]KM[7]RU[Chinese]PB[Lee]PW[Cho]RE[W+R];B[ee];W[ec];B[dg](;W[gd]C[White takes the right side. What if it were "
+    "the left one? See the other line.]LB[cd:A][ge:B]TR[ee];B[fb];W[eb](;B[fc];W[cc])(;B[gc];W[cc];B[hd]))"
+    "(;W[cd];B[gd](;W[gg])(;W[hc];B[fc])))"
+)
+"""A record with variations, a comment and marks."""
+
+LANGUAGES: Final = ("zh-Hans", "zh-Hant", "ja", "ko")
+
 VISITS: Final = 2000
 """Visits of the analysis that is shown."""
 
@@ -141,6 +150,44 @@ async def take_study(windows: Windows, address: str) -> None:
     await page.close()
 
 
+async def take_lecture(windows: Windows, address: str) -> None:
+    """Write the pictures of a record that is edited and shared, of a new game, and of a phone on its side."""
+    page = await windows.page(address, width=1180, height=760)
+    await page.click("#more summary")
+    await page.screenshot(path=PICTURES / "web-new.png")
+    await open_game(page, LECTURE)
+    await until(page, "document.querySelector('#number').innerText.startsWith('8')", 300)
+    for _ in range(4):
+        await page.click("#back")
+    await page.click("#edit")
+    await page.screenshot(path=PICTURES / "web-edit.png")
+    await page.click("#share")
+    await until(page, "document.querySelector('#link-watch').value")
+    await page.screenshot(path=PICTURES / "web-share.png")
+    await page.close()
+    page = await windows.page(address, width=844, height=390, touch=True)
+    await open_game(page, RECORD)
+    await until(page, "document.querySelector('#number').innerText === '8 / 8'", 300)
+    await page.click("#hint")
+    await until(page, "document.querySelectorAll('#board .candidate').length > 1", 300)
+    await page.screenshot(path=PICTURES / "web-phone-side.png", scale="css")
+    await page.close()
+
+
+async def take_languages(windows: Windows, address: str) -> None:
+    """Write a picture of a game on a phone in each language but English."""
+    for language in LANGUAGES:
+        page = await windows.page(address, width=390, height=844, touch=True, locale=language)
+        await open_game(page, RECORD)
+        await until(page, "document.querySelector('#number').innerText === '8 / 8'", 300)
+        await page.click("#analyse")
+        points = "document.querySelector('.graph-winrate').getAttribute('points').split(' ')"
+        await until(page, f"document.querySelectorAll('#moves tbody tr').length > 3 && {points}.length === 9", 300)
+        await page.evaluate("document.querySelector('#status').scrollIntoView()")
+        await page.screenshot(path=PICTURES / f"web-{language}.png", scale="css")
+        await page.close()
+
+
 async def take_review(windows: Windows, address: str, folder: Path) -> None:
     """Write the pictures of a review in the browser, of its own page, and of its report in a terminal."""
     page = await windows.page(address, width=1180, height=1040)
@@ -151,6 +198,13 @@ async def take_review(windows: Windows, address: str, folder: Path) -> None:
     await page.click("#mistakes button >> nth=0")
     await page.evaluate("document.querySelector('#ranks').scrollIntoView()")
     await page.screenshot(path=PICTURES / "review-browser.png")
+    await page.click(".quiz-start")
+    asked = re.search(r"\b[A-T]\d+\b", await page.inner_text(".quiz-text"))
+    assert asked is not None
+    await page.click(f"#board .point[aria-label^='{asked[0]},']")
+    await until(page, "document.querySelectorAll('#board .number').length > 3")
+    await page.screenshot(path=PICTURES / "web-quiz.png")
+    await page.get_by_role("button", name="Stop").click()
     async with page.expect_download() as download:
         await page.click("#review-html")
     file = folder / "review.html"
@@ -207,6 +261,8 @@ def make(folder: Path, parts: Collection[str]) -> None:
                 chromium.run(lambda windows: take(windows, address[0]), seconds=REVIEW_SECONDS)
             if "study" in parts:
                 chromium.run(lambda windows: take_study(windows, address[0]), seconds=REVIEW_SECONDS)
+                chromium.run(lambda windows: take_lecture(windows, address[0]), seconds=REVIEW_SECONDS)
+                chromium.run(lambda windows: take_languages(windows, address[0]), seconds=REVIEW_SECONDS)
             if "review" in parts:
                 chromium.run(lambda windows: take_review(windows, address[0], folder), seconds=REVIEW_SECONDS)
         finally:

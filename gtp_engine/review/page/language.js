@@ -31,6 +31,11 @@ export function ngettext(one, many, count, values = {}) {
   return _(texts[one] === undefined && count !== 1 ? many : one, { count, ...values });
 }
 
+/** Return sentences one after the other, those that are empty left out; Chinese and Japanese have no space between. */
+export function sentences(...parts) {
+  return parts.filter(Boolean).join(/^(zh|ja)/.test(document.documentElement.lang) ? "" : " ");
+}
+
 /** Translate the texts and labels of an element and of what is in it, except where it says translate="no". */
 function translate(element) {
   if (element.translate === false || element.localName === "script" || element.localName === "style") return;

@@ -6,7 +6,7 @@ import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
 import { Home, share } from "./home.js";
-import { _, ngettext } from "./language.js";
+import { _, ngettext, sentences } from "./language.js";
 import { Openings } from "./openings.js";
 import { rankName } from "./names.js";
 import { emptyPosition, pointOf, positionAfter } from "./position.js";
@@ -321,7 +321,7 @@ function showNetworks({ names, current, best }) {
   menu.dataset.current = menu.value = current;
   menu.disabled = false;
   element("network-news").textContent = isOther
-    ? `${_("Tengen plays and analyses with {name} now.", { name: names[current] })} ${_("Programs connected by GTP keep the network before until they connect again.")}` : "";
+    ? sentences(_("Tengen plays and analyses with {name} now.", { name: names[current] }), _("Programs connected by GTP keep the network before until they connect again.")) : "";
   if (!isOther) return;
   analysis.restart();
   followAnalysis();
@@ -601,7 +601,7 @@ function drawScore(isScored) {
 
 function statusText() {
   if (!isCurrent()) return pastText();
-  return game.compiling && game.phase !== "finished" ? `${gameText()} ${_("Tengen is weak until it is compiled, which takes about a minute.")}` : gameText();
+  return game.compiling && game.phase !== "finished" ? sentences(gameText(), _("Tengen is weak until it is compiled, which takes about a minute.")) : gameText();
 }
 
 /** Say which position is on the board when it is not the one where the game goes on. */
@@ -617,9 +617,9 @@ function pastText() {
 
 function gameText() {
   const person = game.opened ? null : game.human;
-  const after = (text) => [moveText(), text].filter(Boolean).join(" ");
+  const after = (text) => sentences(moveText(), text);
   if (game.phase === "finished") return after(resultText(game.result, person));
-  if (game.phase === "scoring") return game.score ? `${resultText(game.score, person, false)} ${_("Click stones that are wrongly alive or dead.")}` : _("Counting …");
+  if (game.phase === "scoring") return game.score ? sentences(resultText(game.score, person, false), _("Click stones that are wrongly alive or dead.")) : _("Counting …");
   if (game.phase === "placing") return ngettext("Place {count} handicap stone.", "Place {count} handicap stones.", game.stones_to_place);
   if (game.thinking || ahead) return after(_("Tengen is thinking …"));
   return after(game.is_engine_turn ? _("Tengen is to move.") : _("Your move."));

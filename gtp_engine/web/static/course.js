@@ -2,7 +2,7 @@
 
 import { lossClass } from "./board.js";
 import { Graph } from "./graph.js";
-import { _ } from "./language.js";
+import { _, sentences } from "./language.js";
 
 const BARS = 0.45; // of the height, at most
 
@@ -30,10 +30,10 @@ export class Course {
     if (lost.length) texts.lost = _("points lost (up to {points})", { points: most.toFixed(0) });
     this.key.replaceChildren(...Object.entries(texts).map(([kind, textContent]) => Object.assign(document.createElement("span"), { className: `key-${kind}`, textContent })));
     const known = values[now];
-    this.graph.svg.setAttribute("aria-label", [
+    this.graph.svg.setAttribute("aria-label", sentences(
       _("Winrate (green) and lead (orange, up to {points} points) of Black over {moves} moves.", { points: widest.toFixed(0), moves }),
       lost.length ? _("Points lost by each move (bars, up to {points}).", { points: most.toFixed(0) }) : "",
       known ? _("Here {percent} %.", { percent: (100 * known.winrate).toFixed(0) }) : "",
-    ].filter(Boolean).join(" "));
+    ));
   }
 }

@@ -1,6 +1,6 @@
 // How a game ended, in words, and how the score was counted.
 
-import { _, ngettext } from "./language.js";
+import { _, ngettext, sentences } from "./language.js";
 
 const ROWS = [
   ["territory", () => _("Territory")],
@@ -73,5 +73,5 @@ export function countingText({ tally, score }) {
   ];
   if (tally.white.komi) parts.push(_("White gets {komi} points of komi, since Black moved first.", { komi: tally.white.komi }));
   if (score) parts.push(_("Stones with a cross count as dead."));
-  return parts.join(" ");
+  return sentences(...parts);
 }
