@@ -187,10 +187,10 @@ def test_the_page_names_ranks_and_rules_in_the_readers_language(
     async def look(windows: Windows) -> None:
         page = await opened(windows, tmp_path, lessons, locale="zh-CN")
         assert " 5 级或以下与 1 级之间。" in await page.inner_text("#ranks")
-        assert " · 中国 · 贴目 " in await page.inner_text("#facts")
-        rules = ["NZ", "GOE", "cgos", '{"ko":"SIMPLE"}', "some"]
-        names = await page.evaluate("(rules) => rules.map((each) => namesModule.rulesName(each))", rules)
-        assert names == ["新西兰", "应氏", "CGOS", "自定规则", "some"]
+        assert " · 中国规则 · 贴目 " in await page.inner_text("#facts")
+        rules = ["NZ", "GOE", "stone-scoring", "cgos", '{"ko":"SIMPLE"}', "some"]
+        names = await page.evaluate("(rules) => rules.map((each) => namesModule.rulesText(each))", rules)
+        assert names == ["新西兰规则", "应氏规则", "古代（数子）", "CGOS", "自定规则", "some"]
 
     chromium.run(look)
 
@@ -239,6 +239,8 @@ def test_mistakes_are_solved_on_the_page_without_a_server(
         await until(page, f"{text}.startsWith('The review did not look at {unknown}')")
         await page.click(point("C3"))
         await until(page, f"/C3 loses 8.0 points: White answers [A-E][1-5]/.test({text})")
+        assert not await page.is_visible("#mistakes"), "which tells the answers"
+        assert await page.inner_text("#now") == "", "it asked for a click while it showed the refutation"
         await until(page, "document.querySelectorAll('.number').length > 2")  # the refutation goes on by itself
         await page.get_by_role("button", name="Try again").click()
         await page.click(point(right))

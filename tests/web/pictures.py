@@ -41,8 +41,8 @@ PROBLEM: Final = (
 """Two points of an eye space of three are no eyes yet."""
 
 LECTURE: Final = (
-    "(;SZ[9]KM[7]RU[Chinese]PB[Lee]PW[Cho]RE[W+R];B[ee];W[ec];B[dg](;W[gd]C[White takes the right side. What if it were "
-    "the left one? See the other line.]LB[cd:A][ge:B]TR[ee];B[fb];W[eb](;B[fc];W[cc])(;B[gc];W[cc];B[hd]))"
+    "(;SZ[9]KM[7]RU[Chinese]PB[Lee]PW[Cho]RE[W+R];B[ee];W[ec];B[dg](;W[gd]C[White takes the right side. What if it "
+    "were the left one? See the other line.]LB[cd:A][ge:B]TR[ee];B[fb];W[eb](;B[fc];W[cc])(;B[gc];W[cc];B[hd]))"
     "(;W[cd];B[gd](;W[gg])(;W[hc];B[fc])))"
 )
 """A record with variations, a comment and marks."""

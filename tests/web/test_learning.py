@@ -84,6 +84,7 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             await page.click(".quiz-start")
             assert "C3 was played here and lost 8.0 points" in await page.inner_text("#quiz")
             assert await page.evaluate(BOTH_IN_VIEW), "the question and the board"
+            assert not await page.is_visible("#mistakes"), "which tells the answers"
             await page.click(point("C3"))
             await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points')")
             await page.get_by_role("button", name="Try again").click()

@@ -21,9 +21,11 @@ export const rulesNames = {
   "stone-scoring": () => _("Ancient, stones count"), "ancient-territory": () => _("Ancient, territory counts"), cgos: () => "CGOS",
 };
 
-/** Return the name of a rule set as records write it, or as JSON where it has none. */
-export function rulesName(rules) {
-  const name = rules.toLowerCase();
-  const known = rulesNames[{ nz: "new-zealand", goe: "ing" }[name] ?? name];
-  return known ? known() : rules.startsWith("{") ? _("rules of its own") : rules;
+/** Return the rules of a record, whose name is one of SGF's or KataGo's, or JSON where they have none. */
+export function rulesText(rules) {
+  const known = {
+    chinese: _("Chinese rules"), japanese: _("Japanese rules"), aga: _("AGA rules"), nz: _("New Zealand rules"),
+    goe: _("Ing rules"), "tromp-taylor": _("Tromp-Taylor rules"),
+  };
+  return known[rules.toLowerCase()] ?? rulesNames[rules]?.() ?? (rules.startsWith("{") ? _("rules of its own") : rules);
 }

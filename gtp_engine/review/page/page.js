@@ -5,7 +5,7 @@ import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
 import { _, bestLanguage, ngettext, speak } from "./language.js";
 import { Continuation, Quiz, mistakeMarks, mistakeText, peopleTexts, boardAfter, noRankText, rankText } from "./lessons.js";
-import { colorName, rankName, rulesName } from "./names.js";
+import { colorName, rankName, rulesText } from "./names.js";
 import { pointOf } from "./position.js";
 
 const review = JSON.parse(document.getElementById("data").textContent);
@@ -110,7 +110,7 @@ function choose(vertex) {
 
 function describe() {
   const parts = [];
-  if (quiz.isAsking) parts.push(element("p", { class: "soft" }, _("Click the point where you would play.")));
+  if (quiz.isAsking) parts.push(quiz.state === "asked" ? element("p", { class: "soft" }, _("Click the point where you would play.")) : "");
   else parts.push(...(continuation.moves ? lineTexts() : positionTexts()));
   $("now").replaceChildren(...parts);
 }
@@ -329,7 +329,7 @@ function begin() {
   const name = (color) => [nameOf(color), review.players[color].rank].filter(Boolean).join(" ");
   $("title").replaceChildren(stoneOf("B"), name("B"), " – ", stoneOf("W"), name("W"));
   const { game } = review;
-  const facts = [`${width}×${height}`, rulesName(game.rules), _("komi {komi}", { komi: game.komi })];
+  const facts = [`${width}×${height}`, rulesText(game.rules), _("komi {komi}", { komi: game.komi })];
   if (game.handicap) facts.push(_("handicap {stones}", { stones: game.handicap }));
   if (game.result) facts.push(_("result {result}", { result: game.result }));
   if (game.date) facts.push(game.date);
