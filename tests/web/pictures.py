@@ -80,8 +80,7 @@ async def take(windows: Windows, address: str) -> None:
     await until(page, "!document.querySelector('#score').hidden", 300)
     await page.screenshot(path=PICTURES / "web-score.png")
     await page.click("#accept")
-    await page.click("#review-start")
-    await until(page, FINISHED, REVIEW_SECONDS)
+    await review_briefly(page)
     await page.click("#games")
     await page.click("#game-list button >> nth=1")
     await page.fill("#title", "First game of the evening")
@@ -193,8 +192,7 @@ async def take_review(windows: Windows, address: str, folder: Path) -> None:
     page = await windows.page(address, width=1180, height=1040)
     await open_game(page, played_game(19, REVIEWED_MOVES))
     await until(page, f"document.querySelector('#number').innerText.endsWith('/ {REVIEWED_MOVES}')", 300)
-    await page.click("#review-start")
-    await until(page, FINISHED, REVIEW_SECONDS)
+    await review_briefly(page)
     await page.click("#mistakes button >> nth=0")
     await page.evaluate("document.querySelector('#ranks').scrollIntoView()")
     await page.screenshot(path=PICTURES / "review-browser.png")
@@ -219,6 +217,15 @@ async def take_review(windows: Windows, address: str, folder: Path) -> None:
     picture.write_text(
         console.export_svg(title="gtp-engine review --terminal", code_format=svg_format()), encoding="utf-8"
     )
+
+
+async def review_briefly(page: "Page") -> None:
+    """Review the game with few visits, which is enough for a picture."""
+    await page.click("#preferences summary")
+    await page.select_option("[name=review]", "visits 20")
+    await page.click("#preferences summary")
+    await page.click("#review-start")
+    await until(page, FINISHED, REVIEW_SECONDS)
 
 
 def played_game(size: int, moves: int = 400) -> str:
