@@ -85,6 +85,8 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             assert "C3 was played here and lost 8.0 points" in await page.inner_text("#quiz")
             assert await page.evaluate(BOTH_IN_VIEW), "the question and the board"
             assert not await page.is_visible("#mistakes"), "which tells the answers"
+            place = await page.evaluate("getComputedStyle(document.querySelector('#confirm')).position")
+            assert (place == "fixed") is touch, "it was far above the question"
             await page.click(point("C3"))
             await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points')")
             await page.get_by_role("button", name="Try again").click()
@@ -96,6 +98,13 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             await page.get_by_role("button", name="White: Bob", exact=True).click()
             titles = await page.locator("#mistakes h4").all_inner_texts()
             assert titles == ["Mistakes of White", "Mistakes of Black"], "of two others, neither is the person"
+            await page.evaluate(
+                """import('/lessons.js').then(({ Quiz }) => {
+                  const quiz = window.quiz = new Quiz(document.createElement('div'), { show() {} });
+                  for (const number of [1, 2]) quiz.offer('game', [{ number, answers: [] }]);
+                })"""
+            )
+            assert await page.evaluate("quiz.lessons[0].number") == 2, "as many were taken for the same"
             await page.click(".quiz-start")
             assert (await page.inner_text(".quiz-text")).startswith("White to play."), "only one side's were asked for"
 

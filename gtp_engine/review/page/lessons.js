@@ -162,9 +162,10 @@ export class Quiz {
 
   /** Offer the lessons of a game: {number, color, vertex, loss, best, answers, is_next}, in the order of their weight. */
   offer(game, lessons) {
-    if (this.game === game && this.lessons.length === lessons.length) return;
+    const numbers = lessons.map(({ number }) => number).join();
+    if (this.game === game && this.numbers === numbers) return;
     if (this.lesson) this.stop();
-    [this.game, this.lessons] = [game, lessons];
+    [this.game, this.lessons, this.numbers] = [game, lessons, numbers];
     this.parent.hidden = !lessons.length;
     this.say("", [this.begins]);
     this.tell();
