@@ -33,27 +33,32 @@ _CODECS: Final = {
     "euc_jp": "euc_jp",
     "euc_kr": "cp949",
     "cp949": "cp949",
-    "koi8-r": "koi8-r",
-    "cp1250": "cp1250",
-    "cp1251": "cp1251",
-    "cp1252": "cp1252",
-    "iso8859-2": "iso8859-2",
-    "iso8859-5": "iso8859-5",
-    "iso8859-15": "iso8859-15",
+    "iso2022_jp": "iso2022_jp_2",
+    "iso2022_kr": "iso2022_kr",
+    "hz": "hz",
+    "iso8859-9": "cp1254",
+    "tis-620": "cp874",
 }
 """Encodings in CA besides UTF-8 and Latin-1 (Python's canonical names), and the supersets they are read as.
 
 Python's own list also contains codecs that are not text encodings or not supersets of ASCII.
 """
+_OF_ONE_BYTE: Final = re.compile(
+    r"koi8-[rtu]|cp125[0-8]|cp(?:437|85[0258]|86[0-6]|874)|iso8859-(?:[2-8]|1[0-6])|mac-\w+"
+)
+"""Others that may be in CA and are read as they are."""
 
 _OTHER_NAMES: Final = {"windows-31j": "cp932"}
 """Registered names of encodings that Python does not know; it knows those with "x-" without that prefix."""
+
+_SHIFTS: Final = {b"\x1b$)C": "iso2022_kr", b"\x1b$B": "iso2022_jp_2", b"\x1b$@": "iso2022_jp_2"}
+"""The sequences by which records in ISO 2022 turn to Korean or Japanese; nothing else has them."""
 
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UNMARKED: Final = {"utf-16-le": re.compile(rb"(?:\s\0)*\(\0"), "utf-16-be": re.compile(rb"(?:\0\s)*\0\(")}
 """How records in UTF-16 without a byte order mark begin."""
 
-_SINGLE_BYTE: Final = ("iso8859", "koi8", "cp125")
+_SINGLE_BYTE: Final = ("iso8859", "koi8", "cp125", "cp4", "cp8", "mac", "tis")
 """Beginnings of the names of encodings in which any bytes are text, so that being valid proves nothing."""
 
 _WIDE: Final = re.compile(rb"[\xe0-\xef][\x80-\xbf]{2}")
@@ -141,7 +146,9 @@ def encoding_of(data: bytes) -> str:
     if data.startswith(codecs.BOM_UTF8) or canonical == "utf-8" or _is_certainly_utf_8(data, canonical):
         # In UTF-8 a broken character never hides a bracket, so the rest of the file can still be read.
         return "utf-8"
-    for encoding in (_CODECS.get(canonical), "utf-8" if canonical != "iso8859-1" else None):
+    shifted = next((encoding for shift, encoding in _SHIFTS.items() if shift in data), None)
+    named = canonical if _OF_ONE_BYTE.fullmatch(canonical) else _CODECS.get(canonical)
+    for encoding in (shifted, named, "utf-8" if canonical != "iso8859-1" else None):
         if encoding is not None:
             try:
                 data.decode(encoding)

@@ -3,6 +3,7 @@
 import pytest
 
 from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.text_encoding import encoding_of
 
 JAPANESE = (
@@ -39,3 +40,30 @@ def test_results_and_comments_tell_it_too(encoding: str, start: str) -> None:
 )
 def test_western_names_stay_latin_1(name: str) -> None:
     assert encoding_of(f"(;PB[{name}]PW[{name}];B[pd])".encode("latin-1")) == "latin-1"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "charset", "name"),
+    [
+        *(
+            ("iso2022_jp", "ISO-2022-JP", "許家元"),
+            ("iso2022_kr", "ISO-2022-KR", "이세돌"),
+            ("hz", "HZ-GB-2312", "柯洁"),
+        ),
+        *(("iso8859-7", "ISO-8859-7", "Παπάς"), ("cp1254", "ISO-8859-9", "Güneş"), ("cp1255", "windows-1255", "משה")),
+        *(("cp866", "IBM866", "Сергей"), ("mac-roman", "macintosh", "Müller"), ("cp850", "cp850", "José")),
+        *(("koi8-r", "KOI8-R", "Илья"), ("iso8859-2", "ISO-8859-2", "Łukasz"), ("cp874", "TIS-620", "สมชาย")),
+    ],
+)
+def test_every_usual_encoding_that_a_record_names_is_read(encoding: str, charset: str, name: str) -> None:
+    data = f"(;CA[{charset}]SZ[9]PB[{name}]C[{name}];B[cc];W[dd])".encode(encoding)
+    record = parse_sgf(data)
+    assert (record.black_name, len(record.moves)) == (name, 2)
+    assert GameTree(data).to_bytes() == data
+
+
+@pytest.mark.parametrize(("encoding", "name"), [("iso2022_jp", "能見表一"), ("iso2022_kr", "박정환")])
+def test_shifts_of_iso_2022_are_known_without_a_name(encoding: str, name: str) -> None:
+    """The bytes of these characters are letters and brackets elsewhere."""
+    record = parse_sgf(f"(;SZ[9]PB[{name}]EV[{name}];B[cc];W[dd])".encode(encoding))
+    assert (record.black_name, len(record.moves)) == (name, 2)
