@@ -125,7 +125,7 @@ def write_game(
     The conditions are those of the game (`conditions_of`) unless others are given.
     With `pass_goes_on` a pass does not end the game: where it would, under area rules, the history is left out.
     """
-    color = game.to_play if to_play is None else to_play
+    color = int(game.to_play if to_play is None else to_play)
     _write_boards(positions, row, game, color)
     passes, first = _passes(game)
     recent = game.moves[first:][: -HISTORY - 1 : -1] if with_history else ()
@@ -159,7 +159,7 @@ def _write_boards(positions: Positions, row: int, game: Game, color: int) -> Non
         if ago > 0 and moves[-ago].point == PASS:
             clear_ko(board)
         elif ago > 0:
-            play_assume_legal(board, moves[-ago].point, moves[-ago].color)
+            play_assume_legal(board, int(moves[-ago].point), int(moves[-ago].color))
 
 
 def _passes(game: Game) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 import functools
 import gc
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
 from nn.tiny_networks import alphago_policy, alphago_value
+from numba.core.dispatcher import Dispatcher
 
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
@@ -262,6 +264,31 @@ def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pyt
     engine.configure({"search.search": "rave"})
     engine.close()
     assert loaded == [NETWORK, ROLLOUTS]
+
+
+@pytest.mark.parametrize("search", ["puct", "rave"])
+def test_numba_knows_the_types_of_all_arguments_at_once(monkeypatch: pytest.MonkeyPatch, search: str) -> None:
+    """A game's `Point`, an int of another class, made it look at all arguments in Python: 0.2 ms each call."""
+    slow: Counter[str] = Counter()
+    typeof = Dispatcher.typeof_pyval
+
+    def counting(self: Any, value: object) -> object:
+        slow[f"{self.py_func.__name__}({type(value).__name__})"] += 1
+        return typeof(self, value)
+
+    config = Config().with_values({"search.search": search, "search.visits": 12, "search.seed": 1})
+    engine = Engine(config, evaluator=FakeEvaluator(model_version=15) if search == "puct" else None)
+    for _ in range(2):
+        slow.clear()
+        engine.set_board_size(5)
+        engine.play("b", "C3")
+        for color in ("w", "b", "w"):
+            engine.genmove(color)
+        engine.analyse(engine.game)
+        engine.final_status()
+        monkeypatch.setattr(Dispatcher, "typeof_pyval", counting)  # each type is looked at once
+    engine.close()
+    assert not slow
 
 
 class TestOneCompilerAtATime:

@@ -68,8 +68,8 @@ def new_root(position: RootPosition, positions: Positions, left_out: Collection[
     avoid_until[color, list(left_out)] = np.maximum(avoid_until[color, list(left_out)], 1)
     return Root(
         positions=positions,
-        color=color,
-        last_move=NULL_POINT if game.last_move is None else game.last_move.point,
+        color=int(color),
+        last_move=NULL_POINT if game.last_move is None else int(game.last_move.point),
         passes=game.consecutive_passes,
         free_button=game.has_free_button,
         cleans_up=False,

@@ -221,8 +221,8 @@ def kernel_position(root: RootPosition, config: SearchConfig) -> RolloutPosition
     avoid_until = avoid_until_depths(root.restrictions, game.board.color.size)
     return RolloutPosition(
         board=clone(game.board),
-        color=root.color,
-        last=NULL_POINT if last is None else last.point,
+        color=int(root.color),
+        last=NULL_POINT if last is None else int(last.point),
         passes=0 if game.is_over else game.consecutive_passes,
         free_button=game.has_free_button,
         history=np.sort(game.superko_keys()),
