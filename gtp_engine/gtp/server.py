@@ -103,6 +103,7 @@ class GtpServer:
 
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
+    Lines of more than `longest` bytes are refused.
     """
 
     def __init__(
@@ -110,7 +111,10 @@ class GtpServer:
         config: "Config",
         engine_provider: Callable[[], "Engine"],
         log: Callable[[str], None] = write_log,
+        *,
+        longest: int = MAX_LINE_BYTES,
     ) -> None:
+        self._longest: Final = longest
         self.config = config
         self.commands = enabled_commands(config.gtp)
         self.log = log
@@ -152,7 +156,7 @@ class GtpServer:
         `cancel` ends the command's searches early, from any thread, even before the command has begun.
         """
         line = decode_line(raw)
-        if len(raw) > MAX_LINE_BYTES:
+        if len(raw) > self._longest:
             self.interrupt()
             self._refuse_too_long(line, send)
         else:
@@ -228,7 +232,7 @@ class GtpServer:
             return
         command = parse_line(line[:ID_SEARCH_LENGTH])
         reply = Reply(send, None if command is None else command.id)
-        reply.end(f"line too long: the limit is {MAX_LINE_BYTES} bytes", ok=False)
+        reply.end(f"line too long: the limit is {self._longest} bytes", ok=False)
 
 
 def _ended_reply() -> Reply:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from aiohttp import ClientError, WSCloseCode, WSMsgType, web
 
-from gtp_engine.errors import counted
+from gtp_engine.errors import counted, problem
 from gtp_engine.web.access import ADDRESS, MOST_ADDRESSES, ROLE, Role, network_of
 
 ROOM: Final = 1 << 20
@@ -39,6 +39,10 @@ MAX_SOCKETS: Final = 192
 
 MESSAGES: Final = (1000.0, 100.0)
 """Messages of a client at once, and in a second when these are used up: a controller sends a game move by move."""
+
+MOST_VALUES: Final = 20_000
+"""Commas in what is parsed as JSON: a megabyte of numbers takes a tenth of a second, in which no other client is heard.
+A game of 1,000 moves has 2,000."""
 
 LINES: Final = (10_000.0, 500.0)
 """The same of lines, of which a message may hold many."""
@@ -246,6 +250,12 @@ class Seats:
                 del self._addresses[address]
 
 
+def too_many_values(text: bytes) -> str:
+    """Return why a text is not parsed as JSON, "" if it is."""
+    count = text.count(b",")
+    return problem(f"{count:,} values in a message", expected=f"{MOST_VALUES:,} at most") if count > MOST_VALUES else ""
+
+
 async def close_all(seats: Seats) -> None:
     """Tell every client that the server ends."""
 
@@ -279,7 +289,8 @@ class ClientSocket:
     async def messages(self) -> AsyncIterator[bytes]:
         """Yield the client's messages, text or binary, until it goes; then nothing more can be sent.
 
-        A client that does not read what it is sent is not read either, nor one that has sent too much.
+        A client that does not read what it is sent is not read either, nor one that has sent too much: what it has sent
+        too fast is not followed any more once it has gone.
         """
         async for message in self.response:
             if message.type is WSMsgType.TEXT:
@@ -292,6 +303,8 @@ class ClientSocket:
             size = len(message.data) if isinstance(message.data, str | bytes) else 0  # else it is an error
             await self.pause(max(self._messages.delay(), self._characters.delay(size)))
             await self.outbox.wait_for_room()
+            if self.outbox.is_closed:
+                return
         self.outbox.close()
 
     async def lines(self, message: bytes) -> AsyncIterator[bytes]:
@@ -308,13 +321,14 @@ class ClientSocket:
 
     async def pause(self, seconds: float) -> None:
         """Wait, at least until others have had their turn; no longer once the client has gone."""
+        is_held_back = seconds > 0.0
         while True:
             await asyncio.sleep(min(seconds, GONE_CHECK))
             seconds -= GONE_CHECK
-            if seconds <= 0.0:
-                return
-            if self.outbox.is_lost:
+            if is_held_back and self.outbox.is_lost:
                 self.outbox.close()
+                return
+            if seconds <= 0.0:
                 return
 
     async def close(self) -> None:

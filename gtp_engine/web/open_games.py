@@ -94,6 +94,7 @@ class OpenGame:
         self._lock: Final = asyncio.Lock()
         self._writing: Final = asyncio.Lock()
         self._kept = SavedGame.of(session, entry.level, entry.title)
+        self._written: SavedGame | None = None
         self._cancel = CancelToken()
         self._interruptions = 0
         self._is_ending = False
@@ -317,9 +318,11 @@ class OpenGame:
             viewer(text)
 
     async def _save(self) -> None:
-        """Write the game to its file, in a thread; tell pages if that is impossible."""
+        """Write the game to its file, in a thread, unless it is there; tell pages if that is impossible."""
         before = self.unsaved
         self._kept = SavedGame.of(self._session, self._entry.level, self._kept.title)
+        if self._kept == self._written:
+            return
         try:
             await self._write()
             self.unsaved = ""
@@ -331,7 +334,9 @@ class OpenGame:
 
     async def _write(self, *, keeps_age: bool = False) -> None:
         async with self._writing:
-            await asyncio.to_thread(self._saved.save, self.name, self._kept, keeps_age=keeps_age)
+            kept, self._written = self._kept, None
+            await asyncio.to_thread(self._saved.save, self.name, kept, keeps_age=keeps_age)
+            self._written = kept
 
 
 def encoded(message: Message) -> str:

@@ -46,7 +46,7 @@ from gtp_engine.review import Effort
 from gtp_engine.review.life_and_death import problem_values, problems_in
 from gtp_engine.sgf import GameNode
 from gtp_engine.web.access import ADDRESS, ROLE, Role
-from gtp_engine.web.client_socket import ClientSocket, Seats, accepted
+from gtp_engine.web.client_socket import ClientSocket, Seats, accepted, too_many_values
 from gtp_engine.web.game_reviews import GameReviews
 from gtp_engine.web.open_games import LISTED, Message, OpenGame, OpenGames, encoded
 from gtp_engine.web.saved_games import MOST_GAMES
@@ -158,6 +158,8 @@ class _Page:
 
     async def _follow(self, message: bytes) -> None:
         """Do what a message asks for; raises TengenError."""
+        if refusal := too_many_values(message):
+            raise PageError(refusal)
         try:
             data = json.loads(message)
         except (ValueError, RecursionError):
@@ -255,9 +257,9 @@ class _Page:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
         if node is None:
             self._game().require_turn()
-        await self._game().change(
-            lambda session: session.play(vertex) if node is None else session.play_at(node, vertex)
-        )
+            await self._game().change(lambda session: session.play(vertex))
+        else:
+            await self._game_with_room().change(lambda session: session.play_at(node, vertex))
 
     async def _go(self, fields: Fields) -> None:
         node = _node(fields)
@@ -271,7 +273,8 @@ class _Page:
         """Return a command that changes a node of the tree, and says which one to show if it is another."""
 
         async def call(fields: Fields) -> None:
-            node, change, game = _node(fields), edit(fields), self._game()
+            game = self._game() if edit is _deleting else self._game_with_room()
+            node, change = _node(fields), edit(fields)
             found = await game.change(lambda session: session.edit(node, change).id)
             if found != node:
                 self._send({"type": "at", "id": game.name, "node": found})
@@ -306,6 +309,14 @@ class _Page:
         if self._shown is None:
             raise PageError("no game is open: start one")
         return self._shown
+
+    def _game_with_room(self) -> OpenGame:
+        """Return the game that is shown, for an edit: a record has a size that can be opened again."""
+        game = self._game()
+        if len(game.record()) > MAX_FILE:
+            given = f"a game record of {len(game.record()):,} bytes"
+            raise PageError(problem(given, expected=f"{MAX_FILE:,} at most", advice="delete variations"))
+        return game
 
     async def _show(self, game: OpenGame) -> None:
         """Show another game."""

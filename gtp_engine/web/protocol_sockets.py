@@ -23,8 +23,11 @@ from gtp_engine.analysis.server import AnalysisServer
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import EngineLoader, LineQueue, ReplyWriter, answer_lines
 from gtp_engine.memory_budget import tree_memory
-from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Outbox, Seats, accepted, first_of
+from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Outbox, Seats, accepted, first_of, too_many_values
 from gtp_engine.web.engine_host import EngineHost
+
+MAX_COMMAND: Final = 1 << 16
+"""Longest line of a GTP client, bytes: one that sets up all points of the largest board has 10 kB."""
 
 MAX_POSITIONS: Final = 2000
 """Positions of one client that wait or are being searched: a review of a long game asks for some hundred at once."""
@@ -60,7 +63,7 @@ class GtpClientSession:
         self._client: Final = client
         self._lines: Final = LineQueue()
         self._loader: Final = EngineLoader(lambda: host.open_engine(config, host.log), host.log)
-        self._server: Final = GtpServer(config, self._loader, host.log)
+        self._server: Final = GtpServer(config, self._loader, host.log, longest=MAX_COMMAND)
         self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
         self._loop: Final = asyncio.get_running_loop()
         self._over: Final = asyncio.Event()
@@ -172,24 +175,28 @@ class Responses:
 async def serve_analysis(request: web.Request, host: EngineHost, seats: Seats) -> web.StreamResponse:
     """Answer the queries of a client until it goes; its searches end with it."""
     async with accepted(request, seats) as client:
-        schedule = host.open_schedule(Responses(client.outbox).send)
+        responses = Responses(client.outbox)
+        schedule = host.open_schedule(responses.send)
         server = AnalysisServer(host.config, schedule, host.source, host.log, MAX_POSITIONS)
         has_ended = asyncio.Event()
         try:
-            await first_of(_read(client, server, has_ended), _finish(schedule, has_ended))
+            await first_of(_read(client, server, responses, has_ended), _finish(schedule, has_ended))
             await client.close()
         finally:
             schedule.abandon()
     return client.response
 
 
-async def _read(client: ClientSocket, server: AnalysisServer, has_ended: asyncio.Event) -> None:
+async def _read(client: ClientSocket, server: AnalysisServer, responses: Responses, has_ended: asyncio.Event) -> None:
     """Pass the client's lines to its server until the client goes; set `has_ended` when it sends no more."""
     async for message in client.messages():
         if message == NO_MORE:
             has_ended.set()
         async for line in client.lines(message):
-            await asyncio.to_thread(server.handle_bytes, line)  # a thread: replaying a long game takes a while
+            if refusal := too_many_values(line):
+                responses.send({"error": refusal})
+            else:
+                await asyncio.to_thread(server.handle_bytes, line)  # a thread: replaying a long game takes a while
 
 
 async def _finish(schedule: Schedule, has_ended: asyncio.Event) -> None:

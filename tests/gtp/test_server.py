@@ -19,6 +19,7 @@ from gtp_engine.errors import TengenError
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.gtp.args import Args
+from gtp_engine.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
 from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import SECTIONS, CommandSpec, all_commands, markdown_table
@@ -178,6 +179,14 @@ def test_too_long_a_line_is_refused_under_its_id() -> None:
     assert server.handle_bytes(b"42 play b " + b"x" * MAX_LINE_BYTES) == b"?42 " + refused
     assert server.handle_bytes("é".encode() * (MAX_LINE_BYTES // 2 + 1)) == b"? " + refused
     assert server.handle_bytes(b"1 name" + b" " * (MAX_LINE_BYTES - 6)) == b"=1 Tengen\n\n"
+
+
+def test_restrictions_of_an_analysis_are_bounded() -> None:
+    """Seventy thousand in a line took half a minute: each was copied for the next one."""
+    words = ("avoid", "b", "A1", "1")
+    assert len(parse_analysis(words * MOST_RESTRICTIONS, Game(5), is_kata=True).restrictions) == MOST_RESTRICTIONS
+    with pytest.raises(GtpError, match=r"^syntax error: too many restrictions: expected 1000 at most$"):
+        parse_analysis(words * (MOST_RESTRICTIONS + 1), Game(5), is_kata=True)
 
 
 @pytest.mark.parametrize("line", [b"# ", b"  \t # 7 name ", b" ", b"12 "])

@@ -12,6 +12,7 @@ from analysis.client import query
 from busy_machine import bound, require_once
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
+from gtp_engine.analysis.server import AnalysisServer
 from gtp_engine.web import client_socket, protocol_sockets, web_process
 from gtp_engine.web.access import Role, Tokens
 from gtp_engine.web.client_socket import MAX_SOCKETS
@@ -258,6 +259,8 @@ FLOODS = {
     "nested query": ("/analysis", [b"[" * 2**20]),
     "requests of a page": ("/play", [b"{}"] * 20_000),
     "long request of a page": ("/play", [b'{"do":' + b"[" * 2**19]),
+    "many values of a page": ("/play", [b"[" + b"1," * 500_000 + b"1]"] * 8),
+    "query of many values": ("/analysis", [b"[" + b"1," * 500_000 + b"1]"] * 8),
     "messages without content": ("/play", [b""] * 20_000),
 }
 
@@ -298,6 +301,43 @@ def test_no_message_keeps_others_waiting(kind: str) -> None:
         return longest[-1]
 
     require_once(seconds, below=1)
+
+
+@pytest.mark.parametrize("path", ["/play", "/analysis"])
+def test_messages_of_too_many_values_are_not_parsed(path: str) -> None:
+    """Parsing a megabyte of numbers took a tenth of a second, in which no other client was heard."""
+    refusal = "20,001 values in a message: expected 20,000 at most"
+
+    async def test() -> None:
+        async with serving() as client, client.ws_connect(path) as socket:
+            for count in (client_socket.MOST_VALUES - 2, client_socket.MOST_VALUES - 1):  # and two commas more
+                await socket.send_str('{"do":"go","id":"a","node":[' + "1," * count + "1]}")
+                answer = await socket.receive_json()
+                while "error" not in answer and answer.get("type") != "error":
+                    answer = await socket.receive_json()
+                assert (refusal in answer.values()) == (count == client_socket.MOST_VALUES - 1), answer
+
+    run(test)
+
+
+def test_what_was_sent_too_fast_is_not_followed_once_the_client_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests of clients that had gone kept the others waiting for another minute."""
+    monkeypatch.setattr(client_socket, "MESSAGES", (20.0, 50.0))
+    followed: list[bytes] = []
+    handle = AnalysisServer.handle_bytes
+    monkeypatch.setattr(AnalysisServer, "handle_bytes", lambda server, raw: (followed.append(raw), handle(server, raw)))
+
+    async def test() -> None:
+        async with serving() as client:
+            async with raw_socket(client) as (_, writer):
+                writer.write(frame_of(b'{"id":"a","action":"query_version"}') * 1000)
+                await writer.drain()
+                await until(lambda: len(followed) > 20)
+            count = len(followed)
+            await asyncio.sleep(1.0)
+            assert len(followed) < count + 30, "of a thousand, fifty a second"
+
+    run(test)
 
 
 def test_pings_are_answered_at_the_pace_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,6 +101,19 @@ def test_a_client_that_leaves_a_full_queue_frees_its_engine(line: str) -> None:
     run(test)
 
 
+def test_a_line_that_is_too_long_for_a_server_is_refused() -> None:
+    """A megabyte of handicap stones kept a session busy for seconds, which it shares with all others."""
+
+    async def test() -> None:
+        async with serving(FakeSource()) as client, client.ws_connect("/gtp") as socket:
+            for words in (10_000, 30_000):
+                await socket.send_str("7 no_such_command " + "E5 " * words)
+            refusals = ["?7 unknown command", "?7 line too long: the limit is 65536 bytes"]
+            assert (await replies(socket, 2)).strip().split("\n\n") == refusals
+
+    run(test)
+
+
 def test_an_interrupt_ends_a_search() -> None:
     source = FakeSource()
 

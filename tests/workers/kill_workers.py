@@ -95,7 +95,11 @@ class Killer:
         self._note(what, node.node_id[:6])
         self._cluster.remove_node(node, allow_graceful=False)
         time.sleep(self._chance.uniform(0.0, 8.0))
-        self._cluster.add_node(num_cpus=1, **OPTIONS)
+        while len(self._cluster.worker_nodes) < NODES:
+            try:
+                self._cluster.add_node(num_cpus=1, **OPTIONS)
+            except Exception as error:  # Ray's own, where the machine is busy
+                say(f"a node could not be started: {error}")
 
     def _signal(self, what: str, number: int) -> None:
         raylets = {each.process.pid for node in self._cluster.worker_nodes for each in node.all_processes["raylet"]}

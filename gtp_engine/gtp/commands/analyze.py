@@ -38,6 +38,9 @@ SHORTEST_INTERVAL: Final = 0.01
 LONGEST_INTERVAL: Final = 1e9
 """Seconds; a longer interval is refused."""
 
+MOST_RESTRICTIONS: Final = 1000
+"""Of moves, in a command."""
+
 FLAGS: Final = (
     "rootInfo",
     "ownership",
@@ -116,6 +119,8 @@ def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], g
     depth = parse_integer(_next(rest, key), failure=f"syntax error in {key}", expected="a depth in moves")
     if depth < 1:
         raise GtpError(problem(f"syntax error in {key}: depth {depth}", expected="1 or more"))
+    if len(options.restrictions) >= MOST_RESTRICTIONS:
+        raise GtpError(problem("syntax error: too many restrictions", expected=f"{MOST_RESTRICTIONS} at most"))
     allowed = options.allowed
     if color in allowed or (key == "allow" and any(known.color == color for known in options.restrictions)):
         expected = "one allow or any number of avoid for a color, not both"
