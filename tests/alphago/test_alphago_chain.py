@@ -4,13 +4,21 @@ import re
 from pathlib import Path
 
 import pytest
+from match_helpers import won_by
 from nn.tiny_networks import v7_network
 from training.commands import carry_out_here
 from training.needs_torch import torch
 
 from gtp_engine.alphago.linear_policy import LinearPolicy
 from gtp_engine.alphago.stages import stage_chain
-from gtp_engine.alphago.stages.stage_chain import MatchTerms, Participant, match_steps, players_of
+from gtp_engine.alphago.stages.stage_chain import (
+    MatchTerms,
+    Participant,
+    match_folder,
+    match_steps,
+    players_of,
+    report_of,
+)
 from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
@@ -36,8 +44,8 @@ SMALLEST = stage_chain.StageFlags(
 
 
 def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Participant]:
-    """Return one player for each kind of search."""
-    return [player for player in players_of(network, seconds, gnugo) if player.key in ("mixed", "policy", "rave")]
+    """Return the player that uses all that was trained, and one without a network."""
+    return [player for player in players_of(network, seconds, gnugo) if player.key in ("mixed", "rave")]
 
 
 @pytest.mark.long
@@ -50,7 +58,7 @@ def test_every_stage_of_a_short_chain(
     assert stage_chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
     log = capfd.readouterr().err
     assert "5/5  Value network" in log
-    assert "3/3  policy network alone – rollouts alone (RAVE)" in log
+    assert "1/1  policy, value network and rollouts (λ = 0.5) – rollouts alone (RAVE)" in log
 
     evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
     assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value"]
@@ -61,7 +69,7 @@ def test_every_stage_of_a_short_chain(
 
     table = (out / "table.md").read_text("utf-8")
     rows = [line.split(" | ") for line in table.splitlines()[4:]]
-    assert [row[0] for row in rows] == ["| 1", "| 2", "| 3"] and {row[3] for row in rows} == {"2"}
+    assert [row[0] for row in rows] == ["| 1", "| 2"] and {row[3] for row in rows} == {"1"}
     assert all(re.fullmatch(r"[+-]\d+ ± \d+", row[2]) for row in rows)
 
     assert stage_chain.run_chain(SMALLEST, out, teacher) == 0
@@ -77,6 +85,17 @@ def test_the_flags_of_a_plan_exist(plan: stage_chain.StageFlags, tmp_path: Path)
         group, stage, *arguments = (str(part) for part in step.command[len(ENGINE) :])
         assert group == "alphago"
         assert alphago_command.commands[stage].make_context(stage, arguments).params
+
+
+def test_the_table_has_the_games_of_all_pairs(tmp_path: Path) -> None:
+    players, terms = players_of(tmp_path / "network", 0.5)[:3], MatchTerms(size=5, games=2, seconds=0.5)
+    for pair, winners in {(0, 1): ("first", "first"), (0, 2): ("first", "none"), (1, 2): ("second", "draw")}.items():
+        folder = match_folder(tmp_path, *(players[number] for number in pair))
+        folder.mkdir()
+        (folder / "results.jsonl").write_text("".join(f"{game.to_line()}\n" for game in won_by(*winners)), "utf-8")
+    rows = [line.strip("| ").split(" | ") for line in report_of(players, terms, tmp_path).splitlines()[4:]]
+    assert [row[1] for row in rows] == [players[number].title for number in (0, 2, 1)]
+    assert [row[3] for row in rows] == ["3", "3", "4"], "a game without a result does not count"
 
 
 def test_all_pairs_play(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ class ChainSize(NamedTuple):
     """Share of games held out for validation; a few games need a large one, or none is."""
     quantization: tuple[object, ...] = ()
     """Options of `models quantize`."""
+    board: int = 9
+    """Of the match."""
 
 
 FULL: Final = ChainSize(
@@ -63,7 +65,7 @@ def steps_of(size: ChainSize, folder: Path, teacher: Path) -> list[Step]:
     begin = ("run", "--data", data, "--out", run, *size.shape, "--minutes", size.minutes)
     training = ("resume", run) if has_checkpoint(run) else begin
     players = ("--first", player(small), "--first-name", "trained", "--second", player(untrained))
-    games = ("--second-name", "untrained", "--size", 9, "--games", size.games, "--parallel", cores)
+    games = ("--second-name", "untrained", "--size", size.board, "--games", size.games, "--parallel", cores)
     return [
         Step("Games with labels", (*ENGINE, "generate", teacher, data, *amount)),
         Step("Training", (*ENGINE, "train", *training)),
