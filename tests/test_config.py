@@ -60,16 +60,16 @@ def test_every_field_is_an_option() -> None:
     assert fields == list(OPTIONS)
 
 
-@pytest.mark.parametrize("key", OPTIONS)
-def test_option_is_well_declared(key: str) -> None:
-    option = OPTIONS[key]
-    assert option.check(option.default) == option.default
-    assert option.kind in (bool, int, float, str)
-    assert re.fullmatch(r"[a-z][a-z_]*", option.name)
-    assert option.help[-1] == "."
-    assert option.help[0].isupper()
-    if option.default is None:
-        assert "not set: " in option.help
+def test_option_is_well_declared() -> None:
+    for key in OPTIONS:
+        option = OPTIONS[key]
+        assert option.check(option.default) == option.default
+        assert option.kind in (bool, int, float, str)
+        assert re.fullmatch(r"[a-z][a-z_]*", option.name)
+        assert option.help[-1] == "."
+        assert option.help[0].isupper()
+        if option.default is None:
+            assert "not set: " in option.help
 
 
 def test_flags_are_unique() -> None:

@@ -25,9 +25,6 @@ PATH = re.compile(r"^(?:gtp_engine|tests|scripts|models|docs|\.ci)/[\w./*-]*$")
 """What in a document is the path of a file or folder of the project."""
 
 
-each_document = pytest.mark.parametrize("name", DOCUMENTS)
-
-
 def test_the_readme_stays_short() -> None:
     assert len(README.splitlines()) <= 250
 
@@ -56,10 +53,10 @@ def test_the_generated_parts_are_up_to_date(name: str) -> None:
 # --- what documents name exists ---
 
 
-@each_document
-def test_relative_links_lead_somewhere(name: str) -> None:
-    broken = [link for link in links(DOCUMENTS[name]) if not is_target((ROOT / name).parent, name, link)]
-    assert broken == []
+def test_relative_links_lead_somewhere() -> None:
+    for name in DOCUMENTS:
+        broken = [link for link in links(DOCUMENTS[name]) if not is_target((ROOT / name).parent, name, link)]
+        assert broken == [], name
 
 
 def test_every_page_is_in_both_indexes() -> None:
@@ -98,11 +95,11 @@ def without_code(text: str) -> str:
     return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
 
 
-@each_document
-def test_the_files_named_exist(name: str) -> None:
-    named = {word for words in re.findall(r"`([^`\n]+)`", without_code(DOCUMENTS[name])) for word in words.split()}
-    paths = {word.rstrip(",.;:") for word in named if PATH.match(word)}
-    assert {path for path in paths if not list(ROOT.glob(path))} == set()
+def test_the_files_named_exist() -> None:
+    for name in DOCUMENTS:
+        named = {word for words in re.findall(r"`([^`\n]+)`", without_code(DOCUMENTS[name])) for word in words.split()}
+        paths = {word.rstrip(",.;:") for word in named if PATH.match(word)}
+        assert {path for path in paths if not list(ROOT.glob(path))} == set(), name
 
 
 def recipes() -> dict[str, list[str]]:
@@ -142,11 +139,11 @@ def test_the_readme_names_no_file_that_its_reader_does_not_have() -> None:
     assert {name for name in named - written if not (ROOT / name).exists()} == set()
 
 
-@each_document
-def test_the_commands_named_exist(name: str) -> None:
+def test_the_commands_named_exist() -> None:
     """Every `gtp-engine` command line names a subcommand and flags that it has."""
-    for command in command_lines(DOCUMENTS[name]):
-        check_command(command)
+    for name in DOCUMENTS:
+        for command in command_lines(DOCUMENTS[name]):
+            check_command(command)
 
 
 def command_lines(text: str) -> Iterator[list[str]]:
@@ -206,19 +203,19 @@ def all_flags(group: click.Group) -> set[str]:
     return flags
 
 
-@each_document
-def test_the_flags_named_exist(name: str) -> None:
+def test_the_flags_named_exist() -> None:
     """Flags that stand alone, in inline code."""
-    named = set(re.findall(r"`(--[a-z0-9-]+)", DOCUMENTS[name]))
-    assert named <= all_flags(cli)
+    flags = all_flags(cli)
+    for name in DOCUMENTS:
+        assert set(re.findall(r"`(--[a-z0-9-]+)", DOCUMENTS[name])) <= flags, name
 
 
-@each_document
-def test_the_names_imported_exist(name: str) -> None:
+def test_the_names_imported_exist() -> None:
     """Read from the sources, as some of them need PyTorch."""
-    for module, names in re.findall(r"\bfrom (gtp_engine[\w.]*) import (\([^)]*\)|.+)", DOCUMENTS[name]):
-        for imported in re.findall(r"\w+", names):
-            assert imported in names_of(module), f"{module} has no {imported}"
+    for name in DOCUMENTS:
+        for module, names in re.findall(r"\bfrom (gtp_engine[\w.]*) import (\([^)]*\)|.+)", DOCUMENTS[name]):
+            for imported in re.findall(r"\w+", names):
+                assert imported in names_of(module), f"{module} has no {imported}"
 
 
 def names_of(module: str) -> set[str]:

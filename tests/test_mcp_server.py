@@ -4,6 +4,7 @@ import asyncio
 import random
 import sys
 from collections.abc import Coroutine, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -11,13 +12,13 @@ import reference
 from board_helpers import random_position
 from knowing_evaluator import KnowingEvaluator
 
-pytest.importorskip("mcp", reason="the package mcp is missing")
-from mcp import Client, StdioServerParameters, stdio_client
-
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.go.rules import Rules
 from gtp_engine.mcp_server import TOOLS, GoTools, server
+
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is missing")
+"""It takes seconds to import, which workers without one of these tests need not do."""
 
 SIZE = 7
 LETTERS = "ABCDEFGHJKLMNOPQRST"
@@ -36,6 +37,7 @@ def tools() -> Iterator[GoTools]:
 
 def ask(tools: GoTools, questions: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | str]:
     """Return the answers, each the structured content or the text of an error."""
+    from mcp import Client
 
     async def asked() -> list[dict[str, Any] | str]:
         async with Client(server(tools)) as client:
@@ -217,6 +219,8 @@ def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
 
 
 def test_every_tool_is_described(tools: GoTools) -> None:
+    from mcp import Client
+
     async def listed() -> Any:
         async with Client(server(tools)) as client:
             return (await client.list_tools()).tools
@@ -232,6 +236,8 @@ def test_every_tool_is_described(tools: GoTools) -> None:
 
 
 def test_the_command_serves_on_its_standard_streams() -> None:
+    from mcp import Client, StdioServerParameters, stdio_client
+
     arguments = ["-m", "gtp_engine", "mcp", "--search", "rave", "--board-size", "5"]
 
     async def asked() -> Any:

@@ -1,6 +1,7 @@
 """Recorded games for tests."""
 
 import random
+from functools import cache
 from pathlib import Path
 
 from board_helpers import random_moves
@@ -46,8 +47,12 @@ def orderly_game(seed: int, size: int = 5, moves: int = ORDERLY_MOVES) -> Game:
     return game
 
 
+@cache
 def orderly_records(count: int) -> list[RecordedGame]:
-    """Return orderly games, the even ones won by Black."""
+    """Return orderly games, the even ones won by Black.
+
+    Not for use at the top of a module: workers would compile kernels before those of all tests are compiled.
+    """
     return [
         recorded(orderly_game(seed), name=f"{seed}.sgf", winner=WHITE if seed % 2 else BLACK) for seed in range(count)
     ]

@@ -30,14 +30,16 @@ pytest.importorskip("matplotlib", reason="curves need matplotlib")
 LEARNING = PolicyLearning(
     samples=60 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", validations=4, log_steps=5
 )
-GAMES = orderly_records(40)
+GAMES = 40
 
 
 def run(out: Path, is_stopped: Callable[[], bool] = never, **changes: Any) -> Path | None:
     """Train a small network on orderly games."""
     settings = PolicySettings(layers=3, channels=12, test_share=0.2)
     with ProgressBar() as bar:
-        return run_supervised(GAMES, settings, replace(LEARNING, **changes), StageRun(out, bar, is_stopped))
+        return run_supervised(
+            orderly_records(GAMES), settings, replace(LEARNING, **changes), StageRun(out, bar, is_stopped)
+        )
 
 
 def test_a_network_learns_to_predict_moves(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +81,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_accuracies_count_what_was_played() -> None:
-    store = GameStore(GAMES[:3])
+    store = GameStore(orderly_records(3))
     refs = store.move_refs()
     actions = torch.from_numpy(store.actions(refs).astype(np.int64))
     place = iter(range(0, len(actions), 512))
@@ -99,7 +101,7 @@ def test_accuracies_count_what_was_played() -> None:
 
 def test_examples_have_the_perspective_of_the_side_to_move() -> None:
     """Own stones and opponent's stones; outcome 1 for the winner and −1 for the loser, of either colour."""
-    store = GameStore(GAMES[:2])
+    store = GameStore(orderly_records(2))
     (examples,) = examples_of(store, store.move_refs(), size=64, for_value=True)
     own, other = examples.planes[:, 0].sum((1, 2)), examples.planes[:, 1].sum((1, 2))
     is_black = examples.planes[:, 48].amax((1, 2)) > 0
@@ -113,7 +115,7 @@ def test_examples_have_the_perspective_of_the_side_to_move() -> None:
 
 
 def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
-    store = GameStore(GAMES[:4])
+    store = GameStore(orderly_records(4))
     stream = ExampleStream(store, store.move_refs(), 12, seed=1, for_value=False)
     batches = [next(stream) for _ in range(3)]
     state = stream.state()
@@ -127,7 +129,7 @@ def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
 
 
 def test_positions_after_the_last_move_have_no_action() -> None:
-    store = GameStore(GAMES[:2])
+    store = GameStore(orderly_records(2))
     refs = PositionRefs(np.array([0, 1]), np.array([12, 12]), np.array([1, 1], dtype=np.int8))
     (examples,) = examples_of(store, refs, size=2, for_value=True)
     assert examples.actions.tolist() == [-1, -1] and examples.outcomes.tolist() == [1, -1]
@@ -140,7 +142,7 @@ def test_a_loss_of_nan_or_infinity_ends_the_run(tmp_path: Path) -> None:
 
 def test_a_split_without_test_games(tmp_path: Path) -> None:
     with ProgressBar() as bar, pytest.raises(RecordsError, match=r"games to train on and 0 to test on"):
-        run_supervised(GAMES, PolicySettings(test_share=0), LEARNING, StageRun(tmp_path, bar))
+        run_supervised(orderly_records(GAMES), PolicySettings(test_share=0), LEARNING, StageRun(tmp_path, bar))
 
 
 def test_the_command_trains_and_reports_errors(tmp_path: Path) -> None:

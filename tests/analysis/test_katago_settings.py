@@ -30,13 +30,13 @@ numAnalysisThreads = 2
 """
 
 
-@pytest.mark.parametrize("name", ANALYSIS_OPTIONS)
-def test_every_name_is_an_option_of_ours(name: str) -> None:
-    option = next(option for option in Config.options() if option.key == ANALYSIS_OPTIONS[name])
-    value = option.default if option.default is not None else option.low
-    config, unknown = with_katago_settings(Config(), {name: value})
-    assert unknown == ()
-    assert config.value(option.key) == value
+def test_every_name_is_an_option_of_ours() -> None:
+    for name in ANALYSIS_OPTIONS:
+        option = next(option for option in Config.options() if option.key == ANALYSIS_OPTIONS[name])
+        value = option.default if option.default is not None else option.low
+        config, unknown = with_katago_settings(Config(), {name: value})
+        assert unknown == ()
+        assert config.value(option.key) == value
 
 
 def test_different_names_are_different_options() -> None:
@@ -273,16 +273,13 @@ MACHINE_SETTINGS = """
 """
 
 
-@pytest.mark.parametrize(
-    "name",
-    MACHINE_SETTINGS.split(),
-)
-def test_settings_of_a_machine_have_something_in_their_place(name: str) -> None:
-    for for_gtp in (True, False):
-        config, lines = with_start_settings(Config(), {name: "1"}, for_gtp=for_gtp)
-        assert config == Config()
-        assert len(lines) == 1
-        assert name in lines[0] and "WARNING" not in lines[0]
+def test_settings_of_a_machine_have_something_in_their_place() -> None:
+    for name in MACHINE_SETTINGS.split():
+        for for_gtp in (True, False):
+            config, lines = with_start_settings(Config(), {name: "1"}, for_gtp=for_gtp)
+            assert config == Config()
+            assert len(lines) == 1
+            assert name in lines[0] and "WARNING" not in lines[0]
 
 
 def test_unknown_settings_are_warned_of_by_name() -> None:

@@ -62,16 +62,16 @@ def test_stones_in_seki_are_reported_as_such(seki: Engine) -> None:
 
 
 @pytest.mark.parametrize("rules", PRESETS)
-@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
-@pytest.mark.parametrize("balance", [-0.5, 0.0, 0.5])
-def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str, color: int, balance: float) -> None:
-    with make(rules, 0.0) as engine:
-        set_up(engine, FINISHED, color)
-        engine.set_komi(engine.game.score().margin_black + balance)
-        assert abs(engine.game.score().margin_black) == abs(balance)
-        for to_play in (color, opponent(color), color):
-            assert engine.genmove(to_play).point == PASS
-        assert engine.game.is_over
+def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str) -> None:
+    for balance in [-0.5, 0.0, 0.5]:
+        for color in [BLACK, WHITE]:
+            with make(rules, 0.0) as engine:
+                set_up(engine, FINISHED, color)
+                engine.set_komi(engine.game.score().margin_black + balance)
+                assert abs(engine.game.score().margin_black) == abs(balance)
+                for to_play in (color, opponent(color), color):
+                    assert engine.genmove(to_play).point == PASS
+                assert engine.game.is_over
 
 
 @pytest.mark.parametrize("komi", [-60.0, 60.0])

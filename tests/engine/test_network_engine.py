@@ -59,20 +59,20 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.mark.parametrize("rules", PRESETS)
-@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
-@pytest.mark.parametrize("balance", [-0.5, 0.0, 0.5])
-def test_a_finished_game_ends_at_little_cost(rules: str, color: int, balance: float) -> None:
-    evaluator = KnowingEvaluator()
-    with make(evaluator) as engine:
-        engine.set_rules(Rules.parse(rules))
-        set_up(engine, FINISHED, color)
-        engine.set_komi(0.0)
-        engine.set_komi(engine.game.score().margin_black + balance)
-        for to_play in (color, opponent(color), color):  # the third pass, where the first took the button
-            before = evaluator.rows
-            assert engine.genmove(to_play).point == PASS
-            assert evaluator.rows - before <= 24 + 2 * 8, "a slow network makes ten evaluations a second"
-        assert engine.game.is_over
+def test_a_finished_game_ends_at_little_cost(rules: str) -> None:
+    for balance in [-0.5, 0.0, 0.5]:
+        for color in [BLACK, WHITE]:
+            evaluator = KnowingEvaluator()
+            with make(evaluator) as engine:
+                engine.set_rules(Rules.parse(rules))
+                set_up(engine, FINISHED, color)
+                engine.set_komi(0.0)
+                engine.set_komi(engine.game.score().margin_black + balance)
+                for to_play in (color, opponent(color), color):  # the third pass, where the first took the button
+                    before = evaluator.rows
+                    assert engine.genmove(to_play).point == PASS
+                    assert evaluator.rows - before <= 24 + 2 * 8, "a slow network makes ten evaluations a second"
+                assert engine.game.is_over
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])

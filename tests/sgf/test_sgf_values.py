@@ -181,9 +181,9 @@ def test_results_have_a_short_form(text: str, result: str | None) -> None:
     assert parse_result(text) == result
 
 
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
+def test_results_in_chinese_japanese_and_korean() -> None:
+    """They were taken for games without result."""
+    for text, result in [
         *(("黑中盘胜", "B+R"), ("白中盤勝", "W+R"), ("黑胜1.5目", "B+1.5"), ("白胜3目半", "W+3.5")),
         *(("白勝 半目", "W+0.5"), ("黑胜3/4子", "B+1.5"), ("白胜2又3/4子", "W+5.5"), ("黑胜1.25子", "B+2.5")),
         *(("黑方胜1/4子", "B+0.5"), ("白超时负", "B+T"), ("黑時間勝", "B+T"), ("黑中盘认输", "W+R")),
@@ -196,11 +196,8 @@ def test_results_have_a_short_form(text: str, result: str | None) -> None:
         *(("和棋", "0"), ("무승부", "0"), ("无胜负", None), ("無勝負", None)),
         *(("打ち掛け", None), ("Black+ (203 moves)", "B+")),
         *(("黑", None), ("白先", None), ("大胜", None)),
-    ],
-)  # fmt: skip
-def test_results_in_chinese_japanese_and_korean(text: str, result: str | None) -> None:
-    """They were taken for games without result."""
-    assert parse_result(text) == result
+    ]:
+        assert parse_result(text) == result
 
 
 @pytest.mark.parametrize(("text", "komi"), [("3.75子", 7.5), ("3又3/4子", 7.5), ("2 3/4 子", 5.5), ("６目半", 6.5)])
