@@ -297,7 +297,7 @@ def test_levels_are_left_to_the_networks_that_ship(tmp_path: Path) -> None:
 @pytest.mark.parametrize("share", ["0", "0.5", "1"])
 def test_alphagos_set_plays_a_game_to_its_end(share: str) -> None:
     """From the empty board to the passes, which its networks cannot predict, with every mixture."""
-    with GtpProcess("--model", "alphago-9x9", "--rollout-share", share, "--visits", "8", "--no-resign") as engine:
+    with GtpProcess("--model", "alphago-9x9", "--rollout-share", share, "--visits", "2", "--no-resign") as engine:
         assert engine.ask(b"query_boardsize\n") == b"= 9\n\n"
         moves: list[bytes] = []
         while moves[-2:] != [b"pass", b"pass"] and len(moves) < 162:
