@@ -4,6 +4,7 @@ SGF names points by two letters, column from the left and row from the top: "aa"
 vertex A19.  All text here is already decoded and without SGF's escapes.
 """
 
+import contextlib
 import math
 import re
 import unicodedata
@@ -11,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gtp_engine.errors import RulesError, SgfError, problem, shown
+from gtp_engine.errors import InvalidVertexError, RulesError, SgfError, problem, shown
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
-from gtp_engine.go.coords import point_to_xy, xy_to_point
+from gtp_engine.go.coords import parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
@@ -22,6 +23,8 @@ _LARGEST_TT_SIZE: Final = 19
 
 _SIZE: Final = re.compile(r"([0-9]{1,3})(?:\.0)?(?:(?:\s*(?:[:xX×*,;/-]|by)\s*|\s)([0-9]{1,3})(?:\.0)?)?[^0-9:]*")
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
+
+_VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
 
 _PASSES: Final = frozenset({"", "``", "zz", "--", "pass"})
 """Values that are passes on every board: SGF's, and those of some programs, in small letters."""
@@ -134,9 +137,13 @@ def _bare(text: str) -> str:
 def parse_point(text: str, *, width: int, height: int) -> int:
     """Return the point of two letters such as "pd"; raises SgfError when it is not on the board.
 
-    Capitals, which SGF has for boards of more than 26 lines, are read as small letters.
+    Capitals, which SGF has for boards of more than 26 lines, are read as small letters.  Vertices such as "Q16" are
+    known too, which SmartGo wrote.
     """
     text = _bare(text)
+    if _VERTEX.fullmatch(text):
+        with contextlib.suppress(InvalidVertexError):
+            return parse_vertex(text, width=width, height=height)
     if len(text) == 2:
         x, y = (_LETTERS.find(letter.lower()) for letter in text)
         if 0 <= x < width and 0 <= y < height:
@@ -303,6 +310,9 @@ _RULES_WORDS: Final = {
     "nz": "new-zealand",
     "nzl": "new-zealand",
     "zealand": "new-zealand",
+    "tang": "ancient-territory",
+    "old": "ancient-area",
+    "tt": "tromp-taylor",
     "tromp": "tromp-taylor",
     "tromptaylor": "tromp-taylor",
 }

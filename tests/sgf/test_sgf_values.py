@@ -97,10 +97,18 @@ def test_tt_is_a_point_of_larger_boards_and_a_pass_where_it_would_be_outside() -
     assert parse_move_point("tt", width=25, height=9) == PASS
 
 
-@pytest.mark.parametrize("text", ["a", "aaa", "İa", "at", "ta", "yy", "a1", "a:b", "éa", "passed"])
+@pytest.mark.parametrize("text", ["a", "aaa", "İa", "at", "ta", "yy", "a0", "I5", "a20", "a:b", "éa", "passed"])
 def test_wrong_points(text: str) -> None:
     with pytest.raises(SgfError, match="expected two letters from aa to ss on 19x19"):
         parse_move_point(text, width=19, height=19)
+
+
+def test_vertices_are_points_too() -> None:
+    """SmartGo wrote them."""
+    assert [parse_move_point(text, width=19, height=19) for text in ("Q16", "q16", " T1 ", "Pass")] == [
+        *(at("Q16", 19), at("Q16", 19), at("T1", 19), PASS)
+    ]
+    assert parse_points(["A1:C2"], width=3, height=3) == parse_points(["ab:cc"], width=3, height=3)
 
 
 def test_point_lists_hold_rectangles_and_repetitions() -> None:
@@ -244,6 +252,11 @@ def test_komi_is_written_plainly(komi: float, text: str) -> None:
         ("한국룰", "korean"),
         ("stone_scoring", "stone-scoring"),
         *(("JP", "japanese"), ("CN", "chinese"), ("KR", "korean"), ("JPN", "japanese"), ("NZL", "new-zealand")),
+        *(
+            ("Old Chinese", "ancient-area"),
+            ("Tang (Japanese + group tax)", "ancient-territory"),
+            ("TT--", "tromp-taylor"),
+        ),
         *(("Ancient", "ancient-area"), ("Ancient Chinese rules", "ancient-area"), ("Area scoring", "chinese")),
         *(("Territory", "japanese"), ("数目法", "japanese"), ("数子", "chinese"), ("일본룰", "japanese")),
         *(("Japanisch", "japanese"), ("Règles chinoises", "chinese"), ("японские правила", "japanese")),
