@@ -182,10 +182,16 @@ PASTED_TEXT = """(() => { const data = new DataTransfer();
 
 
 async def dropped_and_pasted(windows: Windows, port: int) -> None:
-    page = await opened(windows, port)
-    await is_shown(page, "7 / 7")
+    """Drop and paste records, also while a new game is asked for, whose dialog stayed above or took what was pasted."""
+    page = await windows.page(f"http://127.0.0.1:{port}/")
+    await until(page, "document.querySelector('#setup').open")
     await page.evaluate(TRANSFER % ("(;SZ[9]KM[6];B[cc])", "drop", "dataTransfer"))
     await is_shown(page, "1 / 1")
+    await until(page, "!document.querySelector('#setup').open")
+    await page.click("#new")
+    await page.evaluate(PASTED_TEXT.replace("body", "activeElement"))
+    await is_shown(page, "3 / 3")
+    await until(page, "!document.querySelector('#setup').open")
     await page.evaluate(TRANSFER % ("(;SZ[9];B[aa];W[bb])", "paste", "clipboardData"))
     await is_shown(page, "2 / 2")
     await page.evaluate(PASTED_TEXT)

@@ -349,6 +349,7 @@ function turnAnalysis(isOn) {
 }
 
 async function loadRecord(file) {
+  setup.close(); // which a first visit shows
   if (file.size > longestFile) {
     showError(_("{file} has {size}; a game record may have {most} at most.", { file: file.name, size: kilobytes(file.size), most: kilobytes(longestFile) }));
     return;

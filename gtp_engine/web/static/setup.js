@@ -62,6 +62,11 @@ export class Setup {
     this.dialog.showModal();
   }
 
+  /** Ask no more. */
+  close() {
+    if (this.dialog.open) this.dialog.close("");
+  }
+
   changed(name) {
     const { elements } = this.form;
     if (name === "rules" || name === "handicap") {
