@@ -3,8 +3,8 @@
 One move, from `Engine.genmove` to the board:
 
     engine            ends the background search, has a move chosen, plays it and takes its time off the clock
-    decision          the clock of the colour gives a time budget (`time_manager`), a handicap game an advantage
-                      (`DynamicAdvantage`); search, then resign, or pass or play: the methods of `Decision`
+    decision          the clock of the colour gives a time budget (`time_manager`), a handicap game an advantage;
+                      search, then resign, or pass or play: the methods of `Decision`
     searches          `search_move` runs the game search (`search.puct`, `search.rollouts`); a `TimeWatcher`
                       stops it in time
     game_end          estimates from ownership which stones are dead and which points are neutral; whether the players

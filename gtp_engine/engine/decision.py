@@ -1,12 +1,11 @@
 """From a request for a move to the engine's choice: search → resign, or confirm the end → pass or play.
 
-    MoveChooser       makes a task of the request, has it decided, and waits as a person does; the engine plays the move
-    decide            searches, then resigns or chooses a move
-    Decision          what is known after the search; its methods are the steps to a move
-    Choice            the result
-    DynamicAdvantage  the advantage of a side in a handicap game
-    Resignation       keeps the winrates of the moves of a game
-    Delays            how long to wait before a move
+    MoveChooser  makes a task of the request, has it decided, and waits as a person does; the engine plays the move
+    decide       searches, then resigns or chooses a move
+    Decision     what is known after the search; its methods are the steps to a move
+    Choice       the result
+    Resignation  keeps the winrates of the moves of a game
+    Delays       how long to wait before a move
 
 A search that follows results alone plays on when nothing is left to win (every move wins, or none does), and may then
 fill its own territory.  So the engine passes once it is confirmed that nothing is left (`Decision.agreed_end`), and
@@ -41,7 +40,7 @@ from gtp_engine.engine.game_end import (
 )
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import LifeReader, find_disputes, leave_in_doubt
-from gtp_engine.engine.searches import Searches, Thresholds, TimeWatcher
+from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, TimeWatcher
 from gtp_engine.engine.variety import Variety
 from gtp_engine.errors import counted
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
@@ -85,21 +84,6 @@ SCHEDULE_MARGIN: Final = 5.0
 
 SCHEDULE_SHARE: Final = 0.15
 """Share of the initial deficit that the weaker side may be behind its schedule.  All five numbers are KataGo's."""
-
-LARGEST_ADVANTAGE: Final = 2.75
-"""Doublings; KataGo's networks have seen few games with more."""
-
-ADVANTAGE_STEP: Final = 0.125
-"""Doublings by which the advantage changes from one of the engine's moves to the next."""
-
-LOW_VALUE: Final = -0.9
-HIGH_VALUE: Final = -0.5
-"""Results in [−1, 1] between which the side that started behind is kept."""
-
-LARGEST_SMALL_BOARD: Final = 7
-"""Width or height up to which a game is never a handicap game."""
-
-_AREA_19: Final = 19 * 19
 
 COMPILING_SECONDS: Final = 4.0
 """Longest search while kernels are being compiled.  The root and the step under way when time is up may come on top,
@@ -251,63 +235,6 @@ class MoveChooser:
     def forget_lost_moves(self) -> None:
         """Reset the count of lost moves, after a move was taken back or not played."""
         self._resignation.reset()
-
-
-class DynamicAdvantage:
-    """The advantage with which the engine plays a handicap game, so that it neither despairs nor plays carelessly.
-
-    The side that starts behind has to expect that it outplays the other one, or all moves look equally lost; the side
-    that starts ahead should expect the opposite and play safely.  The advantage begins at a cap that grows with the
-    handicap, `per_point` (`puct.dynamic_advantage`).  Then it follows the winrate of the side that started behind: it
-    grows while that is below 5 %, and shrinks while it is above 25 %.  So it vanishes as the game becomes even.  The
-    rule and its numbers are KataGo's (`updateDynamicPDAHelper` in `cpp/command/gtp.cpp`).
-
-    Some controllers set up the whole game before each move, so a game is recognised by its moves: it is the same game
-    as long as they continue those of the last call.
-    """
-
-    def __init__(self, per_point: float) -> None:
-        self.per_point = per_point
-        self._last_game: Game | None = None
-        self._last_black = 0.0
-        self._last_value_black = 0.0
-
-    def black(self, game: Game) -> float:
-        """Return Black's advantage, doublings, for the next move of either colour; negative if White has it."""
-        ahead_black = initial_advantage_black(game)
-        behind = WHITE if ahead_black >= 0.0 else BLACK
-        advantage = cap = largest_advantage(abs(ahead_black), game.width, game.height, per_point=self.per_point)
-        has_begun = self._last_game is not None and is_continued(self._last_game, game)
-        if has_begun and np.any(game.board.color == WHITE):
-            last = for_color(self._last_black, behind)
-            advantage = min(max(0.0, last + _change_of_advantage(for_color(self._last_value_black, behind))), cap)
-        return for_color(advantage, behind) if advantage > 0.0 else 0.0
-
-    def record(self, game: Game, report: SearchReport) -> None:
-        """Note the search for a move that is about to be played in `game`; its advantage was `black(game)`."""
-        self._last_black = self.black(game)
-        self._last_value_black = report.value_black
-        self._last_game = game.copy()
-
-
-def largest_advantage(points: float, width: int, height: int, *, per_point: float) -> float:
-    """Return the cap, doublings, for a side that started `points` behind; 0 where that is too little for a handicap.
-
-    On small boards a point counts for more.
-    """
-    scaling = float(_AREA_19 / (width * height)) ** 0.75
-    threshold = max(4.0 / scaling, 2.0)
-    if points < threshold or min(width, height) <= LARGEST_SMALL_BOARD:
-        return 0.0
-    cap = min(LARGEST_ADVANTAGE, per_point * (points - threshold) * scaling)
-    return float(np.floor(cap / ADVANTAGE_STEP + 0.5)) * ADVANTAGE_STEP
-
-
-def _change_of_advantage(value: float) -> float:
-    """Return by how much the advantage of a side with this result in [−1, 1] changes."""
-    if value < LOW_VALUE:
-        return ADVANTAGE_STEP
-    return -ADVANTAGE_STEP if value > HIGH_VALUE else 0.0
 
 
 def with_less_effort(limits: Limits, config: Config, share: float) -> Limits:

@@ -1,12 +1,13 @@
 """The two searches of an engine: which algorithm they use, and the limits for each purpose.
 
-    Searches       the game search keeps its tree from move to move; the separate search starts afresh for every
-                   position: it confirms the end of a game and estimates dead stones (`Resources.impartial_config`)
-    Thresholds     how many visits and samples a conclusion needs: a single rollout proves little, a single network
-                   evaluation a lot
-    TimeWatcher    stops a running search in time: applies the rules of `time_manager` between batches, one step ahead
-    GameBatches    the network's evaluations of positions in many games at once, without a search
-    evaluate_game  the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
+    Searches          the game search keeps its tree from move to move; the separate search starts afresh for every
+                      position: it confirms the end of a game and estimates dead stones (`Resources.impartial_config`)
+    Thresholds        how many visits and samples a conclusion needs: a single rollout proves little, a single network
+                      evaluation a lot
+    TimeWatcher       stops a running search in time by the rules of `time_manager`, between batches, one step ahead
+    GameBatches       the network's evaluations of positions in many games at once, without a search
+    DynamicAdvantage  the advantage of a side in a handicap game, with which the game is searched
+    evaluate_game     the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
 
 Both searches share one evaluator, if there is one, so only one of them runs at a time.  All methods are for one thread
 at a time; any other thread ends a search by its cancel token.
@@ -37,16 +38,33 @@ from gtp_engine.evaluation.evaluator import (
 )
 from gtp_engine.evaluation.from_game import GameRows, advantage_black, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import new_positions, put_row
-from gtp_engine.go.constants import EMPTY, Move, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
+from gtp_engine.go.phases import initial_advantage_black
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
-from gtp_engine.search.report import FEW_VISITS, SearchReport
+from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
+from gtp_engine.search.tree_reuse import is_continued
 from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.puct_search import PuctSearch
+
+LARGEST_ADVANTAGE: Final = 2.75
+"""Doublings; KataGo's networks have seen few games with more."""
+
+ADVANTAGE_STEP: Final = 0.125
+"""Doublings by which the advantage changes from one of the engine's moves to the next."""
+
+LOW_VALUE: Final = -0.9
+HIGH_VALUE: Final = -0.5
+"""Results in [−1, 1] between which the side that started behind is kept."""
+
+LARGEST_SMALL_BOARD: Final = 7
+"""Width or height up to which a game is never a handicap game."""
+
+_AREA_19: Final = 19 * 19
 
 
 @dataclass(frozen=True)
@@ -588,3 +606,60 @@ def since_move_out_of_turn(game: Game, color: int) -> Game:
     for move in moves[first:]:
         part.play(move, allow_superko=True)
     return part
+
+
+class DynamicAdvantage:
+    """The advantage with which the engine plays a handicap game, so that it neither despairs nor plays carelessly.
+
+    The side that starts behind has to expect that it outplays the other one, or all moves look equally lost; the side
+    that starts ahead should expect the opposite and play safely.  The advantage begins at a cap that grows with the
+    handicap, `per_point` (`puct.dynamic_advantage`).  Then it follows the winrate of the side that started behind: it
+    grows while that is below 5 %, and shrinks while it is above 25 %.  So it vanishes as the game becomes even.  The
+    rule and its numbers are KataGo's (`updateDynamicPDAHelper` in `cpp/command/gtp.cpp`).
+
+    Some controllers set up the whole game before each move, so a game is recognised by its moves: it is the same game
+    as long as they continue those of the last call.
+    """
+
+    def __init__(self, per_point: float) -> None:
+        self.per_point = per_point
+        self._last_game: Game | None = None
+        self._last_black = 0.0
+        self._last_value_black = 0.0
+
+    def black(self, game: Game) -> float:
+        """Return Black's advantage, doublings, for the next move of either colour; negative if White has it."""
+        ahead_black = initial_advantage_black(game)
+        behind = WHITE if ahead_black >= 0.0 else BLACK
+        advantage = cap = largest_advantage(abs(ahead_black), game.width, game.height, per_point=self.per_point)
+        has_begun = self._last_game is not None and is_continued(self._last_game, game)
+        if has_begun and np.any(game.board.color == WHITE):
+            last = for_color(self._last_black, behind)
+            advantage = min(max(0.0, last + _change_of_advantage(for_color(self._last_value_black, behind))), cap)
+        return for_color(advantage, behind) if advantage > 0.0 else 0.0
+
+    def record(self, game: Game, report: SearchReport) -> None:
+        """Note the search for a move that is about to be played in `game`; its advantage was `black(game)`."""
+        self._last_black = self.black(game)
+        self._last_value_black = report.value_black
+        self._last_game = game.copy()
+
+
+def largest_advantage(points: float, width: int, height: int, *, per_point: float) -> float:
+    """Return the cap, doublings, for a side that started `points` behind; 0 where that is too little for a handicap.
+
+    On small boards a point counts for more.
+    """
+    scaling = float(_AREA_19 / (width * height)) ** 0.75
+    threshold = max(4.0 / scaling, 2.0)
+    if points < threshold or min(width, height) <= LARGEST_SMALL_BOARD:
+        return 0.0
+    cap = min(LARGEST_ADVANTAGE, per_point * (points - threshold) * scaling)
+    return float(np.floor(cap / ADVANTAGE_STEP + 0.5)) * ADVANTAGE_STEP
+
+
+def _change_of_advantage(value: float) -> float:
+    """Return by how much the advantage of a side with this result in [−1, 1] changes."""
+    if value < LOW_VALUE:
+        return ADVANTAGE_STEP
+    return -ADVANTAGE_STEP if value > HIGH_VALUE else 0.0

@@ -7,7 +7,7 @@ from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.decision import DynamicAdvantage, largest_advantage
+from gtp_engine.engine.searches import DynamicAdvantage, largest_advantage
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points

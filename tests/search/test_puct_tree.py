@@ -78,9 +78,9 @@ def test_it_finds_the_tree_of_the_oracle(options: dict[str, object], evaluator: 
     game.play("B2")
     options = {**options, "eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0}
     with Searching(evaluator, **options) as searcher:
-        searcher.run(game, Limits(300))
+        searcher.run(game, Limits(200))
         oracle = ReferenceSearch(game, config(**options).puct, evaluator)
-        oracle.run(300)
+        oracle.run(200)
         compare(searcher, oracle.root)
 
 
@@ -104,9 +104,9 @@ def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(
         game.play(PASS)
     options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0, **options}
     with Searching(FakeEvaluator(), **options) as searcher:
-        searcher.run(game, Limits(300))
+        searcher.run(game, Limits(200))
         oracle = ReferenceSearch(game, config(**options).puct, FakeEvaluator())
-        oracle.run(300)
+        oracle.run(200)
         compare(searcher, oracle.root)
 
 
