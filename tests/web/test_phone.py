@@ -1,9 +1,8 @@
-"""What else there is on the page, by fingers, on a phone that is upright and then on its side."""
+"""What else there is on the page, by fingers, on a phone that is upright, and looked at on its side."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, new_game, server
 
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_browser
 
+UPRIGHT, SIDE = (390, 844), (844, 390)
 NUMBER = "document.querySelector('#number').innerText"
 SOUNDS = """() => {
   window.sounds = 0;
@@ -37,16 +37,19 @@ async def tap_point(page: "Page", vertex: str) -> None:
 
 
 async def nothing_is_cut_off(page: "Page") -> None:
-    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    """Look at the page as it is on a phone on its side, and upright again."""
     buttons = "[...document.querySelectorAll('button')].filter((each) => each.checkVisibility())"
     cut = f"{buttons}.filter((each) => each.scrollWidth > each.clientWidth + 1)"
-    assert await page.evaluate(f"{cut}.map((each) => each.textContent)") == []
+    for width, height in (SIDE, UPRIGHT):
+        await page.set_viewport_size({"width": width, "height": height})
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert await page.evaluate(f"{cut}.map((each) => each.textContent)") == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)], ids=["upright", "on-its-side"])
-def test_everything_is_done_by_fingers(chromium: Chromium, tmp_path: Path, width: int, height: int) -> None:
+def test_everything_is_done_by_fingers(chromium: Chromium, tmp_path: Path) -> None:
     async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:
+            width, height = UPRIGHT
             page = await windows.page(f"http://127.0.0.1:{port}/", width=width, height=height, touch=True)
             await new_game(page, size="9", human="B")
             await page.evaluate(SOUNDS)
