@@ -22,6 +22,7 @@ from gtp_engine.memory_budget import tree_memory
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles
+    from gtp_engine.nn.providers import Runtime
 
 PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "openvino", "click", "filelock", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
@@ -220,6 +221,7 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
         for runtime in runtimes:
             failure = try_provider(runtime)
             if failure is None:
+                problems += _damage(files, runtime) if files else []
                 hint = quantization_hint(files, runtime.provider, simd) if files else ""
                 found = {"provider": runtime.provider.title, "precision": runtime.precision}
                 return {**found, "reasons": [*reasons, *runtime.reasons, *([hint] if hint else [])]}
@@ -227,6 +229,22 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
         if reasons:
             problems.append("none of the providers works: " + " ".join(reasons))
     return {"provider": None, "precision": None, "reasons": reasons}
+
+
+def _damage(files: "NetworkFiles", runtime: "Runtime") -> list[str]:
+    """Return what is wrong with the weights of the default network, as far as one evaluation shows."""
+    from gtp_engine.nn.loading import check_evaluation
+    from gtp_engine.nn.onnx_model import OnnxModel
+
+    try:
+        model = OnnxModel(files.path(runtime.precision), runtime, batch=1)
+        try:
+            check_evaluation(model, model.info.sizes.usual)
+        finally:
+            model.close()
+    except TengenError as error:
+        return [str(error)]
+    return []
 
 
 def _default_network(problems: list[str]) -> "NetworkFiles | None":

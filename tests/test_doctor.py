@@ -5,6 +5,8 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 from click.testing import CliRunner
 from nn.tiny_networks import v7_network
@@ -114,6 +116,20 @@ def test_a_default_of_the_user_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pat
     file.unlink()
     (problem,) = examine()["problems"]
     assert f"the network '{file}', which `gtp-engine models default` has set, is missing; set another" in problem
+
+
+def test_damaged_weights_of_the_default_are_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The doctor found nothing wrong with a network that every start refused."""
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
+    set_default(str(v7_network(tmp_path / "strong.onnx", name="strong")))
+    assert examine()["problems"] == []
+    model = onnx.load(tmp_path / "strong.onnx")
+    for tensor in model.graph.initializer:
+        if (array := onnx.numpy_helper.to_array(tensor)).dtype == np.float32:
+            tensor.CopyFrom(onnx.numpy_helper.from_array(array * np.float32(np.nan), tensor.name))
+    onnx.save(model, tmp_path / "strong.onnx")
+    (problem,) = examine()["problems"]
+    assert problem.startswith("network 'strong.onnx' returns NaN, infinity or absurd numbers; the file is damaged")
 
 
 def test_a_damaged_default_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
