@@ -19,12 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
+from busy_machine import bound
 from faults.faulty_writes import STDOUT, SUITS, Writes
 
 T = TypeVar("T")
 
 LONGEST: Final = 120.0
-"""Seconds after which a command is taken to hang."""
+"""Seconds after which a command is taken to hang, where nothing else waits for the processors."""
 
 Check = Callable[[Path], None]
 
@@ -126,7 +127,7 @@ def carried_out(words: Sequence[str], case: Miniature, box: Box, *, at: int | No
             os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(status)
-    deadline = time.monotonic() + LONGEST
+    deadline = time.monotonic() + bound(LONGEST)
     while True:
         done, state = os.waitpid(child, os.WNOHANG)
         if done:
