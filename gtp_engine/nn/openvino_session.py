@@ -73,18 +73,26 @@ class OpenVinoSession:
         self.outputs: Final = {name: i for i, entry in enumerate(compiled.outputs) for name in entry.get_names()}
         """The number of each output, by its names."""
         self._requests: Final = [_Request(compiled) for _ in range(parts)]
+        self._lengths: Final = {
+            name: shape[0].get_length() for name, shape in shapes.items() if len(shape) and shape[0].is_static
+        }
 
     def run(self, feeds: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs by name, for contiguous inputs by name."""
         if len(self._requests) == 1:
             found = self._requests[0].run(feeds)
         else:
-            parts = {name: np.split(array, len(self._requests)) for name, array in feeds.items()}
+            parts = {name: self._split(name, array) for name, array in feeds.items()}
             for i, request in enumerate(self._requests):
                 request.start({name: arrays[i] for name, arrays in parts.items()})
             results = [request.result() for request in self._requests]
             found = [np.concatenate(arrays) for arrays in zip(*results, strict=True)]
         return {name: found[i] for name, i in self.outputs.items()}
+
+    def _split(self, name: str, array: FloatArray) -> list[FloatArray]:
+        """Return an input's part for each request: all of it where it is not one of a batch."""
+        count = len(self._requests)
+        return [array] * count if len(array) == self._lengths.get(name) else np.split(array, count)
 
 
 class _Request:

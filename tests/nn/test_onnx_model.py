@@ -9,6 +9,7 @@ from threading import Event
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from busy_machine import bound
 from nn import tiny_networks
@@ -197,6 +198,29 @@ def test_openvino_runs_large_batches_as_halves(
         for name, array in expected.items():
             np.testing.assert_array_equal(found[name], array)
         assert expected["policy"].shape == (rows, 2, size * size + 1) == found["policy"].shape
+
+
+@needs_openvino
+def test_halves_of_a_batch_share_the_inputs_that_are_not_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`models quantize` gives all positions the same switches, and failed where batches are halved."""
+    given = [
+        onnx.helper.make_tensor_value_info("spatial", onnx.TensorProto.FLOAT, ["batch", 1, 19, 19]),
+        onnx.helper.make_tensor_value_info("switches", onnx.TensorProto.FLOAT, [6]),
+    ]
+    found = onnx.helper.make_tensor_value_info("out", onnx.TensorProto.FLOAT, ["batch", 1, 19, 19])
+    nodes = [
+        onnx.helper.make_node("ReduceSum", ["switches"], ["sum"], keepdims=0),
+        onnx.helper.make_node("Mul", ["spatial", "sum"], ["out"]),
+    ]
+    graph = onnx.helper.make_graph(nodes, "switched", given, [found])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
+    runtime, dimensions = Runtime(PROVIDERS["openvino"], "float32"), {"height": 19, "width": 19, "batch": 4}
+    session = openvino_session.OpenVinoSession(model.SerializeToString(), runtime, dimensions, threads=2)
+    assert len(session._requests) == 2
+    spatial = np.arange(4, dtype=np.float32)[:, None, None, None] * np.ones((1, 1, 19, 19), dtype=np.float32)
+    switches = np.arange(6, dtype=np.float32)
+    np.testing.assert_array_equal(session.run({"spatial": spatial, "switches": switches})["out"], 15 * spatial)
 
 
 @needs_openvino
