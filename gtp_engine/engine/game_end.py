@@ -23,15 +23,12 @@ from gtp_engine.go.scoring import (
     pass_alive_owners,
     remove_dead,
 )
+from gtp_engine.search.puct.cleanup import DECIDED
 from gtp_engine.search.report import MoveReport, SearchReport, for_color
 
 DEAD_BELOW: Final = -0.3
 """A chain is dead if its mean ownership, from its owner's view, is below this; between this and 0 it is more often a
 seki that some rollouts misplay."""
-
-DECIDED: Final = 0.8
-"""A point or chain is decided if its mean ownership is at least this far from 0: nine of ten rollouts agree, or the
-network gives it a probability of nine tenths."""
 
 SURE: Final = 0.9
 """A chain is beyond doubt if each search gives it a mean ownership at least this far from 0, on the same side."""

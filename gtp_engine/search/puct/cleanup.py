@@ -50,8 +50,9 @@ PHASE_PASSES: Final = 2
 UNDECIDED: Final = float("inf")
 """The margin of a position that cannot be counted yet."""
 
-_DECIDED: Final = 0.8
-"""Mean ownership of a chain, and ownership of a surrounded point, from which they are (`engine.game_end.DECIDED`)."""
+DECIDED: Final = 0.8
+"""A point or chain is decided if its mean ownership is at least this far from 0: nine of ten rollouts agree, or the
+network gives it a probability of nine tenths."""
 
 
 class Cleanup(NamedTuple):
@@ -235,7 +236,7 @@ def agreed_margin(board: Board, ownership_black: NDArray[np.float32], tax: int, 
         if wide(board.head[point]) != point or (stone != BLACK and stone != WHITE):
             continue
         owned = _chain_ownership(board, wide(point), ownership_black)
-        if abs(owned) < _DECIDED:
+        if abs(owned) < DECIDED:
             return UNDECIDED
         if (owned > 0.0) != (stone == BLACK):
             margin += _take_off(board, wide(point), area)
@@ -247,7 +248,7 @@ def agreed_margin(board: Board, ownership_black: NDArray[np.float32], tax: int, 
         if owner == EMPTY and _touches_no_stone(area, stride, wide(point)):
             return UNDECIDED
         sign = wide(owner == BLACK) - wide(owner == WHITE)
-        if owner != EMPTY and sign * ownership_black[point] < _DECIDED:
+        if owner != EMPTY and sign * ownership_black[point] < DECIDED:
             return UNDECIDED
         margin += sign
     if tax != NO_TAX:
