@@ -22,7 +22,6 @@ from gtp_engine.memory_budget import tree_memory
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles
-    from gtp_engine.nn.providers import Runtime
 
 PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "openvino", "click", "filelock", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
@@ -221,7 +220,7 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
         for runtime in runtimes:
             failure = try_provider(runtime)
             if failure is None:
-                problems += _damage(files, runtime) if files else []
+                problems += _damage(files, runtime.precision) if files else []
                 hint = quantization_hint(files, runtime.provider, simd) if files else ""
                 found = {"provider": runtime.provider.title, "precision": runtime.precision}
                 return {**found, "reasons": [*reasons, *runtime.reasons, *([hint] if hint else [])]}
@@ -231,13 +230,17 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
     return {"provider": None, "precision": None, "reasons": reasons}
 
 
-def _damage(files: "NetworkFiles", runtime: "Runtime") -> list[str]:
-    """Return what is wrong with the weights of the default network, as far as one evaluation shows."""
+def _damage(files: "NetworkFiles", precision: str) -> list[str]:
+    """Return what is wrong with the weights of the default network, as far as one evaluation shows.
+
+    It is run by ONNX Runtime, which writes no compiled network to the disk.
+    """
     from gtp_engine.nn.loading import check_evaluation
     from gtp_engine.nn.onnx_model import OnnxModel
+    from gtp_engine.nn.providers import PROVIDERS, Runtime
 
     try:
-        model = OnnxModel(files.path(runtime.precision), runtime, batch=1)
+        model = OnnxModel(files.path(precision), Runtime(PROVIDERS["cpu"], "float32"), batch=1)
         try:
             check_evaluation(model, model.info.sizes.usual)
         finally:

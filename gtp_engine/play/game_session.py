@@ -266,9 +266,9 @@ class GameSession:
         point = self.point(move)
         if self.phase is Phase.PLACING:
             return self._place(point)
-        self._require(Phase.PLAYING)
+        self.require(Phase.PLAYING)
         self.check_time()
-        self._require(Phase.PLAYING)
+        self.require(Phase.PLAYING)
         if self.game.to_play != self.settings.human:
             raise GameStateError(problem("it is the engine's move", advice="let it play, or undo"))
         played = self.game.play(Move(self.settings.human, point))
@@ -282,12 +282,15 @@ class GameSession:
         """
         if id == self.node.id or self.phase is Phase.PLACING:
             return self.play(move)
-        node = self.tree.node(id)
-        reason = self._game_at(node).illegal_reason(self.point(move), self.settings.human)
-        if reason is not None:
-            raise IllegalMoveError(reason, f"illegal move: {self.game.vertex(self.point(move))} ({reason})")
+        self.require_legal(id, move)
         self.go_to(id)
         return self.play(move)
+
+    def require_legal(self, id: int, move: int | str) -> None:
+        """Raise IllegalMoveError unless the person may play at a node of the tree, SgfError if there is none."""
+        reason = self._game_at(self.tree.node(id)).illegal_reason(self.point(move), self.settings.human)
+        if reason is not None:
+            raise IllegalMoveError(reason, f"illegal move: {self.game.vertex(self.point(move))} ({reason})")
 
     def go_to(self, id: int) -> None:
         """Go on at another node of the tree; raises SgfError if there is none, or its position cannot be reached."""
@@ -300,7 +303,7 @@ class GameSession:
 
     def resign(self) -> None:
         """Let the person resign."""
-        self._require(Phase.PLAYING, Phase.SCORING)
+        self.require(Phase.PLAYING, Phase.SCORING)
         self.finish(f"{_LETTERS[self.settings.engine]}+R")
 
     def undo(self) -> int:
@@ -311,10 +314,7 @@ class GameSession:
         if self.phase is Phase.PLACING and self.placed:
             self.placed = self.placed[:-1]
             return 1
-        moves = self.game.moves
-        last = max((number for number, move in enumerate(moves) if move.color == self.settings.human), default=None)
-        if last is None:
-            raise CannotUndoError("cannot undo: you have not played a move yet")
+        moves, last = self.game.moves, self.last_own_move()
         undone = self._undone if self._undone is not None and self.node in self._undone.path() else self.node
         self.engine.undo(len(moves) - last)
         self.node = _before(self.node, len(moves) - last)
@@ -325,19 +325,21 @@ class GameSession:
         self._continue()
         return len(moves) - last
 
+    def last_own_move(self) -> int:
+        """Return the index of the person's last move; raises CannotUndoError if there is none."""
+        moves = self.game.moves
+        last = max((number for number, move in enumerate(moves) if move.color == self.settings.human), default=None)
+        if last is None:
+            raise CannotUndoError("cannot undo: you have not played a move yet")
+        return last
+
     def redo(self) -> int:
         """Play the moves again that were taken back, or those that follow in the tree, until it is the person's turn.
 
         Returns how many.  Raises CannotUndoError if none follow.
         """
-        line = self._undone.path() if self._undone is not None else []
-        if self.node not in line:
-            line = main_line_from(self.node)
-        following = line[line.index(self.node) + 1 :]
-        if self.phase is Phase.PLACING or not any(node.moves for node in following):
-            raise CannotUndoError("cannot redo: no move follows")
         count = 0
-        for node in following:
+        for node in self.nodes_to_redo():
             count += node.moves
             goal = node
             if node.moves and node.move is not None and node.move.color == self.settings.engine:
@@ -346,6 +348,16 @@ class GameSession:
         self._move_to(goal)
         self._undone = undone
         return count
+
+    def nodes_to_redo(self) -> list[GameNode]:
+        """Return the nodes that were taken back, or that follow in the tree; raises CannotUndoError without a move."""
+        line = self._undone.path() if self._undone is not None else []
+        if self.node not in line:
+            line = main_line_from(self.node)
+        following = line[line.index(self.node) + 1 :]
+        if self.phase is Phase.PLACING or not any(node.moves for node in following):
+            raise CannotUndoError("cannot redo: no move follows")
+        return following
 
     # --- the tree ---
 
@@ -434,19 +446,19 @@ class GameSession:
 
         `report` is called every `interval` seconds from the searching thread.
         """
-        self._require(Phase.PLAYING)
+        self.require(Phase.PLAYING)
         return self.engine.timed_search(seconds, limits=_limits(cancel or CancelToken(), report, interval))
 
     def estimate(self, cancel: CancelToken | None = None) -> FinalScore:
         """Return the expected score, and the status of all points that it is counted by."""
-        self._require(Phase.PLAYING, Phase.SCORING, Phase.FINISHED)
+        self.require(Phase.PLAYING, Phase.SCORING, Phase.FINISHED)
         return self.engine.outcome(cancel)
 
     # --- the end ---
 
     def propose_dead(self, cancel: CancelToken | None = None) -> frozenset[int]:
         """Let the engine say which stones are dead, and return them; if cancelled, `dead` stays as it is."""
-        self._require(Phase.SCORING)
+        self.require(Phase.SCORING)
         cancel = cancel or CancelToken()
         found = self.engine.outcome(cancel)
         if not cancel.is_cancelled:
@@ -455,7 +467,7 @@ class GameSession:
 
     def toggle_dead(self, vertex: int | str) -> list[int]:
         """Turn the chain on a point from dead to alive or back; return its points, none for an empty point."""
-        self._require(Phase.SCORING)
+        self.require(Phase.SCORING)
         chain: list[int] = []
         if self.point(vertex) != PASS:
             chain += self.game.chain(self.point(vertex))
@@ -481,7 +493,7 @@ class GameSession:
 
     def accept_score(self) -> str:
         """End the game with the score as it stands now; return the result."""
-        self._require(Phase.SCORING)
+        self.require(Phase.SCORING)
         self.finish(str(self.score()))
         return self._result
 
@@ -490,7 +502,7 @@ class GameSession:
 
         After two passes, the engine does not pass again while there are dead stones of the person's on the board.
         """
-        self._require(Phase.SCORING, Phase.FINISHED)
+        self.require(Phase.SCORING, Phase.FINISHED)
         if any(not left.has_time for left in map(self.clock.left, (BLACK, WHITE))):
             raise GameStateError(problem("the time has run out", advice="undo a move, or start a new game"))
         self._reopen(resumed_at=len(self.game.moves) if self._has_two_passes(since=0) else self._resumed_at)
@@ -658,7 +670,7 @@ class GameSession:
         if self.phase is Phase.PLAYING and not self.is_engine_turn:
             self.clock.start(self.settings.human)
 
-    def _require(self, *phases: Phase) -> None:
+    def require(self, *phases: Phase) -> None:
         """Raise GameStateError unless the session is in one of these phases."""
         if self.phase in phases:
             return

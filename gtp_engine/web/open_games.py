@@ -169,11 +169,16 @@ class OpenGame:
             self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
         self._let_engine_move()
 
-    async def change(self, method: Callable[[GameSession], object]) -> object:
+    async def change(
+        self, method: Callable[[GameSession], object], check: Callable[[GameSession], object] | None = None
+    ) -> object:
         """Do what the person asks for, a method of the session, then let the engine move; raises TengenError.
 
-        Returns what the method returns.
+        While the engine thinks, `check` may refuse the request at once, so that its search goes on.  Returns what the
+        method returns.
         """
+        if check is not None and self.is_thinking:
+            check(self._session)
         self._interrupt()
         try:
             async with self._lock:

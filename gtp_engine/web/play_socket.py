@@ -41,7 +41,7 @@ from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import format_color
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.play import GameSession, GameSettings
+from gtp_engine.play import GameSession, GameSettings, Phase
 from gtp_engine.review import Effort
 from gtp_engine.review.life_and_death import problem_values, problems_in
 from gtp_engine.sgf import GameNode
@@ -71,6 +71,7 @@ MAX_NODES: Final = 1_000_000
 """Nodes of a tree; the longest file has fewer."""
 
 PageCommand = Callable[[Fields], Awaitable[None]]
+SessionMethod = Callable[[GameSession], object]
 
 
 class PageError(TengenError):
@@ -127,7 +128,7 @@ class _Page:
             "review": self._review,
             "stop_review": self._stop_review,
             "review_file": self._review_file,
-            **{name: self._calling(method) for name, method in _PLAIN.items()},
+            **{name: self._calling(*methods) for name, methods in _PLAIN.items()},
         }
 
     async def run(self) -> None:
@@ -259,11 +260,13 @@ class _Page:
             self._game().require_turn()
             await self._game().change(lambda session: session.play(vertex))
         else:
-            await self._game_with_room().change(lambda session: session.play_at(node, vertex))
+            await self._game_with_room().change(
+                lambda session: session.play_at(node, vertex), lambda session: session.require_legal(node, vertex)
+            )
 
     async def _go(self, fields: Fields) -> None:
         node = _node(fields)
-        await self._game().change(lambda session: session.go_to(node))
+        await self._game().change(lambda session: session.go_to(node), lambda session: session.tree.node(node))
 
     async def _save(self, fields: Fields) -> None:
         content = base64.b64encode(await asyncio.to_thread(self._game().record, is_main=False)).decode("ascii")
@@ -275,7 +278,9 @@ class _Page:
         async def call(fields: Fields) -> None:
             game = self._game() if edit is _deleting else self._game_with_room()
             node, change = _node(fields), edit(fields)
-            found = await game.change(lambda session: session.edit(node, change).id)
+            found = await game.change(
+                lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
+            )
             if found != node:
                 self._send({"type": "at", "id": game.name, "node": found})
 
@@ -283,7 +288,7 @@ class _Page:
 
     async def _toggle_dead(self, fields: Fields) -> None:
         vertex = _text(fields, "vertex")
-        await self._game().change(lambda session: session.toggle_dead(vertex))
+        await self._game().change(lambda session: session.toggle_dead(vertex), _requiring(Phase.SCORING))
 
     async def _review(self, fields: Fields) -> None:
         visits = fields.integer("visits", 1, MOST_VISITS) if "visits" in fields else None
@@ -296,11 +301,11 @@ class _Page:
     async def _review_file(self, fields: Fields) -> None:
         self._send(await self._reviews.file(self._game().name, _text(fields, "format")))
 
-    def _calling(self, method: Callable[[GameSession], object]) -> PageCommand:
+    def _calling(self, check: SessionMethod, method: SessionMethod) -> PageCommand:
         """Return a command that calls a method of the session."""
 
         async def call(fields: Fields) -> None:
-            await self._game().change(method)
+            await self._game().change(method, check)
 
         return call
 
@@ -332,14 +337,19 @@ class _Page:
         self._client.outbox.put(encoded(message))
 
 
-_PLAIN: Final[dict[str, Callable[[GameSession], object]]] = {
-    "undo": GameSession.undo,
-    "redo": GameSession.redo,
-    "resign": GameSession.resign,
-    "accept": GameSession.accept_score,
-    "resume": GameSession.resume,
+def _requiring(*phases: Phase) -> SessionMethod:
+    """Return what raises GameStateError unless a session is in one of these phases."""
+    return lambda session: session.require(*phases)
+
+
+_PLAIN: Final[dict[str, tuple[SessionMethod, SessionMethod]]] = {
+    "undo": (GameSession.last_own_move, GameSession.undo),
+    "redo": (GameSession.nodes_to_redo, GameSession.redo),
+    "resign": (_requiring(Phase.PLAYING, Phase.SCORING), GameSession.resign),
+    "accept": (_requiring(Phase.SCORING), GameSession.accept_score),
+    "resume": (_requiring(Phase.SCORING, Phase.FINISHED), GameSession.resume),
 }
-"""Requests without arguments."""
+"""Requests without arguments: what refuses them while the engine thinks, and what does them."""
 
 
 Edit = Callable[[GameNode], GameNode | None]

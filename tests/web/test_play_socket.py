@@ -727,7 +727,15 @@ def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.Mo
             others = [await client.ws_connect("/play") for _ in range(5)]
             for other in others:
                 await other.send_json({"do": "open", "id": game["id"]})
-            for request in ({"do": "accept"}, {"do": "toggle_dead", "vertex": "E5"}, {"do": "go", "node": 99}) * 4:
+            refused = (
+                {"do": "accept"}, {"do": "resume"}, {"do": "redo"}, {"do": "toggle_dead", "vertex": "E5"},
+                {"do": "go", "node": 99}, {"do": "play", "node": 99, "vertex": "C3"}, {"do": "delete", "node": 99},
+                {"do": "play", "node": game["node"], "vertex": "Z9"},
+            )  # fmt: skip
+            for request in refused:
+                await ask(socket, "error", **request)
+            assert not searches[0].is_cancelled and len(searches) == 1, "they are refused at once"
+            for request in ({"do": "go", "node": game["node"]},) * 4:
                 for other in others:
                     await other.send_json(request)
             while len((await hear_any(socket))["moves"]) < 2:
