@@ -14,7 +14,8 @@ What has been found so far goes to pages as messages.  A message of the type `re
     players    "B" and "W": accuracy, its interval, mean points lost, by phase too, best moves, the rank that the moves
                look like (see docs/review.md)
     mistakes   "B" and "W": the player's biggest mistakes so far: number, winrate lost, whether the game was decided,
-               continuation of the better move (`line`) and of the one that was played (`reply`), what people play
+               seconds that it took (null: not known), continuation of the better move (`line`) and of the one that was
+               played (`reply`), what people play
     lessons    once the review is finished: the positions to solve (see docs/review.md)
 """
 
@@ -197,6 +198,7 @@ def _mistakes(review: GameReview, color: str) -> list[Message]:
                 "number": move.number,
                 "winrate_lost": move.winrate_lost,
                 "is_decided": move.is_decided,
+                "seconds": move.seconds,
                 "line": [] if best is None else best.line,
                 "reply": [move.vertex, *([] if reply is None else reply.line)],
                 "people": None if move.people is None else asdict(move.people),

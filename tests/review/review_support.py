@@ -10,6 +10,9 @@ from gtp_engine.review import Effort, GameAnalysis, GameReview, SavedWork, new_r
 
 RECORD = b"(;GM[1]SZ[5]KM[0.5]RU[Chinese]PB[Ann]PW[Bob]BR[3k]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"
 
+TIMED = RECORD.replace(b";B[cc];W[bb]", b"TM[600];B[cc]BL[588];W[bb]WL[597]")
+"""The same where the first moves took 12 and 3 seconds."""
+
 
 def review_of(data: bytes = RECORD, visits: int = 8) -> GameReview:
     """Return a review of a record."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from review.review_support import analysis_of, review_of, with_mistakes
+from review.review_support import TIMED, analysis_of, review_of, with_mistakes
 from review.test_game_review import reviewed
 from web.browser import Chromium, Windows, needs_browser, until
 
@@ -23,6 +23,9 @@ RESULT = reviewed(LEADS, ["C5"] * 7).to_json()
 
 
 pytestmark = needs_browser
+
+PHONE = {"width": 390, "height": 844, "touch": True}
+windows_of_all_kinds = pytest.mark.parametrize("window", [{}, PHONE], ids=["desktop", "phone"])
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +125,7 @@ def point(vertex: str) -> str:
 @pytest.fixture(scope="module")
 def lessons() -> dict[str, Any]:
     """Return a review in which moves 1 (Black C3) and 2 (White B4) lost eight points; Ann is told a rank."""
-    result = json.loads(json.dumps(completed(with_mistakes(), analysis_of()).to_json()))
+    result = json.loads(json.dumps(completed(with_mistakes(TIMED), analysis_of()).to_json()))
     estimate = RankEstimate(rank_number("3k"), rank_number("5k"), rank_number("1k"), 60, 1)
     result["players"]["B"]["played_like"]["estimate"] = estimate.to_json()
     shares = {"3k": 0.31, "1k": 0.2, "3d": 0.06}
@@ -134,14 +137,16 @@ def lessons() -> dict[str, Any]:
     return result
 
 
+@windows_of_all_kinds
 def test_a_mistake_is_shown_from_the_position_before_with_what_was_played_and_what_was_better(
-    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any], window: dict[str, Any]
 ) -> None:
     """It stopped after the bad move, and the better one was never on the board together with it."""
     better = lessons["moves"][0]["best"]
 
     async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons, "#6")
+        page = await opened(windows, tmp_path, lessons, "#6", **window)
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         await page.keyboard.press("p")
         while await page.input_value("#slider") != "0":
             await page.keyboard.press("p")
@@ -157,6 +162,11 @@ def test_a_mistake_is_shown_from_the_position_before_with_what_was_played_and_wh
         await page.get_by_role("button", name="Back to the game").click()
         await page.click("#next-mistake")
         assert await page.input_value("#slider") == "1"
+        assert (await page.inner_text("#now")).splitlines()[0].endswith("took 12 s"), "the move before it"
+        rows = [row.split("\t") for row in (await page.inner_text("#players")).splitlines()]
+        assert ["Seconds per move", "12", "3"] in rows
+        assert [row[0] for row in rows if row[0].startswith("·")] == ["· opening", "· middle game", "· endgame"]
+        assert await page.locator("#time .graph-time").count() == 2
 
     chromium.run(look)
 
@@ -216,8 +226,9 @@ def test_the_board_is_a_grid_for_screen_readers(chromium: Chromium, tmp_path: Pa
     chromium.run(look)
 
 
+@windows_of_all_kinds
 def test_mistakes_are_solved_on_the_page_without_a_server(
-    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any], window: dict[str, Any]
 ) -> None:
     answers = lessons["lessons"][0]["answers"]
     right = next(each["vertex"] for each in answers if each["points_lost"] == 0.4)
@@ -227,14 +238,14 @@ def test_mistakes_are_solved_on_the_page_without_a_server(
     )  # fmt: skip
 
     async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons)
+        page = await opened(windows, tmp_path, lessons, **window)
         await page.click(".quiz-start")
         text = "document.querySelector('.quiz-text').innerText"
         assert "Black to play. C3 was played here and lost 8.0 points." in await page.inner_text("#quiz")
         assert await page.locator(".candidate").all_text_contents() == ["−8.0"], "the answer is not shown"
         for name in (".quiz-text", "#board svg"):
             box = await page.locator(name).bounding_box()
-            assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 861, "both are in view"
+            assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= window.get("height", 860) + 1
         await page.click(point(unknown))
         await until(page, f"{text}.startsWith('The review did not look at {unknown}')")
         await page.click(point("C3"))

@@ -159,6 +159,7 @@ class TestGames:
             file.write_text("\n".join(["games = 1", *engines, "[[conditions]]\nsize = 5\nreferee = 'board'"]))
             result = CliRunner().invoke(cli, ["tournament", str(file)])
             assert result.exit_code == 0
+            assert f"Tables and games for the browser: {tmp_path / 'cup' / 'index.html'}" in result.stdout
         assert f"holds matches that {file} does not describe; their games do not count: 1-a-b\n" in result.stderr
 
     def test_openings_that_cannot_be_used_are_noticed_before_the_first_game(self, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def test_what_board_and_graph_draw(chromium: Chromium, tmp_path: Path) -> None:
             await until(page, "document.querySelector('#setup').open")
             for check in (labels_show_points_lost, no_territory_on_stones, no_line_across_a_gap, labels_of_a_phone):
                 await check(page)
+            await lines_are_seen(page)
 
     chromium.run(test)
 
@@ -78,3 +79,32 @@ async def labels_of_a_phone(page: "Page") -> None:
     assert await page.evaluate("place.querySelector('.candidate text').getBoundingClientRect().height") > 10
     await page.evaluate("place.style.width = '700px'")
     await until(page, "place.querySelector('.candidate').textContent === '−14.12'")
+
+
+CONTRAST = """(name) => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const light = (color) => {
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((each) => each / 255)
+      .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const line = document.createElementNS('http://www.w3.org/2000/svg', 'polyline');
+  line.setAttribute('class', name);
+  document.querySelector('#graph').append(line);
+  let behind = line.parentNode;
+  while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentNode;
+  const colors = [getComputedStyle(line).stroke, getComputedStyle(behind).backgroundColor];
+  const [low, high] = colors.map(light).sort((one, other) => one - other);
+  line.remove();
+  return (high + 0.05) / (low + 0.05);
+}"""
+
+
+async def lines_are_seen(page: "Page") -> None:
+    """Compare lines with what is behind them: that of the lead had a contrast of 2.6 : 1; WCAG asks for 3."""
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for name in ("graph-winrate", "graph-lead"):
+            assert await page.evaluate(CONTRAST, name) >= 3, (scheme, name)

@@ -11,6 +11,7 @@ from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
 
 from gtp_engine.config import Config
+from gtp_engine.engine.decision import Resignation
 from gtp_engine.web import engine_host
 from gtp_engine.web.access import Role, Tokens
 from gtp_engine.web.saved_games import SavedGames
@@ -140,7 +141,7 @@ def test_links_to_watch_and_to_play(chromium: Chromium, tmp_path: Path) -> None:
             await until(page, "document.querySelector('#link-play').value")
             links = [await page.input_value(f"#link-{kind}") for kind in ("watch", "play")]
             await page.click("#links-close")
-            watcher = await windows.page(links[0])
+            watcher = await windows.page(links[0], width=390, height=844, touch=True)
             await until(watcher, "document.querySelector('#number').innerText === '2 / 2'")
             for name in ("actions", "new", "load", "games"):
                 assert not await watcher.is_visible(f"#{name}"), name
@@ -155,18 +156,34 @@ def test_links_to_watch_and_to_play(chromium: Chromium, tmp_path: Path) -> None:
     chromium.run(test)
 
 
-def test_a_game_that_is_over_offers_its_moments(chromium: Chromium, tmp_path: Path) -> None:
+def test_a_game_that_is_over_goes_on_and_offers_its_moments(
+    chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that had resigned did so again at once when the person wanted to play on."""
+    monkeypatch.setattr(Resignation, "is_due", lambda *_: True)
+    ended = "document.querySelector('#status').innerText.endsWith('{}')"
+
     async def test(windows: Windows) -> None:
         async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await new_game(page, size="7", human="B")
-            await play(page, "C3")
-            assert not await page.is_visible("#moments")
-            await page.click("#resign")
-            await page.click("#question-yes")
-            await page.wait_for_selector("#moments", state="visible")
-            await page.click("#moments")
-            await until(page, "document.querySelector('#review-news').innerText")
+            for options in ({}, {"width": 390, "height": 844, "touch": True}):
+                page = await windows.page(f"http://127.0.0.1:{port}/", **options)  # type: ignore[arg-type]
+                await new_game(page, size="7", human="B")
+                await until(page, MY_MOVE)
+                await click_point(page, "C3", 7)
+                await until(page, ended.format("You won: Tengen has resigned."))
+                await page.click("#resume")
+                await until(page, f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
+                await page.reload()
+                await until(page, MY_MOVE)
+                assert not await page.is_visible("#moments")
+                await page.click(".point[aria-label*=empty]")
+                await until(page, f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}")
+                await page.click("#resign")
+                await page.click("#question-yes")
+                await until(page, ended.format("You have resigned."))
+                await page.click("#moments")
+                await until(page, "document.querySelector('#review-news').innerText")
+                await page.close()
 
     chromium.run(test)
 

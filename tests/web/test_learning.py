@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from review.review_support import RECORD, with_mistakes
+from review.review_support import RECORD, TIMED, with_mistakes
 from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import click_point, server
 
@@ -36,7 +36,7 @@ def reviews(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = {"3k": 0.31, "1k": 0.2, "3d": 0.06}
 
     def found(line: Any, findings: Any, network: str) -> Any:
-        review = with_mistakes(RECORD)
+        review = with_mistakes(TIMED)
         choice = PeopleChoice("3k", "C3", 0.31, 0.31, shares)
         moves = (replace(review.moves[0], people=choice), *review.moves[1:])
         ranks = {"B": PlayedLike(ESTIMATE.to_json(), rank="3k"), "W": PlayedLike(note="19 moves tell no rank")}
@@ -48,7 +48,7 @@ def reviews(monkeypatch: pytest.MonkeyPatch) -> None:
 async def reviewed(page: "Page") -> None:
     await until(page, "document.querySelector('#setup').open")
     await page.evaluate("document.querySelector('#setup').close()")
-    await open_record(page, RECORD.decode())
+    await open_record(page, TIMED.decode())
     await until(page, "document.querySelector('#number').innerText === '6 / 6'")
     await page.click("#review-start")
     await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
@@ -60,7 +60,7 @@ def point(vertex: str) -> str:
 
 @pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
 def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, tmp_path: Path, touch: bool) -> None:
-    better = with_mistakes(RECORD).moves[0].best
+    better, better_of_white = (move.best for move in with_mistakes(TIMED).moves[:2])
 
     async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:
@@ -70,6 +70,9 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             assert "Black played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
             assert "White: no rank. It takes 24 moves of an even game on 19x19." in await page.inner_text("#ranks")
             assert (await page.locator("#mistakes h4").all_inner_texts())[0] == "Mistakes of Black"
+            phases = (await page.inner_text("#phases")).splitlines()
+            assert phases[0].startswith("Black, points lost per move: opening ") and phases[0].endswith("12 s per move")
+            assert " · took 12 s · " in await page.inner_text("#mistakes button >> nth=0")
             await page.click("#mistakes button >> nth=0")
             await until(page, "document.querySelector('#number').innerText === '0 / 6'")
             text = await page.inner_text("#mistake")
@@ -88,7 +91,8 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             place = await page.evaluate("getComputedStyle(document.querySelector('#confirm')).position")
             assert (place == "fixed") is touch, "it was far above the question"
             await page.click(point("C3"))
-            await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points')")
+            await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points: White answers ')")
+            await until(page, "document.querySelectorAll('#board .number').length > 1")  # by itself
             await page.get_by_role("button", name="Try again").click()
             await page.click(point("A1"))  # which the review did not look at: the server does
             await until(page, f"/^(A1 loses|Right: A1)/.test({TEXT})")
@@ -107,6 +111,13 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             assert await page.evaluate("quiz.lessons[0].number") == 2, "as many were taken for the same"
             await page.click(".quiz-start")
             assert (await page.inner_text(".quiz-text")).startswith("White to play."), "only one side's were asked for"
+            await page.click(point(str(better_of_white)))
+            await until(page, f"{TEXT}.startsWith('Right: {better_of_white} is the best move.')")
+            await page.get_by_role("button", name="Finish").click()
+            assert await page.inner_text(".quiz-text") == "1 of 1 solved, 1 at the first try."
+            assert "Over 1 game: " in await page.inner_text(".quiz-progress")
+            await page.click("#games")
+            await until(page, "document.querySelector('#game-list').innerText.includes('Accuracy: Black ')")
 
     chromium.run(test)
 

@@ -51,6 +51,10 @@ def test_everything_is_done_by_fingers(chromium: Chromium, tmp_path: Path) -> No
         async with server(tmp_path / "games") as port:
             width, height = UPRIGHT
             page = await windows.page(f"http://127.0.0.1:{port}/", width=width, height=height, touch=True)
+            await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
+            fields = "[...document.querySelectorAll('#setup :is(select, input)')]"
+            asked = await page.evaluate(f"{fields}.filter((each) => each.checkVisibility()).map((each) => each.name)")
+            assert asked == ["size", "level", "human"]
             await new_game(page, size="9", human="B")
             await page.evaluate(SOUNDS)
             await sounds(page)
@@ -100,12 +104,15 @@ async def moves(page: "Page") -> None:
     await page.evaluate(DROP, "(;SZ[5]KM[0.5]RU[Chinese]RE[?];B[cc];W[ac];B[bb];W[bd];B[];W[])")
     await until(page, "!document.querySelector('#score').hidden")
     assert (await page.inner_text("#tally")).split()[:3] == ["Black", "White", "Territory"]
+    assert "a point for each of its living stones" in await page.inner_text("#counting")
+    assert await page.locator("#board .owner-black").count() > 0
     await nothing_is_cut_off(page)
 
 
 async def study(page: "Page") -> None:
     """Look at the analysis with a continuation on the board, and at an opening."""
-    await open_record(page, "(;SZ[9]PB[Lee]PW[Cho];B[gc];W[cg];B[ee])")
+    record = "(SZ[9]PB[이창호]PW[조훈현];B[gc];W[cg];B[ee])"
+    await open_record(page, record.encode("euc_kr"))  # without CA, and without the first semicolon
     await until(page, f"{NUMBER} === '3 / 3'")
     await tap(page, "#analyse")
     await until(page, "document.querySelector('#moves td:last-child')?.innerText")
@@ -126,8 +133,9 @@ async def study(page: "Page") -> None:
 async def library(page: "Page") -> None:
     """Find a game, name and share it."""
     await tap(page, "#games")
-    await page.fill("#game-search", "lee")
+    await page.fill("#game-search", "이창호")
     await until(page, "document.querySelectorAll('#game-list li').length === 1")
+    assert await page.evaluate("document.querySelector('#game-list canvas').width") > 0
     await tap(page, "#game-list li > div button")
     await page.fill("#title", "Club evening")
     await tap(page, "#naming .main")
@@ -138,11 +146,21 @@ async def library(page: "Page") -> None:
     await tap(page, "#share")
     await until(page, "document.querySelector('#link-watch').value.includes('#game=')")
     await tap(page, "#links-close")
+    await tap(page, "#games")
+    await until(page, "document.querySelectorAll('#game-list li').length > 1")
+    count = await page.locator("#game-list li").count()
+    await tap(page, "#game-list li:last-child button >> text=Delete")
+    await page.wait_for_timeout(600)  # sooner, it would be the second tap of a pair
+    await tap(page, "#question-yes")
+    await until(page, f"document.querySelectorAll('#game-list li').length === {count - 1}")
+    await tap(page, "#home-close")
 
 
 async def settings_last(page: "Page") -> None:
     await page.select_option("[name=numbers]", "all")
+    await page.uncheck("[name=coordinates]")
     await page.select_option("#language", "ko")
     await until(page, f"document.documentElement.lang === 'ko' && {NUMBER} === '3 / 3'")
     assert await page.locator("#board .number").all_text_contents() == ["1", "2", "3"]
+    assert await page.is_hidden("#board .coordinate >> nth=0")
     await nothing_is_cut_off(page)

@@ -227,12 +227,13 @@ export class Review {
   }
 
   drawButton(button, mistake, shown) {
-    const { number, winrate_lost: winrate, is_decided: isDecided, line } = mistake;
+    const { number, winrate_lost: winrate, is_decided: isDecided, seconds, line } = mistake;
     const loss = this.found.moves[number - 1][0];
     const why = isDecided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${(100 * winrate).toFixed(0)} %` });
+    const time = Number.isFinite(seconds) ? ` · ${_("took {seconds} s", { seconds: seconds.toFixed(0) })}` : "";
     const chip = Object.assign(document.createElement("span"), { className: `loss ${lossClass(loss)}`, textContent: lossText(loss) });
     const title = Object.assign(document.createElement("strong"), { textContent: `${number}. ${mistakeText(this.mistakeOf(mistake))}` });
-    button.replaceChildren(title, chip, ` ${why} · ${line.slice(0, SHORT_LINE).join(" ")}`);
+    button.replaceChildren(title, chip, ` ${why}${time} · ${line.slice(0, SHORT_LINE).join(" ")}`);
     button.setAttribute("aria-current", shown === number - 1);
     button.onclick = () => this.onChoose(number - 1);
   }
