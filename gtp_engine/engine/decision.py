@@ -414,20 +414,19 @@ class Decision:
     def _instead_of_pass(self) -> int:
         """Return the best move if a pass is clearly worse, else PASS.
 
-        Where a few visits may not have found the move that the game depends on, the search is repeated: if something is
-        undecided, neutral points are left that count, a point would change the result, or counting or a move that was
-        tried promises more than the pass is worth.
+        Where a few visits may not have found the move that a half point depends on, the search is repeated: if
+        something is undecided, neutral points are left that count, or counting or a move that was tried promises more
+        than the pass is worth.
         """
         game, report = self.game, self.report
         status = estimate_status(game, report.ownership_black)
         point = self._if_better_than_pass(report, status)
         counts_neutral = bool(status.neutral) and game.rules.scoring is Scoring.AREA
         passing = next((move for move in report.moves if move.point == PASS), None)
-        margin = status.margin_black(game)
-        counted_value = for_color(float(np.sign(margin)), self.color)
+        counted_value = for_color(float(np.sign(status.margin_black(game))), self.color)
         expected = counted_value if passing is None else for_color(passing.value_black, self.color)
         differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
-        is_settled = status.is_decided and not counts_neutral and not differs and abs(margin) > POINT
+        is_settled = status.is_decided and not counts_neutral and not differs
         is_clear = is_settled and not self._has_better_move(expected, status)
         if point != PASS or is_clear or report.visits >= self.thresholds.pass_visits:
             return point

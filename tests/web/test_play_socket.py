@@ -719,6 +719,7 @@ def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.Mo
             game = await ask(socket, **NEW)
             await socket.send_json({"do": "play", "vertex": "E5"})
             await until(lambda: searches)
+            node = (await hear_any(socket))["node"]
             for request in ({"do": "play", "vertex": "E4"}, {"do": "hint"}):
                 message = (await ask(socket, "error", **request))["message"]
                 assert message == "it is the engine's move; let it play, or undo"
@@ -735,9 +736,8 @@ def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.Mo
             for request in refused:
                 await ask(socket, "error", **request)
             assert not searches[0].is_cancelled and len(searches) == 1, "they are refused at once"
-            for request in ({"do": "go", "node": game["node"]},) * 4:
-                for other in others:
-                    await other.send_json(request)
+            for other in others * 4:
+                await other.send_json({"do": "go", "node": node})  # where the game is already
             while len((await hear_any(socket))["moves"]) < 2:
                 pass
             assert len(searches) <= 1 + open_games.MOST_INTERRUPTIONS
