@@ -73,19 +73,26 @@ SIXTEEN_COLORS: Final = BoardColors("yellow", "bright_black", "blue", "red", "gr
 """For terminals with 16 colours, where the nearest to wood is a grey on which White's stones do not show."""
 
 
+def whole_width(columns: int) -> int:
+    """Return how many columns of a terminal a board takes with its coordinates on both sides."""
+    return 2 * columns + 5
+
+
 def colored_board(
     view: BoardView,
     cursor: int = NULL_POINT,
-    most_columns: int = MAX_SIZE,
-    most_rows: int = MAX_SIZE,
+    width: int = whole_width(MAX_SIZE),
+    height: int = MAX_SIZE + 2,
     colors: BoardColors = MANY_COLORS,
 ) -> Text:
     """Return the board with coordinates; the last move and the point `cursor` have a background of their own.
 
-    Of a larger board than `most_columns` x `most_rows`, the part around the cursor is shown, or else around the last
-    move.
+    It takes at most `width` columns and `height` rows of the terminal.  Where there is no room for them, the
+    coordinates on the right and below are left out, and then all but the part around the cursor, or else around the
+    last move.
     """
-    columns, rows = _shown_part(view, cursor, most_columns, most_rows)
+    has_right, has_below = whole_width(view.width) <= width, view.height + 2 <= height
+    columns, rows = _shown_part(view, cursor, (width - 2) // 2, height - 1)
     letters = "   " + " ".join(COLUMN_LETTERS[x] for x in columns)
     board = Text(f"{letters}\n", no_wrap=True)
     for y in rows:
@@ -93,8 +100,11 @@ def colored_board(
         board.append(f"{number:2d} ")
         for style, cells in groupby(_row(view, columns, y, cursor, colors), key=itemgetter(1)):
             board.append("".join(character for character, _ in cells), style)
-        board.append(f" {number}\n")
-    board.append(letters)
+        board.append(f" {number}\n" if has_right else "\n")
+    if has_below:
+        board.append(letters)
+    else:
+        board.right_crop()
     return board
 
 

@@ -23,6 +23,7 @@ from gtp_engine.terminal.board_picture import (
     Screen,
     colored_board,
     plain_board,
+    whole_width,
 )
 from gtp_engine.terminal.key_reader import KeyReader, open_keys
 
@@ -44,15 +45,11 @@ _FACTS_WIDTH: Final = 30
 _GAP: Final = 3
 """Columns between a board and the facts beside it."""
 
-_LEAST_ROWS: Final = 24
-"""Rows of a terminal for a live screen: those that a board of 19 lines needs with message and prompt beside it."""
+_LEAST_LINES: Final = 5
+"""Lines of a board that are shown at least; in 40x20 they leave room for the help below."""
 
-_LETTER_ROWS: Final = 2
-_NUMBER_COLUMNS: Final = 5
-"""Rows and columns that the coordinates of a board take, the missing half of its last column included."""
-
-_LEAST_LINES: Final = 9
-"""Lines of the board that are shown at least; where the facts below leave room for fewer, they are left out."""
+_LEAST_ROWS: Final = 12
+"""Rows of a terminal for a live screen; on a lower one nothing would be seen but a strip of the board."""
 
 Tick = Callable[[], Screen | None]
 """Returns the screen with the clocks as they are now, None once the person's time has run out."""
@@ -124,35 +121,52 @@ def picture_of(screen: Screen, console: Console, cursor: int = NULL_POINT, typed
     line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold")) if screen.prompt else Text()
     colors = board_colors(console.color_system)
     lines = height - len(line.wrap(console, width))
-    board_width = 2 * screen.board.width + _NUMBER_COLUMNS
+    board_width = whole_width(screen.board.width)
     beside = width - board_width - _GAP
     if beside >= _FACTS_WIDTH - _GAP:
-        board = colored_board(screen.board, cursor, screen.board.width, lines - _LETTER_ROWS, colors)
+        board = colored_board(screen.board, cursor, board_width, lines, colors)
         table = Table.grid(padding=(0, _GAP))
         table.add_column(width=board_width)
         table.add_column(width=beside)
-        rows = min(screen.board.height + _LETTER_ROWS, lines)
-        table.add_row(board, Group(Text(""), *_in_lines(console, screen, beside, rows - 1)))
+        rows = min(screen.board.height + 2, lines)
+        table.add_row(board, Group(Text(""), *_beside(console, screen, beside, rows - 1)))
         return Group(table, line)
-    least = min(_LEAST_LINES, screen.board.height) + _LETTER_ROWS
-    below = _in_lines(console, screen, width, lines - least, gap=False)
-    left = lines - len(below) - _LETTER_ROWS
-    board = colored_board(screen.board, cursor, (width - _NUMBER_COLUMNS) // 2, left, colors)
+    below = _below(console, screen, width, lines)
+    board = colored_board(screen.board, cursor, width, lines - len(below), colors)
     return Group(board, *below, line)
 
 
-def _in_lines(console: Console, screen: Screen, width: int, most: int, *, gap: bool = True) -> list[Text]:
+def _beside(console: Console, screen: Screen, width: int, most: int) -> list[Text]:
     """Return the facts and the message of a screen as at most that many lines of `width` columns."""
-    message = list(Text(screen.message).wrap(console, width)) if screen.message else []
-    facts = [line for fact in screen.facts for line in Text(fact).wrap(console, width)]
-    if len(facts) + gap + len(message) <= most:
-        return [*facts, *([Text("")] if gap else []), *message]
-    if len(message) > most:
-        message = message[: max(0, most)]
-        if message:
-            message[-1].truncate(width - 1)
-            message[-1].append("…")
-    return message
+    message = _wrapped(console, screen.message, width)
+    facts = [line for fact in screen.facts for line in _wrapped(console, fact, width)]
+    return [*facts, Text(""), *message] if len(facts) + 1 + len(message) <= most else _cut(message, most, width)
+
+
+def _below(console: Console, screen: Screen, width: int, lines: int) -> list[Text]:
+    """Return the facts and the message as lines below a board, for which `lines` of a terminal have room too."""
+    most = lines - 1 - min(_LEAST_LINES, screen.board.height)
+    message = _cut(_wrapped(console, screen.message, width), most, width)
+    left = lines - 1 - screen.board.height - len(message)
+    facts = [line for fact in screen.facts for line in _wrapped(console, fact, width)]
+    if len(facts) > left:
+        facts = _wrapped(console, " · ".join(fact.strip() for fact in screen.facts), width)
+    return [*_cut(facts, left if left >= 0 else most - len(message), width), *message]
+
+
+def _wrapped(console: Console, text: str, width: int) -> list[Text]:
+    return list(Text(text).wrap(console, width)) if text else []
+
+
+def _cut(lines: list[Text], most: int, width: int) -> list[Text]:
+    """Return at most that many of the lines; the last one ends in "…" if there are more."""
+    if len(lines) <= most:
+        return lines
+    lines = lines[: max(0, most)]
+    if lines:
+        lines[-1].truncate(width - 1)
+        lines[-1].append("…")
+    return lines
 
 
 class LiveDisplay:

@@ -171,7 +171,8 @@ class TerminalGame:
             labels=self._labels,
             owners=self._owners,
         )
-        return Screen(board, self._facts(game), f"{self._note} {self._message}".strip(), self._prompt())
+        message = " ".join(filter(None, (self._note, self._message)))
+        return Screen(board, self._facts(game), message, self._prompt())
 
     def _facts(self, game: Game) -> tuple[str, ...]:
         """Return the lines beside the board: players, captures, clocks, rules, the last move that is shown."""
@@ -289,12 +290,14 @@ class TerminalGame:
             return
         if command.name:
             self._labels, self._owners = {}, None
-        if command.name not in ("back", "forward"):
+        if command.name not in ("", "back", "forward"):
             self._back = 0
         self._commands[command.name](command.argument)
 
     def _nothing(self, _argument: str) -> None:
-        if self._session.phase is Phase.SCORING:
+        if self._back:
+            self._look(0)
+        elif self._session.phase is Phase.SCORING:
             self._message = self._scoring_message()
 
     def _point(self, vertex: str) -> None:
@@ -478,6 +481,7 @@ class TerminalGame:
         if last is not None and not self._session.game.moves:
             self._continue_record(read_record(str(last)))
             self._copy.take(last)
+            self._is_saved = False  # but for the copy, which goes when the game is left
             return
         self._session.resume()
         self._message = _("The game continues.")

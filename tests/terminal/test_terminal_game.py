@@ -111,7 +111,8 @@ def test_mistakes_are_explained_and_the_game_goes_on(engine: Engine) -> None:
 def test_undo_hint_and_score(engine: Engine) -> None:
     script = play(engine, "d4", "hint", "score", "undo", "help")
     hint, score, undone, help_screen = script.screens[2:6]
-    assert hint.message.splitlines()[1].startswith("a  ")
+    head, best, *_others = hint.message.splitlines()
+    assert head.startswith("   move") and best.startswith("a  "), "the head lost its blanks"
     labels = sorted(hint.board.labels.values())
     assert labels and labels == list("abcde")[: len(labels)], "fewer where the time for a hint has run out"
     assert score.message.startswith("Expected: ")
@@ -526,6 +527,13 @@ def test_looking_back_changes_nothing(engine: Engine) -> None:
     assert script.messages[9] == "Back 'x': expected how many moves, as in back 5."
 
 
+def test_enter_ends_looking_back_and_says_so(engine: Engine) -> None:
+    """The board was that of the game again, the message that of the position before."""
+    script = play(engine, "d4", "c2", "back 3", "")
+    assert script.messages[-2] == "This is the position of the game."
+    assert script.screens[-2].facts[-1].startswith("Move 4")
+
+
 class TestKeptOnDisk:
     def test_a_game_that_was_killed_goes_on(self, engine: Engine, folder: Path) -> None:
         class Killed(BaseException): ...
@@ -539,6 +547,19 @@ class TestKeptOnDisk:
         assert [(move.color, move.point) for move in engine.game.moves[:4]] == moves
         assert len(engine.game.moves) == 6
         assert not list((folder / "data").rglob("*.sgf")), "it was left by quit"
+
+    def test_a_game_that_goes_on_is_saved_again_when_it_is_left(self, engine: Engine, folder: Path) -> None:
+        """Quitting deleted it unasked: nothing had been played since."""
+
+        class Killed(BaseException): ...
+
+        with pytest.raises(Killed):
+            TerminalGame(engine, GameSettings(width=7), Script("d4", "c2", Killed)).run()
+        script = Script("resume", "quit", "yes")
+        farewell = TerminalGame(engine, GameSettings(width=7), script).run()
+        assert script.screens[-1].prompt == "Save the game? (yes, no)>"
+        (saved,) = folder.glob("*.sgf")
+        assert saved.name in farewell and len(parse_sgf(saved.read_bytes()).moves) == 4
 
     def test_a_new_game_leaves_the_interrupted_one_alone(self, engine: Engine, folder: Path) -> None:
         class Killed(BaseException): ...
