@@ -17,6 +17,9 @@ os.environ["TENGEN_DATA_DIR"] = str(Path(__file__).parent / "no-such-folder")
 # Tests that import onnxruntime themselves report nothing to its makers either.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
+# A process that crashes in compiled code says where.
+os.environ["PYTHONFAULTHANDLER"] = "1"
+
 # Tests start some hundred processes, which should not have to compile the sources of the package again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

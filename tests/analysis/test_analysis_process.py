@@ -62,6 +62,13 @@ class AnalysisProcess(Client):
         assert self.process.stdout is not None
         self.process.stdout.close()
 
+    def receive(self) -> dict[str, Any]:
+        """Return the next response; fails at the end of the process, with its status and what it wrote to stderr."""
+        try:
+            return super().receive()
+        except AssertionError:
+            raise AssertionError("the process has ended with status {}:\n{}".format(*self.end())) from None
+
     def end(self) -> tuple[int, str]:
         """Wait for the process to end; return its exit status and what it wrote to stderr."""
         assert self.process.stderr is not None
