@@ -93,8 +93,8 @@ def write_values(path: Path, values: dict[str, Any], what: str) -> None:
     torch.save(values, content)
     with writing(path, ModelError, what):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as unfinished, content.getbuffer() as view:
-            unfinished.write_bytes(view)
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content.getvalue())  # no copy; a view that a failure keeps ends Python 3.12.1
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import traceback
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -275,8 +276,13 @@ def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     loop = new_loop(tiny_config(tmp_path))
     loop.folder.mkdir()
     fill_disk_of(loop.folder / "checkpoint.part", monkeypatch)
-    with pytest.raises(ModelError, match=r"cannot write checkpoint .*: No space left on device"):
+    with pytest.raises(ModelError, match=r"cannot write checkpoint .*: No space left on device") as failure:
         loop.save()
+    cause = failure.value.__cause__
+    assert cause is not None
+    values = [value for frame, _ in traceback.walk_tb(cause.__traceback__) for value in frame.f_locals.values()]
+    views = [value for value in values if isinstance(value, memoryview)]
+    assert all(isinstance(view.obj, bytes) for view in views), "Python 3.12.1 crashes on collecting one of BytesIO"
     with pytest.raises(ConfigError, match=r"cannot write log .*: No space left on device"), RunLog(loop.folder) as log:
         with Path("/dev/full").open("w") as full:
             os.dup2(full.fileno(), log._file.fileno())
