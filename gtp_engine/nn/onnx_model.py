@@ -2,9 +2,9 @@
 
 A session serves one board size, with fixed dimensions, so that it needs no mask and does no work for points off the
 board.  Numbers of positions are served as suits the provider (`Provider.calls`): in OpenVINO a call is divided among
-sessions for powers of two, until its number has come often enough for one of its own; in ONNX Runtime on the CPU full
-batches have a session of their own and one session takes all other numbers; elsewhere a call is padded to a power of
-two.
+sessions for powers of two, or padded if only one position of a full batch is missing, until its number has come often
+enough for a session of its own; in ONNX Runtime on the CPU full batches have a session of their own and one session
+takes all other numbers; elsewhere a call is padded to a power of two.
 
 Sessions are created when they are first needed, or by `prepare`, which another thread may call meanwhile; those of the
 board that was used least recently are closed when there are more than `MAX_BOARDS`, because each session holds the
@@ -52,6 +52,11 @@ OFTEN: Final = 300
 That takes 0.06 to 0.3 s once with tengen-b10c128, and then saves 0.4 to 1 ms a call on 9×9 (4 % of a search):
 the time is won back after as many calls again.
 """
+
+_FEWEST_PADDED: Final = 7
+"""Positions from which a call is padded in OpenVINO if one of a full batch is missing: it would be three calls or more.
+
+With tengen-b10c128 in int8 on 9×9, 7 positions took 6.4 ms as 4, 2 and 1, and 8 took 5.6 ms (two cores of a Zen 4)."""
 
 _OUTPUTS: Final = ("policy", "value", "misc", "ownership")
 
@@ -153,8 +158,9 @@ class OnnxModel:
             return [1 << (count - 1).bit_length()]
         if calls == ANY_SIZE:
             return [count if count == self.batch else ANY_BATCH]
-        while count:
-            sessions.append(self.batch if count >= self.batch else 1 << (count.bit_length() - 1))
+        while count > 0:
+            is_nearly_full = _FEWEST_PADDED <= count == self.batch - 1
+            sessions.append(self.batch if count >= self.batch or is_nearly_full else 1 << (count.bit_length() - 1))
             count -= sessions[-1]
         return sessions
 
