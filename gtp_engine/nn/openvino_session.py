@@ -83,9 +83,11 @@ class OpenVinoSession:
             found = self._requests[0].run(feeds)
         else:
             parts = {name: self._split(name, array) for name, array in feeds.items()}
-            for i, request in enumerate(self._requests):
-                request.start({name: arrays[i] for name, arrays in parts.items()})
-            results = [request.result() for request in self._requests]
+            with contextlib.ExitStack() as running:  # each that was started is waited for, whatever fails
+                for i, request in enumerate(self._requests):
+                    request.start({name: arrays[i] for name, arrays in parts.items()})
+                    running.callback(request.wait)
+            results = [request.outputs() for request in self._requests]
             found = [np.concatenate(arrays) for arrays in zip(*results, strict=True)]
         return {name: found[i] for name, i in self.outputs.items()}
 
@@ -112,17 +114,20 @@ class _Request:
         """Return the outputs by their numbers."""
         self._take(feeds)
         self._request.infer(share_outputs=True)  # no copies: they are made below
-        return self._copies()
+        return self.outputs()
 
     def start(self, feeds: Mapping[str, FloatArray]) -> None:
-        """Begin to run; `result` waits for the end."""
+        """Begin to run; `wait` waits for the end."""
         self._take(feeds)
         self._request.start_async()
 
-    def result(self) -> list[FloatArray]:
-        """Return what `run` does, once that is there."""
+    def wait(self) -> None:
+        """Wait until a run that was started has ended; raises what it failed with."""
         self._request.wait()
-        return self._copies()
+
+    def outputs(self) -> list[FloatArray]:
+        """Return copies of the outputs of the last run, by their numbers."""
+        return [array.copy() for array in self._found or self._arrays()]
 
     def _take(self, feeds: Mapping[str, FloatArray]) -> None:
         for i, name in enumerate(self._names):
@@ -130,9 +135,6 @@ class _Request:
                 np.copyto(self._given[name], feeds[name])
             else:
                 self._request.set_input_tensor(i, _openvino().Tensor(feeds[name], shared_memory=True))
-
-    def _copies(self) -> list[FloatArray]:
-        return [array.copy() for array in self._found or self._arrays()]
 
     def _arrays(self) -> list[FloatArray]:
         return [self._request.get_output_tensor(i).data for i in range(self._outputs)]

@@ -223,6 +223,59 @@ def test_halves_of_a_batch_share_the_inputs_that_are_not_of_a_batch(monkeypatch:
     np.testing.assert_array_equal(session.run({"spatial": spatial, "switches": switches})["out"], 15 * spatial)
 
 
+class CountingRequest:
+    """A request of OpenVINO that counts what is asked of it, and may fail."""
+
+    def __init__(self, request: Any, *, fails: str) -> None:
+        self._request, self._fails = request, fails
+        self.started = self.waited = 0
+
+    def start_async(self) -> None:
+        if self._fails == "start":
+            raise RuntimeError("does not start")
+        self.started += 1
+        self._request.start_async()
+
+    def wait(self) -> None:
+        self.waited += 1
+        self._request.wait()
+        if self._fails == "wait":
+            raise RuntimeError("does not end")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._request, name)
+
+
+@needs_openvino
+@pytest.mark.parametrize(
+    ("fails", "started"),
+    [(("wait", ""), [1, 1]), (("", "wait"), [1, 1]), (("wait", "wait"), [1, 1]), (("", "start"), [1, 0])],
+)
+def test_each_half_of_a_batch_that_was_started_is_waited_for(
+    network: Path, monkeypatch: pytest.MonkeyPatch, fails: tuple[str, str], started: list[int]
+) -> None:
+    """After an error in the first half the second went on, while the next batch was written to its inputs."""
+    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
+    dimensions = {"height": 19, "width": 19, "batch": 4}
+    session = openvino_session.OpenVinoSession(
+        str(network), Runtime(PROVIDERS["openvino"], "float32"), dimensions, threads=2
+    )
+    spatial, globals_ = inputs(4, 19, 19)
+    feeds = {"spatial": spatial, "globals": globals_}
+    expected = session.run(feeds)
+    with monkeypatch.context() as patch:
+        fakes = [
+            CountingRequest(half._request, fails=each) for half, each in zip(session._requests, fails, strict=True)
+        ]
+        for half, fake in zip(session._requests, fakes, strict=True):
+            patch.setattr(half, "_request", fake)
+        with pytest.raises(RuntimeError, match="does not"):
+            session.run(feeds)
+    assert [fake.started for fake in fakes] == [fake.waited for fake in fakes] == started
+    for name, array in session.run(feeds).items():
+        np.testing.assert_array_equal(array, expected[name])
+
+
 @needs_openvino
 def test_outputs_stay_as_they_are_when_the_network_runs_again(network: Path) -> None:
     """OpenVINO writes to the same memory each time."""
