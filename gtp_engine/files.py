@@ -11,7 +11,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -223,14 +223,24 @@ def owning(
     """Hold the right to write to a folder, which is created if need be, or only to the `file` in it.
 
     One process has it at a time.  Raises an error of `kind` while another one has it, or if the folder cannot be used.
+    A block that raises leaves no lock and no empty folder that were not there before.
     """
     with writing(folder, kind, "to"):
+        made = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / (LOCK if file is None else f"{file}.lock")) as is_mine:
+    lock = folder / (LOCK if file is None else f"{file}.lock")
+    is_new = not lock.exists()
+    with locked(lock) as is_mine:
         if not is_mine:
             given = f"another process writes to {shown_path(folder if file is None else folder / file)}"
             raise kind(problem(given, advice=advice))
-        yield
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):  # such as a folder in which something has been written
+                for remove in (lock.unlink, *(each.rmdir for each in made)) if is_new else ():
+                    remove()
+            raise
 
 
 def json_of(text: str | bytes) -> Any:

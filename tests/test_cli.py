@@ -402,6 +402,42 @@ def test_no_two_processes_write_to_one_folder(words: str, tmp_path: Path, monkey
     assert result.stderr.count("\n") == 1
 
 
+def test_a_command_that_cannot_begin_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock stayed, in a folder that was made for it, or in the folder from which the command was given."""
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "user"))
+    Path("net.onnx").write_text("")
+    Path("games").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    for words in (
+        "generate net.onnx a/place",
+        "train run --data data --out a/place --minutes 1",
+        "train run --data data --out . --minutes 1",
+        "train human games --data a/place",
+        "train human games --data a/place --mix data",
+        "train chain a/place --teacher games",
+        "train plan a/place --teacher net.onnx",
+        "train plan a/place --teacher missing.onnx --minutes 40 --networks b1c6",
+        "train plan a/place --teacher net.onnx --player net.onnx",
+        "train plan a/place --teacher net.onnx --init net.onnx",
+        "train plan a/place --teacher net.onnx --device cuda:77",
+        "alphago records net.onnx a/place",
+        "alphago policy games a/place --minutes 1",
+        "alphago rollout-policy games a/place",
+        "alphago reinforce supervised a/place",
+        "alphago value supervised reinforced a/place --minutes 1",
+        "alphago chain a/place --teacher missing.onnx",
+        "calibrate-levels --games-file a/games.jsonl --human-model net.onnx",
+        "book make a/a.book --model net.onnx",
+        "tournament cup.toml --out a/place",
+        "match --first a --second b --size 1 --out a/place",
+    ):
+        result = invoke(*words.split())
+        assert result.exit_code in (1, 2) and "Error: " in result.stderr, (words, result.output)
+        assert sorted(tmp_path.rglob("*")) == before, words
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
 @pytest.mark.parametrize(
     "command", [["--version"], ["version"], ["--help"], ["config"], ["models", "list"], ["doctor"]]

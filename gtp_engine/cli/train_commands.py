@@ -201,7 +201,9 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
 @click.argument("games", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--data", required=True, type=FOLDER, help="Folder to fill, for `gtp-engine train run`.")
 @click.option(
-    "--mix", type=FOLDER, help="Add the positions in this folder of `gtp-engine generate`, for boards without games."
+    "--mix",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Add the positions in this folder of `gtp-engine generate`, for boards without games.",
 )
 @settings_options(HumanDataSettings)
 def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags: Any) -> None:
@@ -222,21 +224,17 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
     from gtp_engine.training.distillation.human_data import fill_folder, fresh_shards, mix_in, read_games
 
     total = settings.positions + settings.held_out_positions
-    with (
-        owning(data),
-        ProgressBar(total=total) as bar,
-        stop_on_signals() as is_stopped,
-        fresh_shards(data, is_stopped=is_stopped),
-    ):
+    with owning(data), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
         read = list(read_games(games, bar.log))
-        written = fill_folder(
-            read,
-            data,
-            settings,
-            progress=lambda count: bar.update(count, f"{count:,} positions"),
-            is_stopped=is_stopped,
-        )
-        mixed = 0 if mix is None or is_stopped() else mix_in(mix, data, seed=settings.seed)
+        with fresh_shards(data, is_stopped=is_stopped):
+            written = fill_folder(
+                read,
+                data,
+                settings,
+                progress=lambda count: bar.update(count, f"{count:,} positions"),
+                is_stopped=is_stopped,
+            )
+            mixed = 0 if mix is None or is_stopped() else mix_in(mix, data, seed=settings.seed)
     parts = [f"{count:,} {part}" for part, count in written.items()]
     click.echo(f"{counted(len(read), 'game')}; positions: {', '.join(parts)}; mixed in: {mixed:,}")
     if is_stopped():

@@ -151,9 +151,10 @@ def test_a_plan_begins_with_a_network_of_a_planned_size(tmp_path: Path) -> None:
     ],
 )
 def test_an_interrupted_plan_tells_a_script_so(
-    monkeypatch: pytest.MonkeyPatch, is_interrupted: bool, is_done: bool, status: int, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_interrupted: bool, is_done: bool, status: int, message: str
 ) -> None:
     """What follows in the script would otherwise begin with an unfinished network."""
+    monkeypatch.chdir(tmp_path)
 
     def run_part(*_: object) -> PlanState:
         if is_interrupted:

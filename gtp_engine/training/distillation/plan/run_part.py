@@ -40,7 +40,7 @@ from gtp_engine.training.distillation.evaluation_server import EvaluationServer,
 from gtp_engine.training.distillation.generate import DataFolder, FolderSettings, Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, parse_sizes
 from gtp_engine.training.distillation.losses import AGREEMENT_HEAD, agreement_row
-from gtp_engine.training.distillation.module_files import TorchModel, size_of_file
+from gtp_engine.training.distillation.module_files import TorchModel, module_of_file, size_of_file
 from gtp_engine.training.distillation.plan.plan_state import PlanPart, PlanState, most_samples
 from gtp_engine.training.distillation.plan.speeds import SpeedTrials
 from gtp_engine.training.distillation.run import config_of, export_run, new_loop, panels, validate_file
@@ -103,6 +103,9 @@ def run_part(part: PlanPart, files: PlanFiles) -> PlanState:
     Raises TengenError for files and settings that cannot be used; errors in the work leave what has been reached.
     """
     work = PartWork(part, files)
+    for path in (files.teacher, files.player):
+        if path is not None and not part.state.generated:
+            module_of_file(path)  # an error later would leave a part without positions
     try:
         work.run()
     finally:
