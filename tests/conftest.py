@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import gc
 import math
 import os
 import signal
@@ -29,6 +30,9 @@ sys.dont_write_bytecode = False
 settings.register_profile("tengen", deadline=None, derandomize=True)
 settings.load_profile("tengen")
 
+# Tests compile kernels and play games; at Python's threshold the collector takes a tenth of that (`engine.kernels`).
+gc.set_threshold(100_000)
+
 MANY_TESTS: Final = 500
 """Tests from which a run uses most kernels of searches, such as those of tests/search."""
 
@@ -43,6 +47,14 @@ def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(languages, "_catalogue", None)
     monkeypatch.setattr(languages, "_chosen", "")
+
+
+@pytest.fixture(autouse=True)
+def _few_curves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw only the first curves of a run, unless the test is about curves: they take longer than a short run."""
+    if (reporting := sys.modules.get("gtp_engine.training.core.reporting")) and "curves" not in request.node.name:
+        write_panels = reporting.write_panels
+        monkeypatch.setattr(reporting, "write_panels", lambda path, panels: write_panels(path, panels[:1]))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -62,6 +74,7 @@ def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Do the same without workers: a test that compiles the largest kernel on a busy machine looks as if it hung."""
+    gc.freeze()  # tests and modules, which the collector would go through again and again
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
         compile_for(len(session.items), session.config)
 

@@ -10,11 +10,16 @@ from gtp_engine.match.settings import MatchSettings
 from gtp_engine.worker_process import join_command
 
 ENGINE = Path(__file__).parent / "scripted_engine.py"
+WITHOUT_PACKAGES = [sys.executable, "-S"]
+"""Starts in half of the time."""
+
+ANALYSIS_ENGINE = join_command([*WITHOUT_PACKAGES, str(ENGINE.with_name("scripted_analysis.py"))])
+"""The command line of a scripted engine for analyses."""
 
 
 def engine(arguments: str = "") -> str:
     """Return the command line of a scripted engine."""
-    return f"{join_command([sys.executable, str(ENGINE)])} {arguments}"
+    return f"{join_command([*WITHOUT_PACKAGES, str(ENGINE)])} {arguments}"
 
 
 def settings(first: str = "", second: str = "", **values: Any) -> MatchSettings:

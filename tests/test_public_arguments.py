@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from match_helpers import engine
+from match_helpers import ANALYSIS_ENGINE, engine
 
 import gtp_engine
 from gtp_engine import (
@@ -55,9 +55,7 @@ from gtp_engine import (
 from gtp_engine.arguments import checked
 from gtp_engine.errors import shown
 from gtp_engine.search.limits import Limits
-from gtp_engine.worker_process import join_command
 
-SCRIPTED_ANALYSIS = join_command([sys.executable, str(Path(__file__).parent / "scripted_analysis.py")])
 CONFIG = Config().with_values({"game.board_size": 5, "search.search": "rave", "search.visits": 2, "search.seed": 1})
 
 
@@ -228,7 +226,7 @@ WAITED = ("every", "timeout")
 def test_times_to_wait_are_above_0(seconds: float) -> None:
     game, scripted = Game(5), engine("--analyzes")
     calls: list[Callable[[], Any]] = [lambda: SimpleGtpEngine.popen(scripted, timeout=seconds)]
-    with SimpleGtpEngine.popen(scripted) as one, SimpleAnalysisEngine.popen(SCRIPTED_ANALYSIS) as two:
+    with SimpleGtpEngine.popen(scripted) as one, SimpleAnalysisEngine.popen(ANALYSIS_ENGINE) as two:
         calls += [lambda: one.send("name", timeout=seconds), lambda: two.analyse_game(game, timeout=seconds)]
         for client in (one, two):
             calls += [partial(client.watch, game, every=seconds), partial(client.watch, game, timeout=seconds)]
@@ -241,7 +239,7 @@ def test_times_to_wait_are_above_0(seconds: float) -> None:
 def test_methods_of_a_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # logs are written
     monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 0.2)
-    kinds = {SimpleGtpEngine: engine("--analyzes --lists undo"), SimpleAnalysisEngine: SCRIPTED_ANALYSIS}
+    kinds = {SimpleGtpEngine: engine("--analyzes --lists undo"), SimpleAnalysisEngine: ANALYSIS_ENGINE}
     for owner, command in kinds.items():
         with owner.popen(command) as client:
             for name, parameters in methods(owner):

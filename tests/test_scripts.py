@@ -3,17 +3,15 @@
 import contextlib
 import io
 import re
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 from documents import ROOT, by_hand, line_count, scripts
 from gnugo import find_gnugo
-from match_helpers import engine
+from match_helpers import ANALYSIS_ENGINE, engine
 
 from gtp_engine import Game, GameTree
-from gtp_engine.worker_process import join_command
 
 SCRIPTS = scripts()
 
@@ -32,9 +30,8 @@ STO 0 3 2 15 15
 \GE
 """
 
-ANALYSIS = join_command([sys.executable, str(Path(__file__).parent / "scripted_analysis.py")])
 ENGINES = {
-    "katago analysis -model model.bin.gz -config analysis.cfg": ANALYSIS,
+    "katago analysis -model model.bin.gz -config analysis.cfg": ANALYSIS_ENGINE,
     "gnugo --mode gtp": engine("--lists time_settings --lists undo --score B+3.5 --black E5").strip().replace("'", ""),
     '"gtp-engine"': f'"{engine("--lists time_settings --lists undo --white D4").strip()}"',
     '["katago", "gtp"]': repr([*engine("--analyzes").split()]),

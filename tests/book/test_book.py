@@ -1,5 +1,6 @@
 """Books: values by hand, files, moves in games."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,18 +82,19 @@ def test_a_line_that_was_being_written_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["nonsense"], "line 2"),
-        (['{"at": 0, "move": "C3", "to": 1}'], "line 2"),
-        ([node("", []), node("", [])], "line 3"),
-        ([node("", [["C3", 1.0]])], "line 2"),
-        ([node("", []), '{"at": -1, "move": "C3", "to": 0}'], "line 3"),
-        ([node("", []), '{"at": 0, "move": "C3", "to": 0}'], "line 3"),
+        (lambda: ["nonsense"], "line 2"),
+        (lambda: ['{"at": 0, "move": "C3", "to": 1}'], "line 2"),
+        (lambda: [node("", []), node("", [])], "line 3"),
+        (lambda: [node("", [["C3", 1.0]])], "line 2"),
+        (lambda: [node("", []), '{"at": -1, "move": "C3", "to": 0}'], "line 3"),
+        (lambda: [node("", []), '{"at": 0, "move": "C3", "to": 0}'], "line 3"),
     ],
     ids=["no JSON", "no position", "twice", "half a move", "negative", "no such move"],
 )
-def test_wrong_lines_are_named(tmp_path: Path, lines: list[str], message: str) -> None:
+def test_wrong_lines_are_named(tmp_path: Path, lines: Callable[[], list[str]], message: str) -> None:
+    path = write(tmp_path / "wrong.book", *lines())
     with pytest.raises(ConfigError, match=message):
-        Book.load(write(tmp_path / "wrong.book", *lines))
+        Book.load(path)
 
 
 @pytest.mark.parametrize(

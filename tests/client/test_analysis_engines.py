@@ -4,9 +4,9 @@ import asyncio
 import gc
 import sys
 import time
-from pathlib import Path
 
 import pytest
+from match_helpers import ANALYSIS_ENGINE
 
 from gtp_engine import (
     AnalysisEngine,
@@ -24,13 +24,10 @@ from gtp_engine import (
     SimpleAnalysisEngine,
 )
 from gtp_engine.client.analysis_engines import query_of
-from gtp_engine.worker_process import join_command
-
-COMMAND = join_command([sys.executable, str(Path(__file__).parent.parent / "scripted_analysis.py")])
 
 
 def opened(timeout: float = 20.0) -> SimpleAnalysisEngine:
-    return SimpleAnalysisEngine.popen(COMMAND, timeout=timeout, label="scripted")
+    return SimpleAnalysisEngine.popen(ANALYSIS_ENGINE, timeout=timeout, label="scripted")
 
 
 def game_of(komi: float = 7.5, moves: str = "C3 D4 B2") -> Game:
@@ -137,7 +134,7 @@ def test_an_engine_that_writes_lines_that_are_no_responses_is_silent() -> None:
 def test_an_engine_for_asyncio() -> None:
     async def use() -> None:
         game = game_of()
-        async with AnalysisEngine.popen(COMMAND, label="scripted", timeout=20) as client:
+        async with AnalysisEngine.popen(ANALYSIS_ENGINE, label="scripted", timeout=20) as client:
             found = await asyncio.gather(*(client.analyse(game, Limit(visits=visits)) for visits in range(1, 200)))
             assert [each.visits for each in found] == list(range(1, 200))
             assert [each.turn for each in await client.analyse_game(game, Limit(visits=3), turns=[3, 1])] == [3, 1]
@@ -161,7 +158,7 @@ def test_an_engine_for_asyncio() -> None:
             with pytest.raises(EngineTimeoutError):
                 await client.analyse(game_of(102), timeout=0.3)
             assert not client.is_alive()
-        async with AnalysisEngine.popen(COMMAND, label="scripted") as client:
+        async with AnalysisEngine.popen(ANALYSIS_ENGINE, label="scripted") as client:
             with pytest.raises(EngineDiedError):
                 await asyncio.gather(*(client.analyse(game_of(komi)) for komi in (7.5, 101, 7.5)))
         with pytest.raises(EngineStartError):

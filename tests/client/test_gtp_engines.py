@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from gnugo import find_gnugo, needs_gnugo
-from match_helpers import ENGINE, engine
+from match_helpers import ENGINE, WITHOUT_PACKAGES, engine
 
 from gtp_engine import (
     Analysis,
@@ -298,7 +298,7 @@ def port() -> Iterator[int]:
                 return
             with connected, connected.makefile("rb") as incoming:
                 process = subprocess.Popen(
-                    [sys.executable, str(ENGINE)],
+                    [*WITHOUT_PACKAGES, str(ENGINE)],
                     stdin=subprocess.PIPE,
                     stdout=connected.fileno(),
                     stderr=subprocess.DEVNULL,

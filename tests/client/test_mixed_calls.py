@@ -14,14 +14,12 @@ from pathlib import Path
 import pytest
 from gnugo import find_gnugo
 from gtp.processes import compile_once
-from match_helpers import engine
+from match_helpers import ANALYSIS_ENGINE, engine
 
 from gtp_engine import AnalysisEngine, EngineError, Game, GtpEngine, Limit, TengenError
 from gtp_engine.kernel_cache import NETWORK
-from gtp_engine.worker_process import join_command
 
 SCRIPTED = engine("--analyzes --lists undo --lists time_settings --lists kata-set-param --score B+3.5")
-ANALYSIS = join_command([sys.executable, str(Path(__file__).parent.parent / "scripted_analysis.py")])
 OURS = [sys.executable, "-m", "gtp_engine", "--visits", "2", "--seed", "1"]
 KATAGO = shutil.which("katago")
 
@@ -150,7 +148,7 @@ async def ask(calls: int) -> None:
         if client is None or not client.is_alive():
             if client is not None:
                 await client.close()
-            client = await AnalysisEngine.popen(ANALYSIS, timeout=0.5)
+            client = await AnalysisEngine.popen(ANALYSIS_ENGINE, timeout=0.5)
         komis = [chance.choice([0.5, 7.5, 103, 104]) for _ in range(20)]
         if chance.random() < 0.4:
             komis[chance.randrange(20)] = chance.choice([101, 102, 105, 106])

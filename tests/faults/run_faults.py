@@ -1,4 +1,4 @@
-"""Try faults of commands and print what was found, as lines of JSON: `python -m faults.run_faults GROUP [MOST]`."""
+"""Try faults of commands and print what was found, as lines of JSON: `python -m faults.run_faults GROUP,… [MOST]`."""
 
 import gc
 import json
@@ -31,21 +31,23 @@ def warm_up(group: str) -> None:
 
         for call in kernel_calls(joined([NETWORK, ROLLOUTS])):
             call.load()
+    miniatures.network_bytes()  # which each fork would make again
+    miniatures.katago_bytes()
     gc.collect()
     gc.freeze()  # else the forks copy what the collector looks at
 
 
 def main() -> None:
-    warm_up(sys.argv[1])
-    group = getattr(miniatures, sys.argv[1])
     most = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] != "all" else None
-    names = sys.argv[3:] or [name for name, case in group.items() if most != 0 or not case.is_slow]
-    for name in names:
-        folder = tempfile.mkdtemp()  # not a TemporaryDirectory: the forks would remove it at their end
-        try:
-            print(json.dumps(asdict(try_faults(name, group[name], Path(folder), most=most))), flush=True)
-        finally:
-            shutil.rmtree(folder)
+    for group in sys.argv[1].split(","):
+        warm_up(group)
+        cases = getattr(miniatures, group)
+        for name in sys.argv[3:] or [name for name, case in cases.items() if most != 0 or not case.is_slow]:
+            folder = tempfile.mkdtemp()  # not a TemporaryDirectory: the forks would remove it at their end
+            try:
+                print(json.dumps(asdict(try_faults(name, cases[name], Path(folder), most=most))), flush=True)
+            finally:
+                shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def test_quit_while_loading_ends_the_process() -> None:
 def test_a_line_of_a_megabyte() -> None:
     junk = b"x" * 1_000_000
     sequence = b"gogui-play_sequence" + b" b A1 w pass" * 80_000
-    with GtpProcess() as engine:
+    with GtpProcess("--search", "uct") as engine:
         output, _, status = engine.finish(
             b"1 %s\n2 play b %s\n3 komi %s\n4 %s\n5 loadsgf %s\n# %s\n6 name\n"
             % (junk, junk, junk, sequence, junk, junk)
@@ -101,7 +101,7 @@ def test_stdout_closed_by_the_reader() -> None:
 
 
 def test_stderr_closed_by_the_reader() -> None:
-    with GtpProcess("--visits", "4", stderr=subprocess.PIPE) as engine:
+    with GtpProcess("--search", "uct", "--visits", "4", stderr=subprocess.PIPE) as engine:
         assert engine.process.stderr is not None
         engine.process.stderr.close()
         assert engine.ask(b"boardsize 5\n") == b"= \n\n"
@@ -137,7 +137,7 @@ def test_a_controller_that_dies_ends_a_long_search() -> None:
     ],
 )
 def test_descriptors_that_are_closed_at_the_start(redirection: str, output: bytes) -> None:
-    command = f"exec '{sys.executable}' -m gtp_engine gtp {redirection}"
+    command = f"exec '{sys.executable}' -m gtp_engine gtp --search uct {redirection}"
     sent = b"name\nget_komi\nloadsgf missing\nquit\n"
     done = subprocess.run(["/bin/sh", "-c", command], input=sent, capture_output=True, timeout=TIMEOUT)
     assert done.stdout == output
@@ -148,7 +148,7 @@ def test_descriptors_that_are_closed_at_the_start(redirection: str, output: byte
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_quietly() -> None:
-    with GtpProcess(stderr=subprocess.PIPE) as engine:
+    with GtpProcess("--search", "uct", stderr=subprocess.PIPE) as engine:
         assert engine.ask(b"get_komi\n") == b"= 7.5\n\n"
         engine.process.send_signal(signal.SIGINT)
         _, errors, status = engine.finish()
@@ -294,20 +294,6 @@ def test_levels_are_left_to_the_networks_that_ship(tmp_path: Path) -> None:
     assert output.count(b"= ") == 4
 
 
-@pytest.mark.parametrize("share", ["0", "0.5", "1"])
-def test_alphagos_set_plays_a_game_to_its_end(share: str) -> None:
-    """From the empty board to the passes, which its networks cannot predict, with every mixture."""
-    with GtpProcess("--model", "alphago-9x9", "--rollout-share", share, "--visits", "2", "--no-resign") as engine:
-        assert engine.ask(b"query_boardsize\n") == b"= 9\n\n"
-        moves: list[bytes] = []
-        while moves[-2:] != [b"pass", b"pass"] and len(moves) < 162:
-            moves.append(
-                engine.ask(b"genmove " + b"bw"[len(moves) % 2 :][:1] + b"\n").removeprefix(b"= ").strip().lower()
-            )
-        assert moves[-2:] == [b"pass", b"pass"] and len(moves) > 30
-        assert re.fullmatch(rb"= [BW]\+\d+(\.5)?\n\n", engine.ask(b"final_score\n"))
-
-
 FINISHED = """
 (;FF[4]GM[1]SZ[9]KM[7.5]RU[Chinese];B[dg];W[ee];B[ff];W[fe];B[gf];W[cd];B[gc];W[ge];B[hd];W[he];B[fb];W[cg];B[cf]
 ;W[df];B[ch];W[bg];B[ef];W[de];B[dh];W[db];B[hb];W[bf];B[hf];W[eb];B[ec];W[dc];B[ie];W[bh];B[bi];W[ed];B[fc];W[fa]
@@ -315,12 +301,27 @@ FINISHED = """
 """A game that was played out, but for a dead stone of White's on H3; GNU Go counts it as we do."""
 
 
-@pytest.mark.parametrize("share", ["0", "0.5", "1"])
-def test_alphagos_set_finds_the_dead_stones(share: str, tmp_path: Path) -> None:
-    """With this seed and half of rollouts, reading by the value network found H3 alive: it assumes komi 7.5."""
+def test_alphagos_set_plays_games_to_their_end_and_finds_dead_stones(tmp_path: Path) -> None:
+    """With every mixture: from the empty board to the passes, which its networks cannot predict; then a finished game.
+
+    With this seed and half of rollouts, reading by the value network found H3 alive: it assumes komi 7.5.
+    """
     (tmp_path / "game.sgf").write_text(FINISHED, encoding="utf-8")
-    with GtpProcess("--model", "alphago-9x9", "--rollout-share", share) as engine:
-        engine.ask(b"set_random_seed 8019\n")
-        engine.ask(f"loadsgf {tmp_path / 'game.sgf'}\n".encode())
-        assert engine.ask(b"final_status_list dead\n") == b"= H3\n\n"
-        assert engine.ask(b"final_score\n") == b"= W+0.5\n\n"
+    with GtpProcess("--model", "alphago-9x9", "--rollout-share", "0", "--no-resign") as engine:
+        assert engine.ask(b"query_boardsize\n") == b"= 9\n\n"
+        for share in ("0", "0.5", "1"):
+            assert engine.ask(f"kata-set-param puct.rollout_share {share}\n".encode()) == b"= \n\n"
+            assert engine.ask(b"kata-set-param maxVisits 2\n") == b"= \n\n"
+            engine.ask(b"clear_board\n")
+            moves: list[bytes] = []
+            while moves[-2:] != [b"pass", b"pass"] and len(moves) < 162:
+                moves.append(
+                    engine.ask(b"genmove " + b"bw"[len(moves) % 2 :][:1] + b"\n").removeprefix(b"= ").strip().lower()
+                )
+            assert moves[-2:] == [b"pass", b"pass"] and len(moves) > 30, share
+            assert re.fullmatch(rb"= [BW]\+\d+(\.5)?\n\n", engine.ask(b"final_score\n")), share
+            assert engine.ask(b"kata-set-param maxVisits\n") == b"= \n\n"
+            engine.ask(b"set_random_seed 8019\n")
+            engine.ask(f"loadsgf {tmp_path / 'game.sgf'}\n".encode())
+            assert engine.ask(b"final_status_list dead\n") == b"= H3\n\n", share
+            assert engine.ask(b"final_score\n") == b"= W+0.5\n\n", share

@@ -44,6 +44,8 @@ needs_browser: Final = pytest.mark.skipif(MISSING is not None, reason=str(MISSIN
 TEST_SECONDS: Final = 120
 WAIT_SECONDS: Final = 20
 POLL: Final = 0.02
+LONGEST_POLL: Final = 0.1
+"""Seconds between looks at a page: first and at last, as each look takes the processors some milliseconds."""
 
 
 class Windows:
@@ -137,13 +139,15 @@ async def until(page: "Page", expression: str, seconds: float = WAIT_SECONDS) ->
     """
     from playwright.async_api import Error
 
+    pause = POLL
     try:
         async with asyncio.timeout(bound(seconds)):
             while True:
                 with contextlib.suppress(Error):
                     if await page.evaluate(f"Boolean({expression})"):
                         return
-                await asyncio.sleep(POLL)
+                await asyncio.sleep(pause)
+                pause = min(1.5 * pause, LONGEST_POLL)
     except TimeoutError:
         raise AssertionError(f"{expression} did not come true: {await page.inner_text('body')}") from None
 
