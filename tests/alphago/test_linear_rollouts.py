@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from math import exp
+from typing import Any
 
 import numpy as np
 import pytest
@@ -224,8 +225,10 @@ def test_it_passes_without_other_moves() -> None:
     follower = Follower(2, 2, POLICY)
     for point in (4, 8):
         play_linear(follower.board, follower.work, point, BLACK)
+    draw: Any = draw_linear  # interpreted: it is compiled in rollouts, and on its own that takes seconds
     for color in (BLACK, WHITE):
-        assert draw_linear(follower.board, color, PASS, follower.work, new_states(1, 1)[0]) == PASS
+        with np.errstate(over="ignore"):  # of random numbers
+            assert draw.interpreted(follower.board, color, PASS, follower.work, new_states(1, 1)[0]) == PASS
 
 
 @pytest.mark.parametrize("size", [(2, 2), (5, 7), (9, 9), (19, 19)], ids=str)

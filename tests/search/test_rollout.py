@@ -1,5 +1,7 @@
 """Rollouts: legal games to the end, counted as Tromp and Taylor count, with policies that find urgent moves."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,8 @@ def answers(text: str, to_play: int) -> set[int]:
     game, _ = game_from(text, to_play)
     (last,) = parse_diagram(text).marked_stones
     work = new_rollout_work(game.width, game.height)
-    count = _tactical_candidates(game.board, to_play, last, work)
+    find: Any = _tactical_candidates  # interpreted: it is compiled in rollouts, and on its own that takes seconds
+    count = find.interpreted(game.board, to_play, last, work)
     return set(work.candidates[:count].tolist())
 
 
