@@ -5,6 +5,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from web.browser import Chromium, Windows, needs_browser, open_record, until
@@ -16,6 +17,9 @@ from gtp_engine.web import engine_host
 from gtp_engine.web.access import Role, Tokens
 from gtp_engine.web.saved_games import SavedGames
 from gtp_engine.web.web_process import with_chosen_network
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
 
 pytestmark = needs_browser
 
@@ -34,6 +38,7 @@ def test_a_new_game_asks_three_things_and_remembers_them(chromium: Chromium, tmp
             rules = "[...document.querySelector('[name=rules]').options].map((each) => each.text)"
             names = await page.evaluate(rules)
             assert len(names) == len(set(names)) < 12 and "Japanese, Korean" in names
+            await stones_that_the_board_has_points_for(page)
             await new_game(page, size="7", human="W", rules="japanese", komi="3.5")
             await until(page, MY_MOVE)
             await page.click("#new")
@@ -49,6 +54,22 @@ def test_a_new_game_asks_three_things_and_remembers_them(chromium: Chromium, tmp
             assert [values[name] for name in ("size", "human", "rules", "komi")] == ["7", "W", "japanese", "3.5"]
 
     chromium.run(test)
+
+
+async def stones_that_the_board_has_points_for(page: "Page") -> None:
+    """Nine of them on 7x7 were offered, and refused once the dialog was closed."""
+    await page.click("#more summary")
+    offered = "[...document.querySelector('[name=handicap]').options].filter((each) => !each.disabled).at(-1).value"
+    await page.select_option("[name=handicap]", "9")
+    for size, most in (("7", "4"), ("10", "4"), ("13", "9")):
+        await page.select_option("[name=size]", size)
+        assert await page.evaluate(offered) == most
+    assert [await page.input_value(f"[name={name}]") for name in ("handicap", "komi")] == ["4", "0.5"]
+    await page.select_option("[name=size]", "8")
+    await page.select_option("[name=placement]", "free")
+    assert await page.evaluate(offered) == "9"
+    await page.select_option("[name=placement]", "fixed")
+    await page.select_option("[name=handicap]", "0")
 
 
 def test_back_stays_on_the_page_and_games_are_found_again(chromium: Chromium, tmp_path: Path) -> None:
@@ -68,7 +89,7 @@ def test_back_stays_on_the_page_and_games_are_found_again(chromium: Chromium, tm
             await until(page, "document.querySelectorAll('#game-list li').length === 2")
             assert await page.evaluate("location.pathname") == "/"
             text = await page.inner_text(f"#game-list [data-id='{first.partition('=')[2]}']")
-            assert "Human – Tengen" in text and "Not finished. 2 moves" in text
+            assert "You – Tengen" in text and "Not finished. 2 moves" in text
             assert await page.evaluate("document.querySelector('#game-list canvas').width") > 0
             other = f"#game-list li:has(.game:not([data-id='{first.partition('=')[2]}']))"
             await page.click(f"{other} button >> text=Delete")
@@ -78,8 +99,26 @@ def test_back_stays_on_the_page_and_games_are_found_again(chromium: Chromium, tm
             assert len([*tmp_path.glob("*.json")]) == 1
             await page.click("#game-list .game")
             await until(page, f"location.hash === '{first}' && !document.querySelector('#home').open && {MY_MOVE}")
+            await refused_in_the_list(page)
 
     chromium.run(test)
+
+
+async def refused_in_the_list(page: "Page") -> None:
+    """Why a game was not deleted was said below the list, which covered it."""
+    other = await page.context.new_page()
+    await other.goto(page.url.partition("#")[0])
+    await until(other, MY_MOVE)
+    await other.click("#new")
+    await other.click("#question-yes")
+    await other.click("#setup button[value=start]")
+    await until(other, f"location.href !== '{page.url}'")
+    await other.click("#games")
+    await other.click("#game-list li div button:enabled:has-text('Delete') >> nth=0")
+    await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
+    await other.click("#question-yes")
+    await until(other, "document.querySelector('#home #error')?.innerText.startsWith('the game is open on a page')")
+    await other.close()
 
 
 def test_a_game_is_renamed_and_shows_its_accuracy(chromium: Chromium, tmp_path: Path) -> None:
@@ -99,7 +138,7 @@ def test_a_game_is_renamed_and_shows_its_accuracy(chromium: Chromium, tmp_path: 
             text = await page.inner_text("#game-list .game")
             players, result = text.splitlines()[:2]
             accuracy = "Accuracy: Black [0-9]+, White [0-9]+"
-            assert players == "Human – Tengen" and "2 moves · Sep 9, 2001" in result and re.search(accuracy, text), text
+            assert players == "You – Tengen" and "2 moves · Sep 9, 2001" in result and re.search(accuracy, text), text
             for given, shown in ((" <b>My\u3000first</b> &amp; ", "<b>My first</b> &amp;"), ("x" * 99, "x" * 80)):
                 await page.click("#game-list button >> text=Rename")
                 assert await page.get_attribute("#title", "placeholder") == players

@@ -132,6 +132,7 @@ def test_opened_records(chromium: Chromium, tmp_path: Path) -> None:
             await dropped_and_pasted(windows, port)
             await settings_of_the_board_last(windows, port)
             await many_variations_leave_the_rest_in_its_place(windows, port)
+            await a_comment_that_is_being_typed_is_kept(windows, port)
             await a_choice_that_is_not_possible_is_shown(windows, port)
             await a_tree_of_five_thousand_nodes_scrolls(windows, port)
 
@@ -249,6 +250,25 @@ async def many_variations_leave_the_rest_in_its_place(windows: Windows, port: in
     await page.keyboard.press("ArrowRight")
     await until(page, "document.querySelectorAll('#branches button').length === 80")
     assert await page.evaluate("document.querySelector('#branches').clientHeight <= 160")
+
+
+async def a_comment_that_is_being_typed_is_kept(windows: Windows, port: int) -> None:
+    """Leave the page in the middle of a comment, which was lost then."""
+    page = await opened(windows, port)
+    await is_shown(page, "7 / 7")
+    for kept in ("takes!", "takes!!"):
+        await page.focus("#comment")
+        await page.keyboard.press("Control+End")
+        await page.keyboard.type("!")
+        await page.reload()
+        await is_shown(page, "7 / 7")
+        await until(page, f"document.querySelector('#comment').value === '{kept}'")
+    await page.focus("#comment")
+    await page.keyboard.press("Control+End")
+    await page.keyboard.type("?")
+    other = await page.context.new_page()
+    await other.goto(page.url)
+    await until(other, "document.querySelector('#comment').value === 'takes!!?'")
 
 
 async def a_choice_that_is_not_possible_is_shown(windows: Windows, port: int) -> None:

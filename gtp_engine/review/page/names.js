@@ -13,6 +13,13 @@ export function rankName(rank) {
   return rank.endsWith("d") ? _("{number}d", { number }) : _("{number}k", { number });
 }
 
+export const UNNAMED = "Human"; // what the server calls a person whose name is not known
+
+/** Return the name of a player, as the server has it, in the reader's language where it is none. */
+export function playerName(name) {
+  return { [UNNAMED]: _("You"), Black: _("Black"), White: _("White") }[name] ?? name;
+}
+
 /** The names under which people know the rule sets, by KataGo's names; others with the same rules are left out. */
 export const rulesNames = {
   chinese: () => _("Chinese"), japanese: () => _("Japanese, Korean"), aga: () => _("American, British, French"),

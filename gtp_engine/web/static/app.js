@@ -8,7 +8,7 @@ import { Course } from "./course.js";
 import { Home, share } from "./home.js";
 import { _, ngettext, sentences } from "./language.js";
 import { Openings } from "./openings.js";
-import { rankName } from "./names.js";
+import { UNNAMED, playerName, rankName } from "./names.js";
 import { emptyPosition, pointOf, positionAfter } from "./position.js";
 import { Preferences } from "./preferences.js";
 import { Problems } from "./problems.js";
@@ -116,7 +116,10 @@ function receive(message) {
       if (!game) say(_("Start a new game, or open a record."));
     },
     game: showGame,
-    tree: (message) => tree.load(message),
+    tree: (message) => {
+      tree.load(message);
+      panel.takeDraft();
+    },
     nodes: (message) => tree.id === message.id && tree.merge(message), // the game comes next, and is drawn
     at: ({ node }) => showNode(node),
     hint: ({ moves }) => {
@@ -565,7 +568,7 @@ function drawPlayers() {
 /** Return what is shown of a player; the name may be that of a record which the game continues. */
 function playerText(name, isEngine) {
   const isRecord = game.opened && game.phase === "finished"; // between others, perhaps
-  if (!isEngine && !(isRecord && name !== "Human")) return name === "Human" ? _("You") : _("{name} (you)", { name });
+  if (!isEngine && !(isRecord && name !== UNNAMED)) return name === UNNAMED ? playerName(name) : _("{name} (you)", { name });
   return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${rankName(game.level)})` : name;
 }
 
@@ -759,6 +762,9 @@ function hideError() {
 
 function showError(text) {
   const box = element("error");
+  const dialog = document.querySelector("dialog[open]");
+  if (dialog) dialog.append(box); // which covers its usual place
+  else element("status").after(box);
   box.textContent = text;
   box.hidden = false;
   clearTimeout(showError.timer);

@@ -1,6 +1,7 @@
 // The games on the server's disk, to continue, rename or delete, and links to a game for others.
 
 import { _, ngettext } from "./language.js";
+import { playerName } from "./names.js";
 import { resultText } from "./result.js";
 
 const STEP = 30; // games of the list that come at once
@@ -58,7 +59,7 @@ export class Home {
     const item = document.createElement("li");
     const open = document.createElement("button");
     const text = document.createElement("span");
-    const players = `${game.names.black} – ${game.names.white}`;
+    const players = `${playerName(game.names.black)} – ${playerName(game.names.white)}`;
     const name = game.title || players;
     const state = game.result ? resultText(game.result, game.opened ? null : game.human) : _("Not finished.");
     const when = new Date(1000 * game.time).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });

@@ -4,12 +4,11 @@
 import { lossClass, lossText } from "./board.js";
 import { _, ngettext } from "./language.js";
 import { Continuation, Quiz, boardAfter, mistakeMarks, mistakeText, noRankText, otherColor, peopleTexts, rankText } from "./lessons.js";
-import { colorName } from "./names.js";
+import { UNNAMED, colorName } from "./names.js";
 import { positionsOf } from "./position.js";
 
 const COLORS = { B: "black", W: "white" };
 const TYPES = { html: "text/html", sgf: "application/x-go-sgf" };
-const UNNAMED = "Human"; // what the server calls a person whose name is not known
 const SHORT_LINE = 6; // moves of a continuation in the list
 
 /** Save a file that the page holds. */

@@ -8,6 +8,7 @@ export const ranks = () => Array.from({ length: 9 }, (__, number) => [`${9 - num
   .concat(Array.from({ length: 20 }, (__, number) => [`${number + 1}k`, _("{rank} kyu", { rank: number + 1 })]));
 const levels = () => [["max", _("full strength")], ...ranks()];
 const HANDICAP_KOMI = 0.5;
+const [CORNERS, MOST_STONES] = [4, 9]; // handicap stones on boards without points in the middle of the sides, and on others
 const USUAL_RULES = "chinese";
 const CHOICES = "setup"; // the key of what was chosen last
 
@@ -18,7 +19,7 @@ export class Setup {
     this.form = dialog.querySelector("form");
     this.komi = new Map();
     const { elements } = this.form;
-    elements.handicap.append(...[2, 3, 4, 5, 6, 7, 8, 9].map((count) => new Option(_("{count} stones", { count }), count)));
+    elements.handicap.append(...Array.from({ length: MOST_STONES - 1 }, (__, index) => index + 2).map((count) => new Option(_("{count} stones", { count }), count)));
     elements.level.append(...levels().map(([name, text]) => new Option(text, name)));
     this.form.addEventListener("change", (event) => this.changed(event.target.name));
     const more = this.form.querySelector("#more");
@@ -69,6 +70,7 @@ export class Setup {
 
   changed(name) {
     const { elements } = this.form;
+    if (name === "size" || name === "placement") this.limitHandicap();
     if (name === "rules" || name === "handicap") {
       elements.komi.value = elements.handicap.value === "0" ? this.komi.get(elements.rules.value) : HANDICAP_KOMI;
     }
@@ -79,6 +81,16 @@ export class Setup {
         row.querySelector("input").disabled = row.hidden;
       }
     }
+  }
+
+  /** Offer only the handicaps for which the board has usual points, unless Black chooses them. */
+  limitHandicap() {
+    const { size, handicap, placement } = this.form.elements;
+    const most = placement.value === "free" || (size.value % 2 && size.value > 7) ? MOST_STONES : CORNERS;
+    for (const option of handicap.options) option.disabled = option.value > most;
+    if (handicap.value <= most) return;
+    handicap.value = most;
+    this.changed("handicap");
   }
 
   message() {

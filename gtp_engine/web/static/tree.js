@@ -9,6 +9,8 @@ const STEP = 24; // pixels between two nodes of the drawing
 const MARGIN = 14; // pixels around it
 const OVERSCAN = 4; // nodes that are drawn beyond what can be seen
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const TYPING = 1500; // milliseconds without a key after which a comment is kept, as it is when the field is left
+const DRAFT = "comment"; // the key of a comment that was being typed when the page was left
 
 /** The nodes of a game, the one that is shown, and the line through it. */
 export class GameTree {
@@ -175,6 +177,11 @@ export class TreePanel {
     this.view.addEventListener("keydown", (event) => this.key(event));
     const comment = this.find("#comment");
     comment.addEventListener("change", () => this.saveComment());
+    comment.addEventListener("input", () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.saveComment(), TYPING);
+    });
+    window.addEventListener("pagehide", () => this.keepDraft()); // it is too late to send anything
     this.find("#edit").onclick = () => this.turnEditing(this.tools.hidden);
     this.find("#go").onclick = () => this.ask({ do: "go" });
     this.find("#main-line").onclick = () => this.ask({ do: "main" });
@@ -214,13 +221,30 @@ export class TreePanel {
     } else this.ask({ do: "mark", vertex, mark: marks[vertex] === tool ? null : tool });
   }
 
-  saveComment() {
-    const field = this.find("#comment");
+  /** The comment that has been typed and not kept yet, as [game, node, comment], empty for none. */
+  get typed() {
+    const { value } = this.find("#comment");
     const node = this.tree.nodes.get(this.commented);
-    if (node && field.value !== (node.comment ?? "")) {
-      node.comment = field.value;
-      this.send({ do: "comment", node: node.id, comment: field.value });
-    }
+    return node && value !== (node.comment ?? "") ? [this.tree.id, node.id, value] : [];
+  }
+
+  saveComment([game, id, comment] = this.typed) {
+    const node = game && this.tree.nodes.get(id);
+    if (!node || (node.comment ?? "") === comment) return;
+    node.comment = comment;
+    this.send({ do: "comment", node: id, comment });
+  }
+
+  keepDraft() {
+    if (this.typed.length) localStorage.setItem(DRAFT, JSON.stringify(this.typed));
+  }
+
+  /** Keep what was being typed when the page with this game was left. */
+  takeDraft() {
+    const draft = JSON.parse(localStorage.getItem(DRAFT) ?? "[]");
+    if (draft[0] !== this.tree.id) return;
+    localStorage.removeItem(DRAFT);
+    this.saveComment(draft);
   }
 
   key(event) {
