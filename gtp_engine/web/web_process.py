@@ -309,10 +309,13 @@ class Connection:
         self.transport: Final = transport
         self.address: Final = str((transport.get_extra_info("peername") or [""])[0])
         self.network: Final = network_of(self.address)
-        self.since: Final = time.monotonic()
+        self.since = time.monotonic()
+        """When it was made, or the last request on it was answered."""
         self.handler: web.RequestHandler | None = None
         self.is_welcome = False
         """Whether its client has shown a token, or needs none."""
+        self.requests = 0
+        """Requests that are being answered on it, a WebSocket's included; 0 unless it is welcome."""
 
     def close_stranger(self) -> None:
         """Cut it unless it is welcome."""
@@ -323,8 +326,9 @@ class Connection:
 class Door:
     """Lets connections in to `server`, `most` at once and `per_address` from one that is no proxy of ours.
 
-    Those that are welcome stay.  Of the others the oldest makes room for a new one, and each is closed after a while,
-    so that idle connections keep no one out.
+    Those that are welcome stay while requests are answered on them.  Of the others the oldest makes room for a new one,
+    that of a stranger first; those are closed after a while, too.  So idle connections keep no one out: each window
+    with a page holds six of them for half a minute.
     """
 
     def __init__(
@@ -357,7 +361,7 @@ class Door:
         elif len(self._open) >= self._most:
             strangers = Counter(each.network for each in self._open if not each.is_welcome)
             most = max(strangers, key=strangers.__getitem__, default="")
-            has_room = _close_oldest([each for each in self._open if each.network == most])
+            has_room = _close_oldest([each for each in self._open if each.network == most]) or _close_oldest(self._open)
         else:
             has_room = True
         if has_room:
@@ -366,19 +370,33 @@ class Door:
             self._refused += 1
         return has_room
 
-    def welcome(self, request: web.Request) -> None:
-        """Let the connection of a request stay."""
-        for each in self._open:
-            if each.handler is request.protocol:
-                each.is_welcome = True
+    def welcome(self, request: web.BaseRequest) -> Callable[[], None]:
+        """Let the connection of a request stay; return what is to be called once the request is answered."""
+        mine = [each for each in self._open if each.handler is request.protocol]
+        for each in mine:
+            each.is_welcome = True
+            each.requests += 1
+
+        def answered() -> None:
+            for each in mine:
+                each.requests -= 1
+                each.since = time.monotonic()
+
+        return answered
 
 
 def _close_oldest(connections: list[Connection]) -> bool:
-    """Close the oldest connection whose client could have shown a token and has not; return whether there is one."""
+    """Close the oldest connection whose client could have shown a token and has not, or else the oldest idle one.
+
+    Returns whether there is one.
+    """
     latest = time.monotonic() - GRACE
-    for each in connections:
-        if not each.is_welcome and each.since <= latest:
-            each.transport.abort()
+    for each in sorted(connections, key=lambda each: each.is_welcome):
+        if not each.requests and each.since <= latest:
+            if each.is_welcome:
+                each.transport.close()  # after what is still on its way
+            else:
+                each.transport.abort()
             return True
     return False
 

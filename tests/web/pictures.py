@@ -30,7 +30,7 @@ STATIC: Final = ROOT / "gtp_engine" / "web" / "static"
 ICON_SIZES: Final = (192, 512)
 """Pixels; phones that install a page want both."""
 
-PARTS: Final = ("icons", "page", "study", "review")
+PARTS: Final = ("icons", "page", "study", "languages", "review")
 
 RECORD: Final = "(;SZ[9]KM[7]RU[Chinese]PB[Human]PW[Tengen];B[ee];W[cc];B[gc];W[fg];B[dd];W[gf];B[cg];W[ec])"
 """The beginning of a game, with the person to move."""
@@ -181,7 +181,8 @@ async def take_languages(windows: Windows, address: str) -> None:
         await until(page, "document.querySelector('#number').innerText === '8 / 8'", 300)
         await page.click("#analyse")
         points = "document.querySelector('.graph-winrate').getAttribute('points').split(' ')"
-        await until(page, f"document.querySelectorAll('#moves tbody tr').length > 3 && {points}.length === 9", 300)
+        visits = "Number(document.querySelector('#verdict').innerText.match(/\\d+/g).at(-1))"
+        await until(page, f"{visits} > {VISITS} && {points}.length === {RECORD.count(';')}", 300)
         await page.evaluate("document.querySelector('#status').scrollIntoView()")
         await page.screenshot(path=PICTURES / f"web-{language}.png", scale="css")
         await page.close()
@@ -269,6 +270,7 @@ def make(folder: Path, parts: Collection[str]) -> None:
             if "study" in parts:
                 chromium.run(lambda windows: take_study(windows, address[0]), seconds=REVIEW_SECONDS)
                 chromium.run(lambda windows: take_lecture(windows, address[0]), seconds=REVIEW_SECONDS)
+            if "languages" in parts:
                 chromium.run(lambda windows: take_languages(windows, address[0]), seconds=REVIEW_SECONDS)
             if "review" in parts:
                 chromium.run(lambda windows: take_review(windows, address[0], folder), seconds=REVIEW_SECONDS)

@@ -62,14 +62,18 @@ async def served(application: web.Application) -> AsyncIterator[int]:
 
 
 def test_connections_beyond_the_limit_are_refused() -> None:
-    """With 512 as with 3: of many at once the first ones are served, the others are answered and closed."""
+    """With 512 as with 3: of many at once the first ones are served, the others are answered and closed.
+
+    Idle ones kept others out for 30 seconds: ten windows with a page had more than an address may have.
+    """
 
     async def test() -> None:
         door = Door(web.Server(page), most=3)
         server, handler = door.server, door.server.request_handler
+        answered = []
 
         async def welcoming(request: web.BaseRequest) -> web.StreamResponse:
-            door.welcome(request)
+            answered.append(door.welcome(request))
             return await handler(request)
 
         server.request_handler = welcoming
@@ -77,6 +81,11 @@ def test_connections_beyond_the_limit_are_refused() -> None:
         port = listener.sockets[0].getsockname()[1]
         answers = await asyncio.gather(*(answer_of(port, ends=False) for _ in range(20)))
         assert sorted(answers) == [b"HTTP/1.1 200 OK\r\n"] * 3 + [b"HTTP/1.1 503 Service Unavailable\r\n"] * 17
+        answered.pop()()
+        assert await answer_of(port) == b"HTTP/1.1 503 Service Unavailable\r\n", "what was answered just now stays"
+        await asyncio.sleep(web_process.GRACE)
+        assert await answer_of(port, ends=False) == b"HTTP/1.1 200 OK\r\n", "an idle one makes room"
+        assert await answer_of(port) == b"HTTP/1.1 503 Service Unavailable\r\n"
         while open_connections:
             open_connections.pop().close()
         await until(lambda: not server.connections)
