@@ -30,6 +30,7 @@ const DOUBLE_DISTANCE = 30; // pixels
 const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
 const NOTCH = 40; // pixels that the wheel turns for one move
 const NO_GAME = { width: 19, height: 19, rules: "chinese", komi: 7.5 }; // whose opening is explored where no game is open
+const TICK = 500; // milliseconds between two looks at a clock that runs
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
@@ -187,6 +188,8 @@ function showGame(message) {
   draw();
   followAnalysis();
   if (wantsHint && !game.is_engine_turn && !ahead) askForHint();
+  clearInterval(showGame.clock); // without one, a page that is left open costs nothing
+  if (game.clocks && running()) showGame.clock = setInterval(tick, TICK);
   clearTimeout(showGame.timer);
   if (game.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: game.id }), COMPILING_TIME);
 }
@@ -733,11 +736,11 @@ function minutes(seconds) {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-setInterval(() => {
-  if (!game?.clocks || !running()) return;
+/** Show how time goes by. */
+function tick() {
   drawClocks();
   if (server.isOpen && game.running === game.human && timeLeft(game.human).isOver) send({ do: "check_time" });
-}, 500);
+}
 
 // --- words ---
 
