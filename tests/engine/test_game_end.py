@@ -501,6 +501,77 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
     assert game.vertex(decision.move()) == chosen
 
 
+ATTACKED = """
+    . X O . .
+    X X O . .
+    . X O . .
+    . X X O .
+"""
+"""Black has 3 points and White 7 by territory, 9 and 11 by area; D2 puts D1 in atari."""
+
+
+@pytest.mark.parametrize(("rules", "diagram", "komi", "winrate", "again", "chosen"), [
+    ("japanese", ATTACKED, -4.0, 0.5, (0.9, 0.5), "E4"),  # a draw by counting
+    ("chinese", ATTACKED, -2.0, 0.5, (0.9, 0.5), "E4"),
+    ("japanese", ATTACKED, -3.5, 0.98, (0.99, 0.6), "E4"),  # won by half a point, if the opponent has nothing
+    ("japanese", ATTACKED, -4.5, 0.02, (0.6, 0.02), "E4"),  # lost by half a point
+    ("japanese", ATTACKED, -4.5, 0.02, (0.02, 0.02), "pass"),
+    ("japanese", ATTACKED, -6.0, 0.02, (0.6, 0.02), "pass"),  # by two points
+    ("japanese", LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "pass"),  # nothing to attack
+])  # fmt: skip
+def test_a_pass_is_searched_once_more_if_a_point_decides_and_a_chain_can_be_put_in_atari(
+    rules: str, diagram: str, komi: float, winrate: float, again: tuple[float, float], chosen: str
+) -> None:
+    """On 9x9 eight visits passed in a game drawn at integer komi, which an atari at a neutral point wins."""
+    game = Game(5, 4, PRESETS[rules], komi)
+    game.set_up([Move(color, point) for point, color in parse_diagram(diagram).stones.items()], WHITE)
+    first = replace(found_at_the_end(game, WHITE, (winrate, winrate), -1.0), visits=8)
+    if diagram is LAST_NEUTRAL:
+        first.ownership_black[parse_vertex("C1", width=5, height=4)] = 0.0
+    first = replace(first, moves=tuple(reversed(first.moves)))
+    longer = found_at_the_end(game, WHITE, again, -1.0)
+    decision = Decision(
+        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
+    )
+    assert game.vertex(decision.move()) == chosen
+
+
+TWO_KOS = """
+    . X O .
+    X O . O
+    . X O .
+    . . . .
+    . X O .
+    X . X O
+    . X O .
+"""
+"""Black can take B6 and White C2."""
+
+FOUGHT = ("pass", "B2", "C6", "pass", "C2", "B6", "pass")
+"""Each side takes a ko, passes, and takes the other one back; then Black passes as it did at first."""
+
+
+@pytest.mark.parametrize(("rules", "first", "vertex", "chosen"), [
+    ("japanese", 0, "B2", "pass"),
+    ("chinese", 0, "B2", "pass"),
+    ("japanese", 0, "D4", "D4"),  # another move
+    ("japanese", 1, "B2", "B2"),  # Black has not passed here before
+])  # fmt: skip
+def test_two_kos_are_not_fought_for_ever_with_passes_between(rules: str, first: int, vertex: str, chosen: str) -> None:
+    game = Game(4, 7, PRESETS[rules], 0.5)
+    game.set_up([Move(color, point) for point, color in parse_diagram(TWO_KOS).stones.items()], BLACK)
+    for number, played in enumerate(FOUGHT):
+        game.play("A4" if number < first else played, allow_superko=True)
+    point = parse_vertex(vertex, width=4, height=7)
+    best = MoveReport(point, visits=50, value_black=0.0, expected_black=0.0)
+    report = SearchReport(
+        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=0.0, moves=(best,),
+        ownership_samples=50, ownership_black=np.zeros(game.board.color.size),
+    )  # fmt: skip
+    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), as_expected)
+    assert game.vertex(decision.move()) == chosen
+
+
 @pytest.mark.parametrize(("again", "chosen"), [((0.9, 0.5), "E4"), ((0.52, 0.5), "pass"), (None, "pass")])
 def test_a_pass_is_searched_once_more_if_a_move_with_fewer_visits_seems_better(
     again: tuple[float, float] | None, chosen: str
