@@ -36,6 +36,8 @@ _FOLLOWS: Final = re.compile(
 )
 """What can follow a value; before anything else a bracket belongs to the text."""
 
+_NAME_FOLLOWS: Final = re.compile(rf"\s*(?:[;()]\s*)*(?:{_NAME}|(?i:{_ROOT_NAMES}|B|W|C|N)\[)")
+_ESCAPED_OR_OPEN: Final = re.compile(r"\\.|\[", re.DOTALL)
 _NEW_NODE: Final = re.compile(rf";\s*{_NAME}")
 _POINT_NAMES: Final = "AB AW AE AR B CR DD LN MA OB OW SL SQ TB TR TW VW W"
 _NUMBER_NAMES: Final = "BL BM CA DO FF FG GM HA IT MN PL PM ST SZ TE TM WL"
@@ -314,8 +316,15 @@ class GameText(Generic[N]):
         A bracket without a backslash is one of the text if nothing that can follow a value follows it.
         """
         text, end = self.text, self._bracket(start)
-        if end is None or self._name in _PLAIN or self._failures > _MOST_FAILURES:
+        if self._name in _PLAIN or self._failures > _MOST_FAILURES:
             return end
+        backslash_end = self._end_behind_backslash(start, end)
+        if backslash_end is not None:
+            self._failures += 1
+            self._note("a text ends with a backslash, as a Windows path: the bracket behind it was taken for its end")
+            return backslash_end
+        if end is None:
+            return None
         later: int | None = end
         while later is not None and later < start + _LOOK_AHEAD:
             if _FOLLOWS.match(text, later + 1):
@@ -327,6 +336,23 @@ class GameText(Generic[N]):
             later = self._bracket(later + 1)
         self._failures += 1
         return end
+
+    def _end_behind_backslash(self, start: int, end: int | None) -> int | None:
+        """Return the first bracket with a backslash that closes none in the text, but ends a value by what follows it.
+
+        That is a name with a value, whose end is then that of the text; or anything that can follow if the text has no
+        other end.
+        """
+        follows, depth, found_end = _FOLLOWS if end is None else _NAME_FOLLOWS, 0, None
+        last = min(start + _LOOK_AHEAD, len(self.text) if end is None else end)
+        for found in _ESCAPED_OR_OPEN.finditer(self.text, start, last):
+            if found[0] in ("[", "\\["):
+                depth += 1
+            elif found[0] == "\\]" and depth > 0:
+                depth -= 1
+            elif found[0] == "\\]" and found_end is None and follows.match(self.text, found.end()):
+                found_end = found.end() - 1
+        return found_end if end is None or depth > 0 else None
 
     def _bracket(self, place: int) -> int | None:
         """Return the place of the next closing bracket without a backslash, None if there is none."""

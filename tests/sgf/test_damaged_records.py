@@ -15,6 +15,7 @@ from gtp_engine.sgf import format_sgf, parse_sgf, play_record, record_to_game
 from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.tree_text import game_in, games_in
 
+BACKSLASH = "a text ends with a backslash, as a Windows path: the bracket behind it was taken for its end"
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
 
 
@@ -32,6 +33,13 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
         ("(;SZ[9]US[name[3d]];B[ee];W[cc])", 2, "brackets in a text lack a backslash"),
         ("(;SZ[9];B[ee]C[see [1] and [2] here];W[cc];B[gg])", 3, "brackets in a text lack a backslash"),
         ("(;SZ[9];B[ee]C[one [1]] two];W[cc])", 2, "brackets in a text lack a backslash"),
+        (r"(;SZ[9]SO[C:\games\];B[ee];W[cc])", 2, BACKSLASH),
+        ("(;SZ[9]SO[C:\\games\\]PC[D:\\club\\]\n;B[ee];W[cc]C[good])", 2, BACKSLASH),
+        (r"(;so[C:\games\]sz[9];b[ee];w[cc])", 2, BACKSLASH),
+        (r"(;SZ[9];B[ee]C[in C:\games\](;W[cc];B[gg])(;W[gc]))", 3, BACKSLASH),
+        (r"(;SZ[9];B[ee];W[cc]C[in C:\games\])", 2, BACKSLASH),
+        (r"(;SZ[9]C[written (;B[aa\];W[bb\])];B[ee];W[cc])", 2, ""),
+        (r"(;SZ[9]C[:\] B[pd\] is good, C:\games\\];B[ee];W[cc])", 2, ""),
         ("(;SZ[9]PB[Ann] stray text ;B[ee];W[cc])", 2, "a property without a value was left out"),
         ("(;SZ[9]PB[Ann] ? ;B[ee];W[cc])", 2, "text that belongs to no property was left out"),
         ("(;SZ[9];B[ee]];W[cc])", 2, "text that belongs to no property was left out"),
