@@ -43,6 +43,7 @@ _GAME_NAMES: Final = frozenset({"go", "igo", "weiqi", "baduk", "围棋", "圍棋
 """Words in GM that mean Go, in small letters."""
 
 _STONES: Final = ("AB", "AW", "AE")
+_MOVE: Final = re.compile(r";\s*[BW]\s*\[")
 _ONCE: Final = frozenset(["SZ", "KM", "RU", "HA"])
 """Properties of which a second, other value is worth a note."""
 _GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
@@ -118,8 +119,11 @@ def first_game(text: str, make: Callable[[N | None], N]) -> GameText[N]:
 
 def notes_on(game: GameText[N]) -> list[str]:
     """Return messages about what was passed over in a text: within the game, and other games."""
-    several = "the file has several games: the first was taken; to take another, split the file"
-    return [*game.notes, *([several] if has_game(game.text, game.end) else [])]
+    if has_game(game.text, game.end):
+        return [*game.notes, "the file has several games: the first was taken; to take another, split the file"]
+    if _MOVE.search(game.text, game.end):
+        return [*game.notes, "moves behind the parenthesis that ends the game were left out"]
+    return game.notes
 
 
 def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNode | None = None) -> SgfRecord:
@@ -185,17 +189,19 @@ class _GameInfo:
 
     def komi(self) -> float | None:
         """Return the komi in points: from KM, or else from KO (some Asian servers) or RU (older versions of KataGo)."""
-        text, application = self.text("KM"), self.text("AP") or ""
+        text, application = self.text("KM") or self.text("KO"), self.text("AP") or ""
         if text is None:
-            other = self.text("KO")
-            return values.komi_of_rules(self.text("RU") or "") if other is None else values.parse_komi(other)
+            return values.komi_of_rules(self.text("RU") or "")
         komi = values.parse_komi(text, applications=[application])
         if komi is None:
-            self.note(f"komi {shown(text)} is not a number and was ignored")
+            if self.text("KM") is not None:
+                self.note(f"komi {shown(text)} is not a number and was ignored")
         elif not application.startswith("Tengen"):
             meant = values.usual_komi(komi)
             if meant != komi:
                 self.note(f"komi {shown(text)} was read as {meant:g} points, which it must mean")
+            elif meant % 0.5:
+                self.note(f"komi {shown(text)} is neither a whole number of points nor a half")
             width, height = self.size()
             if abs(meant) > width * height:
                 self.note(f"komi {shown(text)} is more than the board has points")

@@ -50,6 +50,20 @@ _LOOK_AHEAD: Final = 20_000
 _MOST_FAILURES: Final = 100
 """How often it may be sought in vain in a record, which takes time."""
 
+_WORDS: Final = {
+    "GAME": "GM",
+    "SIZE": "SZ",
+    "KOMI": "KM",
+    "HANDICAP": "HA",
+    "RULES": "RU",
+    "RESULT": "RE",
+    "DATE": "DT",
+    "BLACK": "B",
+    "WHITE": "W",
+    "COMMENT": "C",
+}
+"""Names that some programs write as plain words."""
+
 _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 """Old records write names such as AddBlack; the capitals count."""
 
@@ -187,9 +201,11 @@ class GameText(Generic[N]):
         self._is_lower_case: bool | None = None  # known from the first name on
         self._failures = 0
         self.end: Final = self._read()
+        self._take_moves_in_small_letters()
         self.has_end: Final = not self._open
-        if self._open and not any(node.chunks for node in self.nodes):
-            raise SgfError("not a readable SGF record: unexpected end of SGF data")
+        if not any(node.chunks for node in self.nodes) and (self._open or self.notes):
+            what = "unexpected end of SGF data" if self._open else "no property has a value"
+            raise SgfError(f"not a readable SGF record: {what}")
         if self.text[self.start] != "(":
             self.nodes[0].opening = f"({self.nodes[0].opening}"
         for tree in reversed(self._open):
@@ -285,11 +301,24 @@ class GameText(Generic[N]):
 
     def _property_name(self, written: str) -> str:
         """Return the name of a property; small letters count only if the first name of the record has no others."""
+        if written.upper() in _WORDS:
+            return _WORDS[written.upper()]
         if self._is_lower_case is None:
             self._is_lower_case = written.islower()
         if not written.islower():
             return written.translate(_LOWER_CASE)
         return written.upper() if self._is_lower_case else written
+
+    def _take_moves_in_small_letters(self) -> None:
+        """Let `b` and `w` be moves in a record that begins with them."""
+        names = (chunk.name for node in self.nodes for chunk in node.chunks if chunk.name in ("B", "W", "b", "w"))
+        if next(names, "B").isupper():
+            return
+        self._note("moves have small letters as names")
+        for node in self.nodes:
+            node.chunks = [
+                chunk._replace(name=chunk.name.upper()) if chunk.name in ("b", "w") else chunk for chunk in node.chunks
+            ]
 
     def _end_property(self) -> None:
         if self._name and not self._has_value:

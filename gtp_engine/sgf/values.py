@@ -21,7 +21,9 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
 _LARGEST_TT_SIZE: Final = 19
 """Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
-_SIZE: Final = re.compile(r"([0-9]{1,3})(?:\.0)?(?:(?:\s*(?:[:xX×*,;/-]|by)\s*|\s)([0-9]{1,3})(?:\.0)?)?[^0-9:]*")
+_SIZE: Final = re.compile(
+    r"[^0-9:\-]*([0-9]{1,3})(?:\.0)?(?:(?:\s*(?:[:xX×*,;/-]|by)\s*|\s)([0-9]{1,3})(?:\.0)?)?[^0-9:]*"
+)
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
 
 _VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
@@ -30,20 +32,25 @@ _PASSES: Final = frozenset({"", "``", "zz", "--", "pass"})
 """Values that are passes on every board: SGF's, and those of some programs, in small letters."""
 
 _CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
-_FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"}
+_FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"} | {0x2212: "-", 0x2013: "-"}
+"""Other digits and signs; two dashes are minus signs, too."""
 _HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
 
 _CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
 _CHINESE_NUMBER: Final = re.compile(r"[一二三四五六七八九十]{1,3}(?=\s?[目子])")
-_NO_KOMI: Final = frozenset({"无", "無", "なし", "無し"})
-_NO_HANDICAP: Final = _NO_KOMI | {"none", "no", "even", "-", "互先", "分先", "定先"}
+_NO_KOMI: Final = frozenset({"无", "無", "なし", "無し", "none", "no"})
+_NO_HANDICAP: Final = _NO_KOMI | {"even", "-", "互先", "分先", "定先"}
 """Values of KM and HA that mean 0, in small letters."""
 _HANDICAP: Final = re.compile(r"\+?([0-9]{1,3})(?:\.0+)?\s*[^\W\d]*|([一二三四五六七八九])\s?子")
 
-_KOMI_WORD: Final = re.compile(r"\A(?:komi|贴[目子]?|貼[目子]?|コミ|덤)\s{0,3}[:\uff1a=]?", re.IGNORECASE)
+_KOMI_NAME: Final = "(?:komi|贴[目子]?|貼[目子]?|コミ|덤)"
+_NO_KOMI_WORDS: Final = re.compile(rf"(?:{_KOMI_NAME}|:|\uff1a|\s)+", re.IGNORECASE)
+_KOMI_WORD: Final = re.compile(rf"\A(?:{_KOMI_NAME}|white|白|w)?\s{{0,3}}[:\uff1a=(]?", re.IGNORECASE)
+"""What may precede the number; the side that gets it is always White."""
 _FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
-_MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})\s([1-3])/4$")
+_MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:\s|\s?又\s?)([1-3])/4$")
+_QUARTER: Final = re.compile(r"(?<![0-9.,/])([0-9]{0,3})\s?([¼¾])")
 _STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?子")
 """Stones, in which the Chinese count, with quarters as fractions or decimals."""
 
@@ -124,7 +131,7 @@ def parse_move_point(text: str, *, width: int, height: int) -> int:
     """
     text = _bare(text)
     beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
-    if text.lower() in _PASSES or text == beyond or (text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE):
+    if text.lower() in (*_PASSES, beyond) or (text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE):
         return PASS
     return parse_point(text, width=width, height=height)
 
@@ -212,8 +219,8 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     """Return the komi of a KM value in points; None if it is not a finite number.
 
     Decimal commas, halves, exponents and trailing dots or words are accepted: "7,5", "6½", "6 1/2", "6目半", "1e3",
-    "6.5.", "7.5 points", "Komi: 6.5", "六目半"; stones are twice as many points: "3.75子", "3又3/4子"; "3 3/4" is a
-    number.
+    "6.5.", "7.5 points", "Komi: 6.5", "W 6.5", "六目半"; stones are twice as many points: "3.75子", "3又3/4子"; "3 3/4"
+    is a number.
 
     `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
     games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
@@ -221,7 +228,7 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     programs are taken literally, even 375.
     """
     text = _bare(text)
-    if text in _NO_KOMI:
+    if _NO_KOMI_WORDS.sub("", text.lower()) in _NO_KOMI:
         return 0.0
     match = _NUMBER.fullmatch(_with_decimals(_KOMI_WORD.sub("", text)).strip())
     if not match:
@@ -283,7 +290,12 @@ _RULES_WORDS: Final = {
     "數子": "chinese",
     "중국": "chinese",
     "китай": "chinese",
+    "cines": "chinese",
     "japan": "japanese",
+    "jap": "japanese",
+    "nihon": "japanese",
+    "nippon": "japanese",
+    "giappon": "japanese",
     "japon": "japanese",
     "jpn": "japanese",
     "jp": "japanese",
@@ -317,7 +329,7 @@ _RULES_WORDS: Final = {
     "tromptaylor": "tromp-taylor",
 }
 """Words in RU that name a rule set, for values that are not a preset's name ("Chinese, Pair Go", "日本ルール")."""
-_RULES_STEMS: Final = frozenset({"chin", "japan", "japon", "korea", "corea"})
+_RULES_STEMS: Final = frozenset({"chin", "cines", "japan", "japon", "giappon", "korea", "corea"})
 """Those among them that other words begin with: "Chinese", "japonais", "Koreanisch"."""
 _RULES_KOMI: Final = re.compile(r"komi([-+]?[0-9.]{1,20})|,?\s*\"komi\"\s*:\s*([-+]?[0-9.]{1,20})")
 """The komi in RU, which KataGo wrote there for some years."""
@@ -396,6 +408,7 @@ def _reason_in_words(text: str) -> str:
 def _with_decimals(text: str) -> str:
     """Return text with full-width digits as ordinary ones, halves as decimals, and stones as twice as many points."""
     text = _CHINESE_NUMBER.sub(lambda number: str(_chinese_number(number[0])), text.translate(_FULL_WIDTH))
+    text = _QUARTER.sub(lambda part: f"{part[1] or '0'}.{'25' if part[2] == '¼' else '75'}", text)
     text = _FRACTION.sub(lambda part: f"{int(part[1] or 0) + int(part[2]) / int(part[3]):g}", text)
     text = _MIXED.sub(lambda number: f"{int(number[1]) + int(number[2]) / 4:g}", text)
     text = _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text)

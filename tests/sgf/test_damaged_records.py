@@ -43,6 +43,7 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
         ("(;SZ[9]PB[Ann] stray text ;B[ee];W[cc])", 2, "a property without a value was left out"),
         ("(;SZ[9]PB[Ann] ? ;B[ee];W[cc])", 2, "text that belongs to no property was left out"),
         ("(;SZ[9];B[ee]];W[cc])", 2, "text that belongs to no property was left out"),
+        ("(;SZ[9];B[ee]);W[cc];B[gg])", 1, "moves behind the parenthesis that ends the game were left out"),
         ("(;SZ[9];B[ee];W[cc]", 2, "the record has no end"),
         ("(;SZ[9];B[ee](;W[cc]", 2, "the record has no end"),
         ("(;SZ[9];B[ee];W[cc];B[g", 2, "the record is cut off in a value"),
@@ -105,6 +106,21 @@ def test_small_letters_are_no_names_where_others_have_capitals() -> None:
     assert parse("(;SZ[9];B[ee]w[cc])").moves == (Move(BLACK, at("E5", 9)),)
 
 
+def test_moves_with_small_letters_count_where_there_are_no_others() -> None:
+    record = parse("(;GM[1]SZ[9];b[ee];w[cc](;b[gg])(;b[gc]))")
+    assert [at(vertex, 9) for vertex in ("E5", "C7", "G3")] == [move.point for move in record.moves]
+    assert record.notes == ("moves have small letters as names",)
+    assert GameTree(b"(;GM[1]SZ[9];b[ee];w[cc])").to_bytes() == b"(;GM[1]SZ[9];b[ee];w[cc])"
+    assert len(parse("(;GM[1]SZ[9];b[ee];w[cc];B[gg])").moves) == 3, "a move was added"
+
+
+@pytest.mark.parametrize("text", ["Game[1]Size[9]Komi[5.5];Black[ee]", "GAME[1]SIZE[9]KOMI[5.5];BLACK[ee]",
+    "game[1]size[9]komi[5.5];black[ee]"])  # fmt: skip
+def test_names_may_be_plain_words(text: str) -> None:
+    record = parse(f"(;{text})")
+    assert (record.width, record.komi, record.moves) == (9, 5.5, (Move(BLACK, at("E5", 9)),))
+
+
 def test_texts_with_brackets_are_kept() -> None:
     record = parse("(;SZ[9]PB[Ann[3d]]PW[Bob [x] (y)];B[ee])")
     assert (record.black_name, record.white_name) == ("Ann[3d]", "Bob [x] (y)")
@@ -127,9 +143,13 @@ def test_the_properties_of_a_game_may_stand_in_later_nodes() -> None:
             ("KO[6目半]", 6.5, False),
             ("KM[5.5]KO[6.5]", 5.5, False),
             ("KO[x]", None, False),
+            ("KO[3.75]", 7.5, True),
+            ("KM[0.75]", 0.75, True),
+            ("KM[3又3/4]", 7.5, True),
+            ("KM[3¾]", 7.5, True),
         ),
         *(("KM[3 3/4]", 7.5, True), ("KM[Komi: 6.5]", 6.5, False), ("KM[貼目 6.5]", 6.5, False)),
-        *(("KO[x]", None, False), ("KM[many]", None, True), ("KM[6.25]", 6.25, False)),
+        *(("KO[x]", None, False), ("KM[many]", None, True), ("KM[6.25]", 6.25, True)),
     ],
 )
 def test_komi_that_no_game_has_is_read_as_what_it_means(text: str, komi: float | None, has_note: bool) -> None:

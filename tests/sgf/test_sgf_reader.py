@@ -292,6 +292,7 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ("see (1) and (a [b])", "no SGF data found"),
         ("(;", "unexpected end of SGF data"),
         ("(;B[aa)", "unexpected end of SGF data"),
+        ("(;GM<1>SZ<9>;B<ee>)", "no property has a value"),
         ("[Header]\nSize=19", "a record in UGF: expected SGF"),
         (
             "\n<?xml version='1.0'?><Go></Go>",

@@ -56,7 +56,8 @@ def test_board_sizes(text: str, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["13,9", "13 9", "13/9", "13-9", "13;9", "13 by 9", "13.0:9.0", "'13:9'", "13x9 (small)"]
+    "text",
+    ["13,9", "13 9", "13/9", "13-9", "13;9", "13 by 9", "13.0:9.0", "'13:9'", "13x9 (small)", "size 13x9", "(13:9)"],
 )
 def test_board_sizes_in_other_words(text: str) -> None:
     assert parse_size(text) == (13, 9)
@@ -147,10 +148,10 @@ def test_point_lists_hold_rectangles_and_repetitions() -> None:
             ("\uff16\uff0e\uff15", 6.5),
             ("6집반", 6.5),
         ),
-        *(("3¾", None), ("61/2", None), ("6.5½", 6.5), ("1" * 5000 + "½", None), ("1" + " " * 10**5 + "½", None)),
+        *(("3¾", 3.75), ("61/2", None), ("6.5½", 6.5), ("1" * 5000 + "½", None), ("1" + " " * 10**5 + "½", None)),
         *(("六目半", 6.5), ("七目", 7.0), ('"6.5"', 6.5), ("'7'", 7.0), ("無", 0.0)),
         ("", None),
-        ("none", None),
+        ("none", 0.0),
         ("nan", None),
         ("inf", None),
         ("1e999", None),
@@ -214,6 +215,18 @@ def test_komi_in_stones_is_doubled(text: str, komi: float) -> None:
     assert parse_komi(text) == komi
 
 
+@pytest.mark.parametrize(
+    ("text", "komi"),
+    [
+        *(("no komi", 0.0), ("none", 0.0), ("コミなし", 0.0), ("无贴目", 0.0), ("貼目: 無", 0.0), ("W 6.5", 6.5)),
+        *(("White: 6.5", 6.5), ("白6.5", 6.5), ("(6.5)", 6.5), ("=6.5", 6.5), ("\u22126.5", -6.5), ("3¾", 3.75)),
+        *(("3¾子", 7.5), ("3又3/4", 3.75), ("B+6.5", None), ("黑6.5", None), ("no idea", None)),
+    ],
+)
+def test_komi_in_other_words(text: str, komi: float | None) -> None:
+    assert parse_komi(text) == komi
+
+
 @given(komi=st.floats(allow_nan=False, allow_infinity=False))
 def test_komi_round_trip_without_exponent(komi: float) -> None:
     text = format_komi(komi)
@@ -259,7 +272,14 @@ def test_komi_is_written_plainly(komi: float, text: str) -> None:
         ),
         *(("Ancient", "ancient-area"), ("Ancient Chinese rules", "ancient-area"), ("Area scoring", "chinese")),
         *(("Territory", "japanese"), ("数目法", "japanese"), ("数子", "chinese"), ("일본룰", "japanese")),
-        *(("Japanisch", "japanese"), ("Règles chinoises", "chinese"), ("японские правила", "japanese")),
+        *(
+            ("Japanisch", "japanese"),
+            ("Jap.", "japanese"),
+            ("Nihon Kiin", "japanese"),
+            ("Cinesi", "chinese"),
+            ("Règles chinoises", "chinese"),
+            ("японские правила", "japanese"),
+        ),
     ],
 )
 def test_names_of_rules(text: str, preset: str) -> None:
