@@ -111,6 +111,8 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             assert await page.evaluate("quiz.lessons[0].number") == 2, "as many were taken for the same"
             await page.click(".quiz-start")
             assert (await page.inner_text(".quiz-text")).startswith("White to play."), "only one side's were asked for"
+            await page.click(point("C3"))  # where a stone is: the server was asked about it
+            assert await page.inner_text(".quiz-text") == "C3 is occupied."
             await page.click(point(str(better_of_white)))
             await until(page, f"{TEXT}.startsWith('Right: {better_of_white} is the best move.')")
             await page.get_by_role("button", name="Finish").click()

@@ -58,6 +58,12 @@ export class Board {
     new ResizeObserver(() => this.resized()).observe(parent);
   }
 
+  /** The stone on a point that is shown, "." for none. */
+  stoneAt(vertex) {
+    const [x, y] = pointOf(vertex, this.rows.length);
+    return this.rows[y][x];
+  }
+
   /** Show a position: {width, height, rows, last}, perhaps with dead stones, the owners of all points as rows, the
    * forbidden point of a ko, the numbers of stones by vertex, and the point that is played next. */
   show(position) {

@@ -203,9 +203,13 @@ export class Quiz {
     this.draw();
   }
 
-  /** Take the move of the person. */
-  async answer(vertex) {
+  /** Take the move of the person, on a point with this `stone`, "." for none. */
+  async answer(vertex, stone) {
     if (this.state !== "asked") return;
+    if (stone !== ".") {
+      this.text.textContent = _("{vertex} is occupied.", { vertex });
+      return;
+    }
     const { lesson } = this;
     this.state = "thinking";
     let found = lesson.answers.find((answer) => answer.vertex === vertex);

@@ -98,7 +98,7 @@ function lossOf(candidate) {
 /** Take a point of the board: an answer of the quiz, or a candidate whose continuation is wanted. */
 function choose(vertex) {
   if (quiz.isAsking) {
-    quiz.answer(vertex);
+    quiz.answer(vertex, board.stoneAt(vertex));
     return;
   }
   const found = showHints && !continuation.moves && candidates().find((candidate) => candidate.vertex === vertex);

@@ -233,7 +233,7 @@ async function newGame() {
 
 function choose(vertex) {
   if (problems.choose(vertex) || openings.choose(vertex)) return;
-  if (!game || ahead || review.choose(vertex) || !mayEdit) return;
+  if (!game || ahead || review.choose(vertex, board.stoneAt(vertex)) || !mayEdit) return;
   if (panel.isEditing) panel.choose(vertex);
   else if (!isCurrent()) playInThePast(vertex);
   else if (game.phase === "scoring") send({ do: "toggle_dead", vertex });

@@ -92,9 +92,9 @@ export class Review {
     return { number, color, vertex, loss, best, people };
   }
 
-  /** Take a point that was chosen on the board; false if it is not for the review. */
-  choose(vertex) {
-    if (this.quiz.isAsking) this.quiz.answer(vertex);
+  /** Take a point that was chosen on the board, with its stone; false if it is not for the review. */
+  choose(vertex, stone) {
+    if (this.quiz.isAsking) this.quiz.answer(vertex, stone);
     else if (this.preview) this.onChoose(this.mistake.number - 1);
     else return false;
     return true;
