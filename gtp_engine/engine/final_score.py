@@ -51,6 +51,9 @@ CLOSE: Final = 2.0
 """Points by which the lead that searches expect may differ from a count: they are off by as much in settled positions,
 and where a last neutral point is left."""
 
+NOISE: Final = 0.75
+"""Points by which the lead of a search may differ from a count though both mean the same; see `decision.POINT`."""
+
 _NOT_OVER: Final = later("the game is not over")
 _OPEN: Final = later("both sides have passed, but the game is not settled")
 _LATE: Final = later("reading out groups took too long")
@@ -198,19 +201,21 @@ def outcome_of_ended(
     """Return the outcome after two passes: counted, unless the searches expect another winner, or it is not settled.
 
     Where the players left an open area, a winner that both searches expect is more reliable than a count.  Elsewhere
-    the count is, because groups were read out; where that decided everything, it is enough that one search agrees.
-    Two leads of which one is more than twice the other are no agreement, unless they are `CLOSE`.
-    A lead is that of the side to play, as before the passes.
+    the count is, because groups were read out.  Two leads of which one is more than twice the other are no agreement,
+    unless they are `CLOSE`.  A lead is that of the side to play, as before the passes.
     """
     final = settled(game, status)
     count = game.score(final.dead)
     leads = [completed(report, game).lead_black for report in reports]
     winners = [score_by_lead(game, lead).winner for lead in leads]
-    agreeing = winners.count(count.winner)
+    is_agreed = all(
+        winner == count.winner or abs(lead - count.margin_black) <= NOISE
+        for winner, lead in zip(winners, leads, strict=True)
+    )
     is_same = max(leads) - min(leads) <= max(CLOSE, min(map(abs, leads)))
-    if is_settled and is_same and not final.is_open and agreeing >= (1 if status.is_decided else 2):
+    if is_settled and is_same and not final.is_open and is_agreed:
         return FinalScore(game.copy(), count, final)
-    is_lead = final.is_open or (status.is_open and not agreeing)
+    is_lead = final.is_open or (status.is_open and count.winner not in winners)
     lead = next(lead for report, lead in zip(reports, leads, strict=True) if report.to_play == game.to_play)
     return FinalScore(game.copy(), score_by_lead(game, lead) if is_lead else count, final, _OPEN)
 

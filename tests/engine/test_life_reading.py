@@ -571,6 +571,26 @@ def test_what_searches_expect_after_two_passes_is_not_called_counted(searches: S
         assert not outcome_of_ended(game, status, reports, is_settled=False).is_counted
 
 
+@pytest.mark.parametrize(("other_lead", "is_counted"), [(-1.0, True), (0.2, True), (1.0, False)])
+def test_two_searches_that_name_different_winners_are_not_called_counted(
+    searches: Searches, other_lead: float, is_counted: bool
+) -> None:
+    """On 7x7 White moves first to a neutral point and wins by a point; the count is a draw."""
+    game = game_of(LAST_DAME)
+    game.komi += game.score().margin_black + 0.5
+    game.play(PASS)
+    game.play(PASS)
+    ownership = ownership_of(game)
+    status = replace(estimate_status(game, ownership), is_decided=True)
+    raw = RawEvaluation(0.5, -0.5, -0.5, *([0.0] * 5), policy=ownership, ownership_black=ownership)
+    reports = [
+        replace(searches.search_afresh(game, color, Limits(8)), lead_black=lead, raw=raw)
+        for color, lead in ((BLACK, other_lead), (WHITE, -0.5))
+    ]
+    outcome = outcome_of_ended(game, status, reports)
+    assert (outcome.is_counted, str(outcome.score)) == (is_counted, "W+0.5")
+
+
 def test_stones_that_live_in_an_open_area_leave_the_lead_of_the_side_to_play(searches: Searches) -> None:
     """The mean of both sides' leads named another winner than the score before the passes."""
     game = game_of(TWO_ROWS)
