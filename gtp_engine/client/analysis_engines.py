@@ -458,7 +458,8 @@ class _QueryReports:
             self._name = self._engine.submit_analysis(self._game, self.query, receive, self._timeout)
         while True:
             try:
-                answer = await asyncio.wait_for(self._arrived.get(), _WAIT_SECONDS)
+                async with asyncio.timeout(_WAIT_SECONDS):  # not wait_for, which in Python 3.11 may lose a cancellation
+                    answer = await self._arrived.get()
             except TimeoutError:
                 self._engine.check_life(self._timeout)
                 continue

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import sys
 import time
+from typing import Any
 
 import pytest
 from match_helpers import ANALYSIS_ENGINE
@@ -23,7 +24,7 @@ from gtp_engine import (
     Point,
     SimpleAnalysisEngine,
 )
-from gtp_engine.client.analysis_engines import query_of
+from gtp_engine.client.analysis_engines import Receive, _QueryReports, query_of
 
 
 def opened(timeout: float = 20.0) -> SimpleAnalysisEngine:
@@ -164,6 +165,31 @@ def test_an_engine_for_asyncio() -> None:
         with pytest.raises(EngineStartError):
             async with AnalysisEngine.popen("no-such-engine"):
                 pass
+
+    asyncio.run(use())
+
+
+class SilentEngine:
+    """Takes a query, and leaves it to the test what arrives for it."""
+
+    def submit_analysis(self, game: Game, query: object, receive: Receive, timeout: float) -> str:
+        self.receive = receive
+        return "q1"
+
+
+def test_a_search_that_is_cancelled_as_a_report_arrives_ends() -> None:
+    """With Python 3.11 it went on for ever, and its caller, who had cancelled it, waited for its end."""
+
+    async def use() -> None:
+        engine: Any = SilentEngine()
+        reports = _QueryReports(engine, Game(5), {}, 1.0)
+        report = asyncio.ensure_future(reports.next())
+        for _ in range(3):
+            await asyncio.sleep(0)
+        engine.receive("a report")
+        asyncio.get_running_loop().call_soon(report.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await report
 
     asyncio.run(use())
 
