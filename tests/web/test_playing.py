@@ -1,10 +1,12 @@
 """Playing on the page: fingers that slip, a server that hangs, what the score is made of, windows of all shapes."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from busy_machine import bound
 from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
 
@@ -157,12 +159,10 @@ def test_a_hint_that_is_asked_for_in_the_engines_turn(
     slow: str, chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It came, for the engine, and was gone with the engine's move; before the move had arrived, it was refused."""
-    method = getattr(GameSession, slow)
+    method, is_asked_for = getattr(GameSession, slow), threading.Event()
 
     def after_a_while(*arguments: object, **named: object) -> object:
-        import time
-
-        time.sleep(0.7)
+        is_asked_for.wait(bound(20))
         return method(*arguments, **named)
 
     monkeypatch.setattr(GameSession, slow, after_a_while)
@@ -175,6 +175,8 @@ def test_a_hint_that_is_asked_for_in_the_engines_turn(
             await click_point(page, "C3")
             await until(page, "document.querySelector('#status').innerText.includes('thinking')")
             await page.click("#hint")
+            await asyncio.sleep(0.2)  # until the server has been asked
+            is_asked_for.set()
             await until(page, "document.querySelectorAll('.candidate').length > 0")
             assert await moves_of(page) == 2
             assert (await page.inner_text("#status")).startswith("Hint: ")
