@@ -14,9 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.errors import ConfigError, TengenError, problem, shown, shown_path
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 ZIP_DAMAGE: Final = (
     ValueError,
@@ -37,6 +40,9 @@ _PATIENCE: Final = (0.01, 0.05, 0.2, 0.5, 1.0)
 
 LOCK: Final = "in-use.lock"
 """The lock file in a folder that one process writes to; others may read."""
+
+_ATTEMPTS: Final = 100
+"""Attempts to lock a file that others remove, one after the other, at the moment in which it is opened."""
 
 _NOT_SYNCED: Final = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 """What some file systems say to the wish to sync a folder."""
@@ -190,16 +196,17 @@ def complete_lines(path: Path, *, cut: bool = True) -> list[str]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Yield whether this block alone holds the lock file `path`, which is created if need be and stays.
+    """Yield whether this block alone holds the lock file `path`, created if need be, with its folder; it stays.
 
-    False while another process, thread or block holds it.  True where the file system has no locks.  A process that is
-    killed lets go of it.
+    False while another process, thread or block holds it, which may remove it.  True where the file system has no
+    locks.  A process that is killed lets go of it.
     """
     from filelock import FileLock, Timeout  # here: most commands lock nothing
 
     guard = FileLock(path)
     try:
-        guard.acquire(timeout=0)
+        if not any(_has_locked(guard, path) for _ in range(_ATTEMPTS)):
+            raise FileNotFoundError(path)
     except Timeout:
         yield False
         return
@@ -210,6 +217,21 @@ def locked(path: Path) -> Iterator[bool]:
         yield True
     finally:
         guard.release()
+
+
+def _has_locked(guard: "FileLock", path: Path) -> bool:
+    """Acquire the lock of the file that is at `path` then: who held it may have removed the one that was there before.
+
+    The next one would find another file, and lock that.  Raises Timeout while another one holds the lock, and OSError.
+    """
+    with suppress(FileNotFoundError, FileExistsError):  # mkdir raises both where others remove the folder
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:  # no other file has its number while it is open
+            guard.acquire(timeout=0)
+            if sys.platform == "win32" or os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return True
+    guard.release()
+    return False
 
 
 @contextmanager

@@ -2,14 +2,27 @@
 
 import ast
 import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 from package_sources import PACKAGE, SOURCES, parse
 
-from gtp_engine.errors import TengenError
-from gtp_engine.files import check_writable, complete_lines, data_folder, expanded, json_of, locked, replacing
+from gtp_engine.errors import ConfigError, TengenError
+from gtp_engine.files import (
+    LOCK,
+    check_writable,
+    complete_lines,
+    data_folder,
+    expanded,
+    json_of,
+    locked,
+    owning,
+    replacing,
+)
 
 
 def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -98,6 +111,43 @@ def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
         assert (first, second) == (True, False)
     with locked(path) as third:
         assert third
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed")
+def test_a_lock_file_that_has_been_removed_locks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has opened the file of an owner that removes it, and then gets its lock, does not hold the next one's."""
+    path = tmp_path / "lock"
+    acquire, other = FileLock.acquire, FileLock(path)
+
+    def acquire_late(self: FileLock, timeout: float) -> None:
+        acquire(self, timeout=timeout)
+        if not other.is_locked:
+            path.unlink()
+            acquire(other, timeout=0)
+
+    monkeypatch.setattr(FileLock, "acquire", acquire_late)
+    with locked(path) as is_mine:
+        assert not is_mine
+    other.release()
+    monkeypatch.undo()
+    with locked(path) as is_mine:
+        assert is_mine
+
+
+def test_owners_that_fail_and_remove_their_locks_are_never_two_at_a_time(tmp_path: Path) -> None:
+    inside: list[int] = []
+
+    def own(number: int) -> None:
+        for _ in range(200):
+            with suppress(ConfigError, ZeroDivisionError), owning(tmp_path / "a" / "b"):
+                inside.append(number)
+                assert inside == [number]
+                assert (tmp_path / "a" / "b" / LOCK).exists()
+                inside.remove(number)
+                raise ZeroDivisionError
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(own, range(3)))
 
 
 @pytest.mark.parametrize("error", [OSError("no locks"), NotImplementedError("no flock")])
