@@ -1,6 +1,7 @@
 """Bounds on durations that also hold while other processes use the cores."""
 
 import os
+import threading
 import time
 from collections.abc import Callable
 
@@ -20,6 +21,15 @@ def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.001)
+
+
+def wait_for_readers() -> None:
+    """Wait for the threads that read lines, whose input has ended, before their descriptors are closed.
+
+    A descriptor that is closed gets its number back for the next file that is opened.  A thread that is just about to
+    read would then take away what is meant for another.
+    """
+    wait_until(lambda: all(thread.name != "stdin reader" for thread in threading.enumerate()))
 
 
 def require_once(measure: Callable[[], float], below: float, attempts: int = 20) -> None:

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import IO, Any, Final
 
-from busy_machine import bound
+from busy_machine import bound, wait_for_readers
 
 from gtp_engine.analysis.server import AnalysisSession
 from gtp_engine.config import Config
@@ -112,6 +112,8 @@ class SessionClient(Client):
         self.wait()
         self.join()
         self._in.close()
+        wait_for_readers()
+        self._streams[0].close()
 
     def wait(self) -> None:
         """Wait for the session to end."""
@@ -123,5 +125,4 @@ class SessionClient(Client):
             self.session.run()
         except Exception as error:
             self.error = error
-        for stream in self._streams:
-            stream.close()
+        self._streams[1].close()

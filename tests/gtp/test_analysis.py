@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 import pytest
-from busy_machine import bound, require_once
+from busy_machine import bound, require_once, wait_for_readers
 from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 from knowing_evaluator import SlowEvaluator
@@ -85,6 +85,7 @@ def session(engine: Engine) -> Iterator[Session]:
         assert not thread.is_alive()
         engine.close()
         writer.close()
+        wait_for_readers()
         reader.close()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pytest
-from busy_machine import bound
+from busy_machine import bound, wait_for_readers
 from gtp.fake_engine import FakeEngine
 
 from gtp_engine import streams
@@ -146,6 +146,8 @@ def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, "rb", buffering=0) as reader, os.fdopen(write_end, "wb", buffering=0) as writer:
         yield reader, writer
+        writer.close()
+        wait_for_readers()
 
 
 def started(server: GtpServer, reader: BinaryIO, stdout: BinaryIO) -> threading.Thread:

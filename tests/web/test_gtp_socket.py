@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
-from busy_machine import require_once
+from busy_machine import require_once, wait_for_readers
 from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, run, serving, until
 
 from gtp_engine import memory_budget
@@ -263,7 +263,9 @@ def test_a_lost_connection_is_an_error() -> None:
     async def test() -> None:
         async with serving(source) as client:
             reading, writing = os.pipe()
-            with open(reading, "rb", buffering=0) as stdin, contextlib.ExitStack() as stack:
+            async with contextlib.AsyncExitStack() as stack:
+                stdin = stack.enter_context(os.fdopen(reading, "rb", buffering=0))
+                stack.push_async_callback(asyncio.to_thread, wait_for_readers)
                 stack.callback(os.close, writing)
                 session = asyncio.create_task(connect(str(client.make_url("/gtp")), None, None, stdin, io.BytesIO()))
                 os.write(writing, b"final_score\n")
