@@ -536,6 +536,34 @@ def test_a_pass_is_searched_once_more_if_a_point_decides_and_a_chain_can_be_put_
     assert game.vertex(decision.move()) == chosen
 
 
+@pytest.mark.parametrize(("komi", "winrate", "by_pass", "tried", "again", "chosen"), [
+    (-2.0, 0.5, 0.28, 1, (0.9, 0.5), "E4"),  # a draw by counting
+    (-1.5, 0.98, 0.28, 1, (0.99, 0.6), "E4"),  # won by half a point, if the opponent has nothing
+    (-6.0, 0.02, 0.28, 1, (0.6, 0.02), "E4"),  # lost by four points
+    (2.0, 0.99, 0.28, 1, (0.99, 0.6), "E4"),
+    (-2.0, 0.5, 0.28, 1, (0.52, 0.5), "pass"),
+    (-2.0, 0.5, 0.9, 1, (0.9, 0.5), "pass"),  # the network has no doubt
+    (-2.0, 0.5, 0.28, 2, (0.9, 0.5), "pass"),  # another move was tried, and is no better
+])  # fmt: skip
+def test_a_pass_is_searched_once_more_if_nothing_else_was_tried_though_the_network_expects_another_move(
+    komi: float, winrate: float, by_pass: float, tried: int, again: tuple[float, float], chosen: str
+) -> None:
+    """On 7x7 eight visits looked at nothing but a pass, and drew a game that a move wins by 13 points."""
+    game = Game(5, 4, PRESETS["japanese"], komi)
+    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    longer = found_at_the_end(game, WHITE, again, 0.0)
+    policy = np.zeros(game.board.color.size, dtype=np.float32)
+    policy[PASS] = by_pass
+    raw = RawEvaluation(0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, policy=policy, ownership_black=policy)
+    first = replace(found_at_the_end(game, WHITE, (winrate, winrate), 0.0), visits=8, raw=raw)
+    first = replace(first, moves=tuple(reversed(first.moves))[:tried])
+    assert first.best_point == PASS and estimate_status(game, first.ownership_black).is_decided
+    decision = Decision(
+        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
+    )
+    assert game.vertex(decision.move()) == chosen
+
+
 TWO_KOS = """
     . X O .
     X O . O
