@@ -11,12 +11,14 @@ board that was used least recently are closed when there are more than `MAX_BOAR
 network's weights.
 """
 
+import atexit
 import functools
 import os
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -65,6 +67,46 @@ _SMALLEST_NETWORK: Final = bytes.fromhex(
     "620f0a0179120a0a08080112040a02080142040a00100d"
 )
 """An ONNX file: y = |x| for one number (opset 13)."""
+
+
+_PATIENCE: Final = 60.0
+"""Seconds that a process waits at its end for a network that is still being compiled or run."""
+
+
+class _Calls:
+    """The calls into OpenVINO and ONNX Runtime that are under way; the end of the process waits for them.
+
+    Python ends a daemon thread that comes back from a library when the interpreter is ending.  Inside these libraries
+    that aborts the process ("terminate called without an active exception", status 134).
+    """
+
+    def __init__(self) -> None:
+        self._condition: Final = threading.Condition()
+        self._count = 0
+        self._is_over = False
+        atexit.register(self._end)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count the block as a call; in a daemon thread of a process that is ending, never begin it."""
+        with self._condition:
+            while self._is_over and threading.current_thread().daemon:
+                self._condition.wait()
+            self._count += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._count -= 1
+                self._condition.notify_all()
+
+    def _end(self) -> None:
+        with self._condition:
+            self._is_over = True
+            self._condition.wait_for(lambda: self._count == 0, _PATIENCE)
+
+
+_calls: Final = _Calls()
 
 
 class RawOutputs(NamedTuple):
@@ -139,7 +181,9 @@ class OnnxModel:
         try:
             for rows, session in sessions:
                 last = min(first + rows, count) if rows else count
-                parts.append(session.run({name: _padded(array[first:last], rows) for name, array in feeds.items()}))
+                with _calls.one():
+                    part = session.run({name: _padded(array[first:last], rows) for name, array in feeds.items()})
+                parts.append(part)
                 first = last
         except Exception as error:  # many kinds, as when a session is created
             raise ModelError(
@@ -301,7 +345,8 @@ def new_session(model: str | bytes, runtime: Runtime, dimensions: Mapping[str, i
     """
     kind: Callable[..., Session] = OpenVinoSession if runtime.provider.openvino_device else OnnxRuntimeSession
     try:
-        return kind(model, runtime, dimensions, threads=threads)
+        with _calls.one():
+            return kind(model, runtime, dimensions, threads=threads)
     except ModelError:
         raise
     except Exception as error:  # both libraries raise many kinds

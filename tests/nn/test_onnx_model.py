@@ -326,6 +326,26 @@ def test_onnx_runtime_reports_nothing_to_its_makers(network: Path, tmp_path: Pat
     assert not list(tmp_path.rglob("Microsoft"))
 
 
+@pytest.mark.parametrize("provider", ["cpu", pytest.param("openvino", marks=needs_openvino)])
+def test_a_process_may_end_while_a_thread_gets_a_network_ready(network: Path, provider: str) -> None:
+    """It was aborted (status 134) when the thread came back from the library."""
+    code = (
+        "import itertools, pathlib, sys, threading\n"
+        "from gtp_engine.nn.onnx_model import OnnxModel\n"
+        "from gtp_engine.nn.providers import PROVIDERS, Runtime\n"
+        "model = OnnxModel(pathlib.Path(sys.argv[1]), Runtime(PROVIDERS[sys.argv[2]], 'float32'))\n"
+        "has_begun = threading.Event()\n"
+        "def work():\n"
+        "    for size in itertools.cycle(range(7, 20)):\n"
+        "        model.prepare(size, size)\n"
+        "        has_begun.set()\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "has_begun.wait()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(network), provider], capture_output=True, timeout=bound(60))
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @needs_openvino
 def test_openvino_agrees_with_plain_onnx_runtime(network: Path) -> None:
     openvino = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
