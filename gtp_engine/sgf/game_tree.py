@@ -33,6 +33,7 @@ from gtp_engine.sgf.values import (
     parse_move_point,
     parse_points,
     parse_size,
+    split_points,
 )
 
 MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA", "selected": "SL"}
@@ -325,7 +326,7 @@ class GameNode(TextNode):
         points: dict[int, None] = {}
         for text in dict.fromkeys(self.texts(name)):
             try:
-                points.update(dict.fromkeys(parse_points(text.split(","), width=width, height=height)))
+                points.update(dict.fromkeys(parse_points(split_points(text), width=width, height=height)))
             except SgfError:
                 continue
         return list(points)

@@ -28,15 +28,25 @@ The formats are described by the programs that read them: Sabaki, xyz2sgf and A.
 import re
 from codecs import BOM_UTF8
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 from gtp_engine.errors import HandicapError, SgfError, problem, shown
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.sgf.text_encoding import encoding_of
+from gtp_engine.sgf.text_encoding import encoding_of, utf_16
 from gtp_engine.sgf.values import escaped, format_point, parse_result
 
 _GIB: Final = re.compile(rb"\\HS|\\\[GAME")
 _NGF: Final = re.compile(rb"[^\r\n]*\r?\n\s*\d{1,2}\s*\r?\n(?s:.){0,2000}?\nPM[A-Z]{2}[BW]")
+
+_UTF_32: Final = {
+    "utf-32-le": re.compile(rb"\xff\xfe\0\0|[(;\s\\]\0\0\0"),
+    "utf-32-be": re.compile(rb"\0\0\xfe\xff|\0\0\0[(;\s\\]"),
+}
+"""How records in UTF-32 begin."""
+_BRACES: Final = re.compile(rb"\s*\{\s*;\s*[A-Za-z]{1,20}\s*\[")
+_LINK: Final = re.compile(rb"\s*(?:data:[\w/.+;=-]{0,100},)?(?:\(|%28)(?:%20|%0[AD])*%3B", re.IGNORECASE)
+"""How a record begins as a part of an address writes it."""
 
 _TAG: Final = re.compile(r"\\\[([A-Z]+)=(.*?)\\\]", re.DOTALL)
 _RANK: Final = re.compile(r"(.*?)\s*\(([^()]*)\)\s*")
@@ -52,19 +62,30 @@ _NGF_RANK: Final = re.compile(r"(.*?)\s+(\S{1,4})\s*")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 _COUNT_OF_MOVES: Final = re.compile(r"^\s*\d+\s*手完?[、\uff0c,]?\s*")
-_ENGLISH: Final = re.compile(r"\s*(black|white)\b(.*)", re.IGNORECASE)
-_MARGIN: Final = re.compile(r"\d+(?:\.\d+)?")
 
 
 def sgf_of(data: bytes) -> bytes:
-    """Return a record in GIB or NGF as SGF in UTF-8, and anything else as it is."""
-    head = data[:4000].removeprefix(BOM_UTF8).lstrip()
+    """Return a record in GIB or NGF, in UTF-32, or in a link, as SGF in UTF-8, and anything else as it is."""
+    data = _unwrapped(data)
+    wide = utf_16(data)
+    plain = data.decode(wide, "replace").encode("utf-8", "replace") if wide else data
+    head = plain[:4000].removeprefix(BOM_UTF8).lstrip()
     if head.startswith(b"("):
         return data
     read = _read_gib if _GIB.match(head) else _read_ngf if _NGF.match(head) else None
     if read is None:
         return data
-    return read(data.decode(encoding_of(data), "replace").removeprefix("\ufeff")).encode("utf-8")
+    return read(plain.decode(encoding_of(plain), "replace").removeprefix("\ufeff")).encode("utf-8")
+
+
+def _unwrapped(data: bytes) -> bytes:
+    """Return a record out of UTF-32, the percent signs of a link, or braces; anything else as it is."""
+    for encoding, beginning in _UTF_32.items():
+        if beginning.match(data):
+            data = data.decode(encoding, "replace").encode("utf-8", "replace")
+    if _LINK.match(data):
+        data = unquote_to_bytes(data)
+    return data.translate(bytes.maketrans(b"{}", b"()")) if _BRACES.match(data) else data
 
 
 def _read_gib(text: str) -> str:
@@ -151,14 +172,5 @@ def _record(root: dict[str, str], handicap: int, moves: list[str], size: int, *,
 def _ngf_result(text: str) -> str:
     """Return the result in words as SGF writes it, "" for none."""
     text = _COUNT_OF_MOVES.sub("", text.split(">>")[0]).strip()
-    english = _ENGLISH.match(text)
-    if english is None:
-        text = text.replace("子", "目")  # they are points here
-        return parse_result(text) or parse_result(f"{text}勝") or ""
-    winner, rest = english[1][0].upper(), english[2].lower()
-    if "lose" in rest:
-        winner = "W" if winner == "B" else "B"
-    elif "win" not in rest:
-        return ""
-    margin = _MARGIN.search(rest)
-    return f"{winner}+{'R' if 'resign' in rest else 'T' if 'time' in rest else margin[0] if margin else ''}"
+    text = text.replace("子", "目")  # they are points here
+    return parse_result(text) or parse_result(f"{text}勝") or ""

@@ -24,7 +24,7 @@ from gtp_engine.sgf import values
 from gtp_engine.sgf.other_formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
 from gtp_engine.sgf.text_encoding import encoding_of
-from gtp_engine.sgf.tree_text import GameText, N, TextNode, has_game
+from gtp_engine.sgf.tree_text import RESIGNATIONS, GameText, N, TextNode, has_game
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -52,7 +52,7 @@ _OTHER_FORMATS: Final = {
     r"\[Header\]": "a record in UGF",
     r"<\?xml|<Go>": "an XML file, such as a record of Jago",
     r"(?i:<!doctype html|<html)": "a page of a browser",
-    r"\{": "a JSON file",
+    r"\{\s*[\"}]": "a JSON file",
     r"PK\x03\x04|Rar!|\x1f\x8b|7z\xbc": "an archive",
     r"%PDF": "a PDF file",
 }
@@ -152,9 +152,13 @@ class _GameInfo:
     def __init__(self, nodes: Sequence[TextNode], notes: Sequence[str]) -> None:
         self.notes: Final[list[str]] = list(notes)
         self._texts: Final[dict[str, str]] = {}
+        self._resigned: str | None = None
         has_begun = False
         for node in nodes:
             names = node.names
+            for name, result in RESIGNATIONS.items():
+                if name in names:
+                    self._resigned = result
             for name in _GAME_INFO.intersection(names):
                 # Terminals and front ends show names and results, so control characters in them become blanks.
                 texts = node.texts(name)
@@ -227,7 +231,7 @@ class _GameInfo:
     def result(self) -> str | None:
         """Return the result, with stones as points."""
         text = self.text("RE")
-        return None if text is None else values.result_in_points(text)
+        return self._resigned if text is None else values.result_in_points(text)
 
 
 def _names_go(text: str) -> bool:
@@ -316,9 +320,10 @@ class _MainLine:
         """Return the points of a list such as AB's, as far as they are on the board."""
         points: dict[int, None] = {}
         for text in dict.fromkeys(texts):  # so that a value repeated a million times is parsed only once
-            parts = text.split(",")  # some programs write a list of points as one value
             try:
-                points.update(dict.fromkeys(values.parse_points(parts, width=self.width, height=self.height)))
+                points.update(
+                    dict.fromkeys(values.parse_points(values.split_points(text), width=self.width, height=self.height))
+                )
             except SgfError as error:
                 self._info.note(f"{name}: {error}; it was left out")
         return tuple(points)

@@ -132,7 +132,7 @@ The share is 5 % or more in comments, and mostly 0 in text that is decoded wrong
 
 def encoding_of(data: bytes) -> str:
     """Return the encoding of a record's first game, as Python names it; see the module's docstring."""
-    if wide := _utf_16(data):
+    if wide := utf_16(data):
         return wide
     data = sections_of(data)[0]
     charset = _CHARSET.search(data)
@@ -161,13 +161,13 @@ def encoding_of(data: bytes) -> str:
 
 def sections_of(data: bytes) -> list[bytes]:
     """Return the parts of a collection that have one encoding each: games that name none belong to the one before."""
-    if data.startswith(_BYTE_ORDER_MARKS) or _utf_16(data):
+    if data.startswith(_BYTE_ORDER_MARKS) or utf_16(data):
         return [data]
     cuts = [end.end() for end in _NEXT_CHARSET.finditer(data)]
     return [data[start:end] for start, end in pairwise([0, *cuts, len(data)])]
 
 
-def _utf_16(data: bytes) -> str | None:
+def utf_16(data: bytes) -> str | None:
     """Return which UTF-16 a record is in, None for any other encoding."""
     marks = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
     if data[:2] in marks:

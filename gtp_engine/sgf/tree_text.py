@@ -18,11 +18,13 @@ from gtp_engine.sgf.text_encoding import encoding_of, sections_of
 
 _ROOT_NAMES: Final = "FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
 _FIRST: Final = rf"(?:(?:{_ROOT_NAMES})\s*\[|[BW]\s*\[(?:[a-z]{{2}})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))"
-_START: Final = re.compile(rf"\(\s*;|\(\s*(?={_FIRST})|(?=;\s*{_FIRST})|\A\s*(?={_FIRST})", re.IGNORECASE)
+_START: Final = re.compile(rf"\(\s*;(?![^\[()]*\))|\(\s*(?={_FIRST})|(?=;\s*{_FIRST})|\A\s*(?={_FIRST})", re.IGNORECASE)
 """How a game begins: as it should, without `;` as the Nihon Ki-in, Sina and Cyberoro write, or without parenthesis.
 
-Without both, it begins with the text.
+Without both, it begins with the text.  A tree that is closed before its first value, as a smiley in a letter, is none.
 """
+_EMPTY: Final = re.compile(r"\(\s*;")
+"""How a game begins that has no values at all."""
 
 _TOKEN: Final = re.compile(r"\s*(?:(?P<open>\[)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,63})|(?P<mark>[;()]))")
 _STRAY: Final = re.compile(r"\s*[^\s;()\[A-Za-z][^;()\[A-Za-z]*")
@@ -63,6 +65,13 @@ _WORDS: Final = {
     "COMMENT": "C",
 }
 """Names that some programs write as plain words."""
+
+_SMALL_NAMES: Final = frozenset(["ab", "aw", "ae", "pl", "sz", "km", "ha", "ru", "re", "pb", "pw"])
+"""Names in small letters that count in any record; nothing else is named so."""
+
+RESIGNATIONS: Final = {"B resigns": "W+R", "W resigns": "B+R"}
+"""Names of values that are no moves, though written as B or W, and the results that they mean."""
+_RESIGNS: Final = re.compile(r"\s*(?:resign(?:s|ed|ation)?|投了|认输|認輸)\s*", re.IGNORECASE)
 
 _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 """Old records write names such as AddBlack; the capitals count."""
@@ -179,7 +188,7 @@ class GameText(Generic[N]):
     """
 
     def __init__(self, text: str, make: Callable[[N | None], N], place: int = 0) -> None:
-        start = _START.search(text, place)
+        start = _START.search(text, place) or _EMPTY.search(text, place)
         if start is None:
             raise SgfError("not a readable SGF record: no SGF data found")
         self.text: Final = text
@@ -307,7 +316,7 @@ class GameText(Generic[N]):
             self._is_lower_case = written.islower()
         if not written.islower():
             return written.translate(_LOWER_CASE)
-        return written.upper() if self._is_lower_case else written
+        return written.upper() if self._is_lower_case or written in _SMALL_NAMES else written
 
     def _take_moves_in_small_letters(self) -> None:
         """Let `b` and `w` be moves in a record that begins with them."""
@@ -335,7 +344,11 @@ class GameText(Generic[N]):
             self._add_node(self._name_begin)
             self._has_begun = self._takes_properties = True
         node = self.nodes[-1]
-        node.chunks.append(Chunk(self._name, self._taken(end + 1), self.text[start:end]))
+        name, value = self._name, self.text[start:end]
+        if name in ("B", "W") and _RESIGNS.fullmatch(value):
+            self._note("a resignation in the place of a move is none")
+            name = f"{name} resigns"
+        node.chunks.append(Chunk(name, self._taken(end + 1), value))
         node.end = end + 1
         self._has_value = True
 
@@ -436,6 +449,8 @@ def _games_in_section(data: bytes) -> list[bytes]:
         except SgfError:
             return games
         place = tree.end if tree.has_end else len(text)
+        if not any(node.chunks for node in tree.nodes):
+            continue
         games.append(encoded(byte_order_mark + text[tree.start : place], encoding))
 
 

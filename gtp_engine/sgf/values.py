@@ -26,28 +26,61 @@ _SIZE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
 
+_POINT_RUN: Final = re.compile(r"[a-y]{4,}")
 _VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
 
-_PASSES: Final = frozenset({"", "``", "zz", "--", "pass"})
+_PASSES: Final = frozenset({"", "``", "zz", "pass", "none", "null", "tenuki"})
 """Values that are passes on every board: SGF's, and those of some programs, in small letters."""
+_NO_POINT: Final = re.compile(r"[-.@*]{1,4}")
+"""Signs that stand for no point."""
 
 _CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"} | {0x2212: "-", 0x2013: "-"}
 """Other digits and signs; two dashes are minus signs, too."""
-_HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)\s{1,3})?1/2(?![0-9]))")
+_HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)[\s-]{1,3})?1/2(?![0-9]))")
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
 
 _CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
-_CHINESE_NUMBER: Final = re.compile(r"[一二三四五六七八九十]{1,3}(?=\s?[目子])")
+_NUMBER_WORDS: Final = {
+    word: number
+    for number, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], start=2)
+}
+_CHINESE_NUMBER: Final = re.compile(r"[一二三四五六七八九十]{1,3}(?=\s?[目子路])")
 _NO_KOMI: Final = frozenset({"无", "無", "なし", "無し", "none", "no"})
-_NO_HANDICAP: Final = _NO_KOMI | {"even", "-", "互先", "分先", "定先"}
+_NO_HANDICAP: Final = _NO_KOMI | {
+    *(
+        "even",
+        "-",
+        "n/a",
+        "nil",
+        "no handicap",
+        "互先",
+        "分先",
+        "定先",
+        "先",
+        "先相先",
+        "让先",
+        "讓先",
+        "黒番",
+        "호선",
+        "정선",
+    )
+}
 """Values of KM and HA that mean 0, in small letters."""
-_HANDICAP: Final = re.compile(r"\+?([0-9]{1,3})(?:\.0+)?\s*[^\W\d]*|([一二三四五六七八九])\s?子")
+_HANDICAP: Final = re.compile(
+    rf"(?:(?:handicap|h|[让讓受置])[\s.:=]*)?\+?"
+    rf"(?:([0-9]{{1,3}})(?:\.0+)?|([一二三四五六七八九])(?=\s?[子目])|({'|'.join(_NUMBER_WORDS)}))"
+    r"(?:[\s(]{0,3}[^\W\d]+\)?){0,5}"
+)
 
-_KOMI_NAME: Final = "(?:komi|贴[目子]?|貼[目子]?|コミ|덤)"
+_KOMI_NAME: Final = "(?:komi|km|贴[目子]?|貼[目子]?|コミ|덤)"
 _NO_KOMI_WORDS: Final = re.compile(rf"(?:{_KOMI_NAME}|:|\uff1a|\s)+", re.IGNORECASE)
-_KOMI_WORD: Final = re.compile(rf"\A(?:{_KOMI_NAME}|white|白|w)?\s{{0,3}}[:\uff1a=(]?", re.IGNORECASE)
-"""What may precede the number; the side that gets it is always White."""
+_KOMI_WORD: Final = re.compile(rf"\A(?:{_KOMI_NAME}|white(?: gets)?|白|w)?\s{{0,3}}[:\uff1a=(]?", re.IGNORECASE)
+"""What may precede the number; the side that gets it is White."""
+_KOMI_GIVER: Final = re.compile(r"\A(?:互先|先番|[先黑黒])\s?(?=[贴貼]|コミ|.{0,20}(?:コミ|込))")
+"""Black, who gives it, or that the game is an even one."""
+_KOMI_REVERSED: Final = re.compile(rf"\A(?:(?:[倒反逆역]\s?|reverse )(?={_KOMI_NAME})|白(?=[贴貼]))", re.IGNORECASE)
+"""Where White gives it to Black."""
 _FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
 _MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:\s|\s?又\s?)([1-3])/4$")
 _QUARTER: Final = re.compile(r"(?<![0-9.,/])([0-9]{0,3})\s?([¼¾])")
@@ -55,20 +88,26 @@ _STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?�
 """Stones, in which the Chinese count, with quarters as fractions or decimals."""
 
 _WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE | re.DOTALL)
+_SIDE: Final = re.compile(r"(black|white|b|w)(?![a-z])|[黑黒흑白백]")
+"""The side named first, in small letters."""
 _REASONS: Final = ("R", "T", "F")
 """First letters of what decides a game other than points: resignation, time, forfeit."""
 
 _SIDES: Final = {"黑": "B", "黒": "B", "흑": "B", "白": "W", "백": "W"}
-_OUTCOME: Final = re.compile(r"(?P<won>[胜勝승+])|[负負패]|[认認][输輸]|投了")
-"""Whether the side named first has won or lost, in Chinese, Japanese and Korean; the first such word counts."""
+_OUTCOME: Final = re.compile(
+    r"(?P<won>[胜勝승+]|\bw[io]n|\bby\b|\A\s?[0-9]{1,3}(?:\.[0-9]+)?\s*\Z)|[负負패]|[认認][输輸]|投了|\blos[et]|\bresign|\bforfeit"
+)
+"""Whether the side named first has won or lost, in the words behind it; the first of them counts."""
 _REASON_WORDS: Final = {
-    "R": re.compile(r"中[盘盤押]|불계|[认認][输輸]|投了"),
-    "T": re.compile(r"[时時][间間限切]|超[时時]|시간"),
-    "F": re.compile(r"反則|犯[规規]|[弃棄][权権權]|不戦|반칙|기권"),
+    "R": re.compile(r"中[盘盤押]|불계|[认認][输輸]|投了|resign"),
+    "T": re.compile(r"[时時][间間限切]|超[时時]|시간|\btime"),
+    "F": re.compile(r"反則|犯[规規]|[弃棄][权権權]|不戦|반칙|기권|forfeit"),
 }
-_POINTS: Final = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:[.,][0-9]{1,3})?)(?![0-9.,]|\s?[手수])")
+_POINTS: Final = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:[.,][0-9]{1,3})?)(?![0-9.,]|\s?(?:[手수]|moves?\b))")
 """A number that does not count moves."""
-_DRAWS: Final = frozenset({"0", "draw", "jigo", "持碁", "ジゴ", "引き分け", "和棋", "和局", "平局", "무승부", "빅"})
+_DRAWS: Final = frozenset(
+    {"0", "draw", "tie", "jigo", "持碁", "和", "ジゴ", "引き分け", "和棋", "和局", "平局", "무승부", "빅"}
+)
 
 _RANK: Final = re.compile(
     r"(?P<pro>p|pro|职业|職業|プロ|프로)?\s*(?P<number>\d{1,2}|[一二三四五六七八九十]{1,3}|初)[\s\-.]*"
@@ -104,7 +143,7 @@ def parse_size(text: str) -> tuple[int, int]:
 
     Full-width digits, quotation marks and other signs between two numbers, as in "19x19", are accepted.
     """
-    match = _SIZE.fullmatch(unicodedata.normalize("NFKC", _bare(text)))
+    match = _SIZE.fullmatch(unicodedata.normalize("NFKC", _bare(_with_digits(text))))
     expected = f"one or two numbers from {MIN_SIZE} to {MAX_SIZE}, as in 19 or 13:9"
     if match:
         width, height = int(match[1]), int(match[2] or match[1])
@@ -115,7 +154,7 @@ def parse_size(text: str) -> tuple[int, int]:
 
 def names_a_size(text: str) -> bool:
     """Return whether an SZ value has a number that is not 0."""
-    return re.search("[1-9]", unicodedata.normalize("NFKC", text)) is not None
+    return re.search("[1-9]", unicodedata.normalize("NFKC", _with_digits(text))) is not None
 
 
 def format_size(width: int, height: int) -> str:
@@ -129,9 +168,14 @@ def parse_move_point(text: str, *, width: int, height: int) -> int:
     So are points one beyond a corner of the board, which some programs write (LizzieYzy "jj" on 9x9), and `_PASSES`.
     Raises SgfError.
     """
-    text = _bare(text)
+    text = "".join(_bare(text).split())  # some programs break lines anywhere
     beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
-    if text.lower() in (*_PASSES, beyond) or (text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE):
+    word = text.lower().rstrip(".")
+    if (
+        word in (*_PASSES, beyond)
+        or _NO_POINT.fullmatch(text)
+        or (text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE)
+    ):
         return PASS
     return parse_point(text, width=width, height=height)
 
@@ -184,6 +228,18 @@ def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int
     return tuple(points)
 
 
+def split_points(text: str) -> list[str]:
+    """Return the points in one value of a list such as AB's; some programs write several, in various ways.
+
+    >>> split_points("aa, bb"), split_points("aabb"), split_points("aa:bb")
+    (['aa', 'bb'], ['aa', 'bb'], ['aa:bb'])
+    """
+    parts = re.split(r"[\s,;]+", _bare(text))
+    if len(parts) == 1 and len(text) % 2 == 0 and _POINT_RUN.fullmatch(text):
+        return [text[place : place + 2] for place in range(0, len(text), 2)]
+    return parts
+
+
 def parse_label(text: str, *, width: int, height: int) -> tuple[int, str] | None:
     """Return point and text of an LB value such as "pd:A"; None if it is none, or not on the board."""
     point, colon, label = text.partition(":")
@@ -205,7 +261,7 @@ def parse_handicap(text: str) -> int | None:
     match = _HANDICAP.fullmatch(text)
     if match is None:
         return None
-    number = int(match[1]) if match[1] else _CHINESE_DIGITS[match[2]]
+    number = int(match[1]) if match[1] else (_CHINESE_DIGITS | _NUMBER_WORDS)[match[2] or match[3]]
     return number if number >= 2 else 0
 
 
@@ -230,10 +286,11 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     text = _bare(text)
     if _NO_KOMI_WORDS.sub("", text.lower()) in _NO_KOMI:
         return 0.0
-    match = _NUMBER.fullmatch(_with_decimals(_KOMI_WORD.sub("", text)).strip())
+    amount = _KOMI_REVERSED.sub("", text)
+    match = _NUMBER.fullmatch(_with_decimals(_KOMI_WORD.sub("", _KOMI_GIVER.sub("", amount))).strip())
     if not match:
         return None
-    komi = float(match[1].replace(",", "."))
+    komi = float(match[1].replace(",", ".")) * (1 if amount == text else -1)
     if not math.isfinite(komi):
         return None
     in_hundredths = any(writer in name.lower() for name in applications for writer in _HUNDREDTHS_WRITERS)
@@ -275,10 +332,14 @@ _RULES_WORDS: Final = {
     "bga": "bga",
     "british": "bga",
     "french": "french",
+    "fran": "french",
+    "ffg": "french",
     "usa": "aga",
     "us": "aga",
     "ancient": "ancient-area",
-    "古代": "ancient-area",
+    "古": "ancient-area",
+    "中国古": "ancient-area",
+    "中國古": "ancient-area",
     "chin": "chinese",
     "chn": "chinese",
     "cn": "chinese",
@@ -302,6 +363,8 @@ _RULES_WORDS: Final = {
     "territory": "japanese",
     "日本": "japanese",
     "日式": "japanese",
+    "日韩": "japanese",
+    "日韓": "japanese",
     "数目": "japanese",
     "數目": "japanese",
     "일본": "japanese",
@@ -319,6 +382,8 @@ _RULES_WORDS: Final = {
     "ing": "ing",
     "应氏": "ing",
     "應氏": "ing",
+    "计点": "ing",
+    "計點": "ing",
     "nz": "new-zealand",
     "nzl": "new-zealand",
     "zealand": "new-zealand",
@@ -383,13 +448,21 @@ def parse_result(text: str) -> str | None:
     if text.lower() in _DRAWS:
         return "0"
     if match := _WIN.fullmatch(text):
-        return f"{match[1].upper()}+{_margin(match[2])}"
-    side, outcome = _SIDES.get(text[:1]), _OUTCOME.search(text)
+        return _result(match[1].upper(), _margin(match[2]))
+    text = text.lower()
+    side = _SIDE.match(text)
+    outcome = None if side is None else _OUTCOME.search(text[side.end() :])
     if side is None or outcome is None:
         return None
-    winner = side if outcome["won"] else "W" if side == "B" else "B"
+    first = _SIDES.get(side[0], side[0][0].upper())
     points = _POINTS.search(_with_decimals(text))
-    return f"{winner}+{_reason_in_words(text) or (points[1].replace(',', '.') if points else '')}"
+    margin = _reason_in_words(text) or (points[1].replace(",", ".") if points else "")
+    return _result(first if outcome["won"] else "W" if first == "B" else "B", margin)
+
+
+def _result(winner: str, margin: str) -> str:
+    """Return a result; a margin of 0 is a draw."""
+    return "0" if re.fullmatch(r"0+(?:\.0*)?", margin) else f"{winner}+{margin}"
 
 
 def _margin(text: str) -> str:
@@ -407,12 +480,17 @@ def _reason_in_words(text: str) -> str:
 
 def _with_decimals(text: str) -> str:
     """Return text with full-width digits as ordinary ones, halves as decimals, and stones as twice as many points."""
-    text = _CHINESE_NUMBER.sub(lambda number: str(_chinese_number(number[0])), text.translate(_FULL_WIDTH))
+    text = _with_digits(text.translate(_FULL_WIDTH))
     text = _QUARTER.sub(lambda part: f"{part[1] or '0'}.{'25' if part[2] == '¼' else '75'}", text)
     text = _FRACTION.sub(lambda part: f"{int(part[1] or 0) + int(part[2]) / int(part[3]):g}", text)
     text = _MIXED.sub(lambda number: f"{int(number[1]) + int(number[2]) / 4:g}", text)
     text = _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text)
     return _STONES.sub(lambda stones: f"{2 * float(f'{stones[1]}.{stones[2] or 0}'):g}目", text)
+
+
+def _with_digits(text: str) -> str:
+    """Return text with the Chinese numbers before points, stones and lines in digits."""
+    return _CHINESE_NUMBER.sub(lambda number: str(_chinese_number(number[0])), text)
 
 
 def parse_rules(text: str) -> Rules | None:

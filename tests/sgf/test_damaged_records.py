@@ -237,6 +237,30 @@ def test_a_record_knows_whether_moves_are_missing(text: str, is_cut: bool) -> No
     assert parse(text).is_cut == is_cut
 
 
+def test_a_resignation_in_the_place_of_a_move_ends_the_game() -> None:
+    """Little Golem writes it; the result of the record was lost."""
+    for text, result in [("B[resign]", "W+R"), ("W[Resigns]", "B+R"), ("RE[B+3.5]", "B+3.5"), ("W[投了]", "B+R")]:
+        data = f"(;SZ[9];B[ee];W[cc];{text})".encode()
+        record = parse_sgf(data)
+        assert (len(record.moves), record.result, record.is_cut) == (2, result, False)
+        tree = GameTree(data)
+        assert (tree.to_bytes(), tree.main_line()[-1].move, len(tree.main_line()[-1].game().moves)) == (data, None, 2)
+
+
+@pytest.mark.parametrize("text", ["(;)\n", "Subject: a game (;-)\n\n", "(: see (;) and (;o) \n"])
+def test_what_is_closed_before_its_first_value_is_no_game(text: str) -> None:
+    """A smiley in a letter made the record unreadable, and an empty tree was the game, or one of several."""
+    data = f"{text}(;SZ[9];B[ee];W[cc])".encode()
+    assert (parse_sgf(data).width, len(parse_sgf(data).moves), parse_sgf(data).notes) == (9, 2, ())
+    assert GameTree(data).to_bytes() == data
+    assert games_in(data + b" (;)") == [b"(;SZ[9];B[ee];W[cc])"]
+    assert parse("(;)").moves == ()
+
+
+def test_stones_of_properties_in_small_letters() -> None:
+    assert len(parse("(;GM[1]SZ[9]ab[aa][bb]aw[cc];B[ee])").setup_stones) == 3
+
+
 def test_the_first_of_several_games_is_taken_with_a_note() -> None:
     note = "the file has several games: the first was taken; to take another, split the file"
     for text in ("(;SZ[9];B[ee])(;SZ[9];B[cc])", "(;SZ[9];B[ee])\n\n( ; GM[1])", "(;SZ[9];B[ee]) x (;B[cc]"):

@@ -17,6 +17,8 @@ from gtp_engine.sgf.values import (
     format_point,
     format_rules,
     format_size,
+    names_a_size,
+    parse_handicap,
     parse_komi,
     parse_move_point,
     parse_point,
@@ -102,6 +104,23 @@ def test_tt_is_a_point_of_larger_boards_and_a_pass_where_it_would_be_outside() -
 def test_wrong_points(text: str) -> None:
     with pytest.raises(SgfError, match="expected two letters from aa to ss on 19x19"):
         parse_move_point(text, width=19, height=19)
+
+
+@pytest.mark.parametrize("text", ["-", "--", "..", "@@", "Pass.", "none", "null", "Tenuki", "p\nass"])
+def test_passes_in_words_and_signs(text: str) -> None:
+    assert parse_move_point(text, width=9, height=9) == PASS
+
+
+def test_points_may_be_broken_between_lines() -> None:
+    assert parse_move_point("p\nd", width=19, height=19) == at("Q16")
+
+
+def test_lists_of_points_in_one_value() -> None:
+    """They were left out."""
+    for text in ("aa bb cc", "aa;bb;cc", "aa, bb,cc", "aabbcc", "aa\nbb\r\ncc", "A9 B8 C7"):
+        record = parse_sgf(f"(;SZ[9]AB[{text}])".encode())
+        assert [point for _, point in record.setup_stones] == [at("A9", 9), at("B8", 9), at("C7", 9)], text
+        assert record.notes == ()
 
 
 def test_vertices_are_points_too() -> None:
@@ -209,6 +228,18 @@ def test_results_in_chinese_japanese_and_korean() -> None:
         assert parse_result(text) == result
 
 
+def test_results_in_english_words() -> None:
+    """They were taken for games without result, so that `play` went on with a finished game."""
+    for text, result in [
+        *(("Black wins by resignation", "B+R"), ("W wins by 3.5", "W+3.5"), ("White won by 12 points", "W+12")),
+        *(("White resigns", "B+R"), ("Black resigned", "W+R"), ("White lost on time", "B+T"), ("W by resign", "W+R")),
+        *(("B 3.5", "B+3.5"), ("B3.5", "B+3.5"), ("Black win by time", "B+T"), ("White forfeits", "B+F")),
+        *(("White wins after 214 moves", "W+"), ("B+0.00", "0"), ("W+0", "0"), ("Tie", "0"), ("和", "0")),
+        *(("Black", None), ("Resign", None), ("Blackout", None), ("B to play", None), ("W 9p", None)),
+    ]:
+        assert parse_result(text) == result, text
+
+
 @pytest.mark.parametrize(("text", "komi"), [("3.75子", 7.5), ("3又3/4子", 7.5), ("2 3/4 子", 5.5), ("６目半", 6.5)])
 def test_komi_in_stones_is_doubled(text: str, komi: float) -> None:
     """Stones were taken for points."""
@@ -225,6 +256,38 @@ def test_komi_in_stones_is_doubled(text: str, komi: float) -> None:
 )
 def test_komi_in_other_words(text: str, komi: float | None) -> None:
     assert parse_komi(text) == komi
+
+
+@pytest.mark.parametrize(
+    ("text", "komi"),
+    [
+        *(("黑贴3又3/4子", 7.5), ("黑贴6目半", 6.5), ("黒6目半コミ出し", 6.5), ("先番5目半コミ出し", 5.5)),
+        *(("互先 6目半コミ出し", 6.5), ("先コミ5目半", 5.5), ("White gets 6.5", 6.5), ("KM6.5", 6.5), ("5-1/2", 5.5)),
+        *(("倒贴3.75子", -7.5), ("白贴2目半", -2.5), ("逆コミ5目", -5.0), ("reverse komi 5.5", -5.5), ("白6.5", 6.5)),
+    ],
+)
+def test_komi_with_who_gives_it(text: str, komi: float) -> None:
+    assert parse_komi(text) == komi
+
+
+@pytest.mark.parametrize(
+    ("text", "stones"),
+    [
+        *(("让二子", 2), ("让2子", 2), ("受三子", 3), ("二子局", 2), ("2점 접바둑", 2), ("H 2", 2), ("handicap: 4", 4)),
+        *(("two stones", 2), ("2 (fixed)", 2), ("二目", 2), ("9 stones", 9), ("先", 0), ("先相先", 0), ("让先", 0)),
+        *(("호선", 0), ("no handicap", 0), ("n/a", 0), ("2.5", None), ("2-3", None), ("x" * 9999, None)),
+        *(("2" + " a" * 9999, None), ("many", None)),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_handicaps_in_words(text: str, stones: int | None) -> None:
+    assert parse_handicap(text) == stones
+
+
+@pytest.mark.parametrize(("text", "size"), [("九路", 9), ("十三路盤", 13), ("十九路", 19)])
+def test_sizes_in_chinese(text: str, size: int) -> None:
+    """A 9x9 game was read as one of 19x19."""
+    assert names_a_size(text) and parse_size(text) == (size, size)
 
 
 @given(komi=st.floats(allow_nan=False, allow_infinity=False))
@@ -279,6 +342,11 @@ def test_komi_is_written_plainly(komi: float, text: str) -> None:
             ("Cinesi", "chinese"),
             ("Règles chinoises", "chinese"),
             ("японские правила", "japanese"),
+            ("日韩规则", "japanese"),
+            ("应氏计点制", "ing"),
+            ("計點制", "ing"),
+            ("中国古棋", "ancient-area"),
+            ("Règle française", "french"),
         ),
     ],
 )
