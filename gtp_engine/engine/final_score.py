@@ -16,6 +16,7 @@ from gtp_engine.engine.game_end import (
     DEAD_BELOW,
     Ownership,
     StatusEstimate,
+    allows_atari,
     chain_ownership,
     chains_of,
     counts_all_stones,
@@ -106,6 +107,8 @@ class Scorer:
         found = self._estimate(game, thresholds.status_visits, reader, cancel)
         if found.doubt and (game.is_over or found.status.is_decided):
             found = self._estimate(game, thresholds.doubt_visits, reader, cancel)
+        if thresholds.pass_visits > thresholds.doubt_visits and _may_need_move(game, found.status):
+            found = self._estimate(game, thresholds.pass_visits, reader, cancel)
         if reader.is_late:
             found = replace(found, doubt=_LATE)
         if not cancel.is_cancelled:
@@ -183,6 +186,12 @@ def _without(game: Game, taken: frozenset[int]) -> Game:
     return left
 
 
+def _may_need_move(game: Game, status: StatusEstimate) -> bool:
+    """Return whether filling neutral points may force a move in one's own territory, which no count of it foresees."""
+    is_left = game.is_over and game.rules.scoring is Scoring.TERRITORY and bool(status.neutral)
+    return is_left and status.is_decided and not status.is_open and allows_atari(game, status)
+
+
 def _read_out(game: Game, ownerships: Sequence[Ownership], reader: LifeReader) -> tuple[Ownership, ...]:
     """Return `ownerships` after reading out the groups in doubt.
 
@@ -201,8 +210,9 @@ def outcome_of_ended(
     """Return the outcome after two passes: counted, unless the searches expect another winner, or it is not settled.
 
     Where the players left an open area, a winner that both searches expect is more reliable than a count.  Elsewhere
-    the count is, because groups were read out.  Two leads of which one is more than twice the other are no agreement,
-    unless they are `CLOSE`.  A lead is that of the side to play, as before the passes.
+    the count is, because groups were read out, unless a side may need a move before all neutral points are filled: then
+    a winner that both expect is that by the mean of their leads.  Two leads of which one is more than twice the other
+    are no agreement, unless they are `CLOSE`.  Any other lead is that of the side to play, as before the passes.
     """
     final = settled(game, status)
     count = game.score(final.dead)
@@ -215,6 +225,8 @@ def outcome_of_ended(
     is_same = max(leads) - min(leads) <= max(CLOSE, min(map(abs, leads)))
     if is_settled and is_same and not final.is_open and is_agreed:
         return FinalScore(game.copy(), count, final)
+    if is_settled and is_same and not is_agreed and winners[0] == winners[-1] and _may_need_move(game, final):
+        return FinalScore(game.copy(), score_by_lead(game, float(np.mean(leads))), final, _OPEN)
     is_lead = final.is_open or (status.is_open and count.winner not in winners)
     lead = next(lead for report, lead in zip(reports, leads, strict=True) if report.to_play == game.to_play)
     return FinalScore(game.copy(), score_by_lead(game, lead) if is_lead else count, final, _OPEN)

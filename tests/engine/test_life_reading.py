@@ -591,6 +591,22 @@ def test_two_searches_that_name_different_winners_are_not_called_counted(
     assert (outcome.is_counted, str(outcome.score)) == (is_counted, "W+0.5")
 
 
+NEEDS_A_MOVE = (
+    "(;KM[7]RU[Japanese]SZ[7];B[de];W[ec];B[dc];W[dd];B[ed];W[cd];B[fc];W[ee];B[eb];W[fd];B[ce];W[ec];B[cc];W[ed];B[b"
+    "d];W[be];B[bf];W[bc];B[ae];W[fb];B[fa];W[gc];B[cb];W[bb];B[ba];W[ab];B[ad];W[da];B[ea];W"
+    "[df];B[ef];W[ff];B[cf];W[eg];B[cg];W[ca];B[db];W[dg];B[ga];W[ca];B[ac];W[];B[])"
+)
+"""A draw by counting, with G6 neutral.  There White puts stones in atari, and Black has to capture at A7 or D7."""
+
+
+def test_moves_that_neutral_points_force_in_territory_count_in_an_estimate(shipped: Engine) -> None:
+    shipped.load_sgf(NEEDS_A_MOVE)
+    found = shipped.outcome()
+    assert found.status.neutral == (parse_vertex("G6", width=7, height=7),)
+    assert shipped.game.score(found.status.dead).winner == EMPTY
+    assert (str(found.score), found.is_counted) == ("W+1", False)
+
+
 def test_stones_that_live_in_an_open_area_leave_the_lead_of_the_side_to_play(searches: Searches) -> None:
     """The mean of both sides' leads named another winner than the score before the passes."""
     game = game_of(TWO_ROWS)
