@@ -86,7 +86,7 @@ def traced() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("traced")
-@pytest.mark.parametrize(("evaluator", "visits"), [(FakeEvaluator(), 12_000), (None, 60_000)], ids=["puct", "rollouts"])
+@pytest.mark.parametrize(("evaluator", "visits"), [(FakeEvaluator(), 6_000), (None, 30_000)], ids=["puct", "rollouts"])
 def test_clearing_gives_the_memory_of_the_trees_back(evaluator: Evaluator | None, visits: int) -> None:
     """The arrays are seen by tracemalloc, to which numpy reports them."""
     searches = Searches(Config().with_values({"search.seed": "1", "search.threads": "1"}), evaluator)

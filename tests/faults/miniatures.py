@@ -316,7 +316,8 @@ def chain_of_stages() -> None:
     stage_chain.report_of = lambda *_: "| a table |"  # type: ignore
 
 
-PORT: Final = 20_000 + os.getpid() % 20_000
+PORT: Final = 20_000 + os.getpid() % 12_000
+"""Below those that systems give to connections, one of which might have it."""
 TOKEN: Final = "a-token-of-the-faults"
 CUP: Final = (
     "games = 2\n"

@@ -239,23 +239,38 @@ def node_report(tree: Tree, node: int, color: int) -> SearchReport:
 def _node_move(tree: Tree, edge: int, visits: int) -> MoveReport:
     """Return what a tree holds about a move that was tried."""
     node, point = int(tree.child[edge]), int(tree.move[edge])
-    line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
-    length, mean = write_pv(tree, node, line, line_visits), tree.mean[node]
+    line, line_visits = _line_from(tree, node)
+    return replace(
+        _with_results(point, visits, tree.mean[node], float(tree.prior[edge])),
+        pv=(point, *line.tolist()),
+        pv_visits=(visits, *line_visits.tolist()),
+        weight=float(tree.mean[node, WEIGHT]),
+        surplus_visits=int(tree.visits[node]) - visits,
+    )
+
+
+def _line_from(tree: Tree, node: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the continuation after a node, and the visits of its moves."""
+    line, visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
+    length = write_pv(tree, node, line, visits)
+    return line[:length], visits[:length]
+
+
+def _with_results(point: int, visits: int, mean: Floats, prior: float) -> MoveReport:
+    """Return the report of a move with these results, and no continuation."""
     return MoveReport(
         point=point,
         visits=visits,
         value_black=float(mean[VALUE]),
         expected_black=float(mean[VALUE]),
-        pv=(point, *line[:length].tolist()),
-        pv_visits=(visits, *line_visits[:length].tolist()),
-        prior=float(tree.prior[edge]),
+        pv=(point,),
+        pv_visits=(visits,),
+        prior=prior,
         utility_black=float(mean[UTILITY]),
         score_black=float(mean[SCORE]),
         score_stdev=_stdev(mean),
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
-        weight=float(mean[WEIGHT]),
-        surplus_visits=int(tree.visits[node]) - visits,
     )
 
 
@@ -373,32 +388,23 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
     """Return the report of move i, which has this selection weight."""
     tree, params, mean = state.tree, state.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
-    line, line_visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
-    length = write_pv(tree, int(moves.nodes[i]), line, line_visits)
+    line, line_visits = _line_from(tree, int(moves.nodes[i]))
     if state.root.cleans_up:
-        length = _length_of_game(state.root.passes, (point, *line[:length].tolist())) - 1
+        length = _length_of_game(state.root.passes, (point, *line.tolist())) - 1
+        line, line_visits = line[:length], line_visits[:length]
     radius = float(moves.radius[i])
     owned, deviation = _move_ownership(state.ownership, point)
-    return MoveReport(
-        point=point,
-        visits=visits,
-        value_black=float(mean[VALUE]),
-        expected_black=float(mean[VALUE]),
-        pv=(point, *line[:length].tolist()),
-        pv_visits=(visits, *line_visits[:length].tolist()),
-        prior=float(moves.priors[i]),
+    return replace(
+        _with_results(point, visits, mean, float(moves.priors[i])),
+        pv=(point, *line.tolist()),
+        pv_visits=(visits, *line_visits.tolist()),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - 0.5 * radius / (utility_radius(params) or 1.0),
-        utility_black=float(mean[UTILITY]),
         utility_lcb=float(moves.utilities[i]) - radius,
-        score_black=float(mean[SCORE]),
-        score_stdev=_stdev(mean),
-        lead_black=float(mean[LEAD]),
-        no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
         surplus_visits=max(0, int(moves.node_visits[i]) - visits),
         surplus_weight=max(0.0, float(tree.mean[moves.nodes[i], WEIGHT] - mean[WEIGHT])),
-        pv_surplus_visits=_surplus_on_line(tree, int(moves.nodes[i]), line[:length], line_visits[:length]),
+        pv_surplus_visits=_surplus_on_line(tree, int(moves.nodes[i]), line, line_visits),
         selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
@@ -476,22 +482,11 @@ def _untried_move(state: SearchState, found: _Candidates, i: int) -> MoveReport:
     """Return the report of candidate i, which has no visits: with the root's own results."""
     mean, point = state.tree.mean[ROOT], int(found.points[i])
     owned, deviation = _root_ownership(state.ownership)
-    return MoveReport(
-        point=point,
-        visits=0,
-        value_black=float(mean[VALUE]),
-        expected_black=float(mean[VALUE]),
-        pv=(point,),
-        pv_visits=(0,),
-        prior=float(found.priors[i]),
+    return replace(
+        _with_results(point, 0, mean, float(found.priors[i])),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - state.config.lcb_stdevs,
-        utility_black=float(mean[UTILITY]),
         utility_lcb=_root_utility(state) - 2.0 * state.config.lcb_stdevs * utility_radius(state.params),
-        score_black=float(mean[SCORE]),
-        score_stdev=_stdev(mean),
-        lead_black=float(mean[LEAD]),
-        no_result=float(mean[NO_RESULT]),
         selection_weight=float(found.weights[i]),
         ownership_black=owned,
         ownership_stdev=deviation,
