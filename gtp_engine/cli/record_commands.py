@@ -214,7 +214,24 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
                 advice="name others one by one",
             )
         )
+    _check_readable(sources)
     return sources
+
+
+def _check_readable(sources: "Sequence[RecordSource]") -> None:
+    """End the program, with the reasons, if no record can be read: networks need not be loaded then."""
+    from gtp_engine.errors import SgfError
+    from gtp_engine.sgf import parse_sgf
+
+    failures = []
+    for source in sources:
+        try:
+            parse_sgf(source.read())
+            return
+        except SgfError as error:
+            failures.append(f"Could not read {source.name}: {error}")
+    click.echo("\n".join(failures), err=True)
+    sys.exit(1)
 
 
 def _review(

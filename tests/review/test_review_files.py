@@ -200,9 +200,16 @@ def test_a_time_on_the_command_line_overrides_the_visits_of_the_configuration(ga
     assert done.exit_code == 0, done.output
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    done = review(tmp_path / "nothing.sgf")
-    assert done.exit_code == 1 and "nothing.sgf" in done.output
+@pytest.mark.parametrize("command", ["review", "rank"])
+def test_records_that_cannot_be_read_are_named_before_networks_are_loaded(command: str, tmp_path: Path) -> None:
+    """A first start compiled for a minute before it said that there is no such file."""
+    (tmp_path / "text.sgf").write_text("no record")
+    files = [str(tmp_path / name) for name in ("nothing.sgf", "text.sgf")]
+    done = CliRunner().invoke(cli, [command, *files, "--model", str(tmp_path / "none.onnx")])
+    assert done.exit_code == 1
+    assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == [
+        f"Could not read {name}" for name in files
+    ]
 
 
 def test_records_of_one_name_do_not_overwrite_each_other(game: Path, tmp_path: Path) -> None:
