@@ -67,7 +67,6 @@ CONSTANTS: Final[Mapping[str, Value]] = MappingProxyType(
         "preventCleanupPhase": True,
         "useNonBuggyLcb": True,
         "avoidMYTDaggerHack": False,
-        "useEvalCache": False,
     }
 )
 """KataGo's settings that programs read or send and that cannot be changed here."""
@@ -90,11 +89,10 @@ _INSTEAD: Final = (
     (r"num\w*Threads\w*|minPlayoutsPerThread|nnMaxBatchSize", "--network-threads, --eval-batch and --parallel"),
     (r"(cuda|trt|opencl|metal|rocm|onnx|eigen)[A-Z].*|(device|gpu)ToUse.*", "--provider, --device and --precision"),
     (r"gtpForceMaxNNSize|maxBoard[XY]?SizeForNNBuffer|requireMaxBoardSize", "nothing: any board size is ready"),
-    (r"(nn|node|subtree|eval)\w+(PowerOfTwo|NumShards)|mutexPoolSize", "--cache-positions and --max-memory"),
+    (r"(nn|node|subtree)\w+(PowerOfTwo|NumShards)|mutexPoolSize", "--cache-positions and --max-memory"),
     (r"nnRand\w+|searchRandSeed|forDeterministicTesting", "--seed"),
     (r"treeReuseCarryOverTimeFactor", "--early-stop, which counts the visits of the reused tree"),
     (r"avoidSgf\d+Pattern\w+", "--avoid-sgf, which takes several folders"),
-    (r"evalCacheMinVisits", "nothing: useEvalCache is false"),
     (r"homeDataDir", "the variable TENGEN_DATA_DIR"),
 )
 """KataGo's settings of a machine, as patterns, and what takes their place."""

@@ -214,6 +214,19 @@ class PuctConfig(Section, name="puct"):
         high=1,
         katago="graphSearchCatchUpLeakProb",
     )
+    remember: bool = option(
+        False,
+        "Use what earlier searches found in positions that come up again, until clear_cache; needs graph_search.",
+        katago="useEvalCache",
+    )
+    remember_visits: int = option(
+        100,
+        "Visits from which on a position is remembered.",
+        unit="visits",
+        low=1,
+        high=1_000_000_000,
+        katago="evalCacheMinVisits",
+    )
     subtree_bias: float = option(
         0.45,
         "How much the network's evaluations are corrected by the errors that the search found in positions with the "

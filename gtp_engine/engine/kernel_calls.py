@@ -158,10 +158,13 @@ def _puct_calls() -> list[KernelCall]:
         KernelCall(utility.utility_radius, (params,)),
         KernelCall(tree.copy_subtree, (arrays, tree.ROOT, arrays, nodes, 0)),
         KernelCall(transpositions.add_all_keys, (arrays.graph, 0)),
+        KernelCall(transpositions.repeats_late, (position.game.board, 0, 0, leaves.color)),
+        KernelCall(transpositions.key_in_game, (position.game.board, 0, 0, False, np.uint64(0))),
         KernelCall(subtree_bias.carry_over, (arrays.bias, 0, arrays.bias, 0, 0.0, nodes[0])),
         KernelCall(expand.recompute_utilities, (arrays, BLACK, params, nodes, work)),
         KernelCall(expand.write_network_evaluation, (arrays, tree.ROOT, evaluation, 0, params)),
         KernelCall(expand.update_means, (arrays, tree.ROOT, BLACK, params, work)),
+        KernelCall(expand.remember, (arrays, 0, 0, 0)),
         KernelCall(expand.add_ownership, (ownership, 0, 0.0, 0, floats)),
     ]
 

@@ -28,12 +28,14 @@ from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.evaluation_thread import NewRolloutPlayer
+    from gtp_engine.search.puct.transpositions import Remembered
 
 USUAL_BOARD: Final = (19, 19)
 """Default width and height."""
 
 _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
     "puct.root_noise": False,
+    "puct.remember": False,
     "human.human_root_weightless": 0.0,
     "human.human_root_weightful": 0.0,
     "human.human_own_weightless": 0.0,
@@ -146,6 +148,7 @@ class Resources:
         """What loads the kernels; None if they are loaded, or are compiled when they are called."""
         self._owns_kernels = False
         self._preparation: Final = _Preparation()
+        self._remembered: Remembered | None = None
 
     # --- networks ---
 
@@ -177,7 +180,9 @@ class Resources:
         self._preparation.begin(later, width, height)
 
     def clear_cache(self) -> None:
-        """Forget cached evaluations."""
+        """Forget cached evaluations, and what searches remember."""
+        if self._remembered is not None:
+            self._remembered.key[:] = self._remembered.found[:] = 0
         for evaluator in self.evaluators:
             evaluator.clear_cache()
 
@@ -203,8 +208,12 @@ class Resources:
         if self.evaluator is None or not self.uses_network(config):
             return _new_rollout_search(config, self.evaluator)
         from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
+        from gtp_engine.search.puct.transpositions import PLACES, new_remembered
 
-        return PuctSearch(config, self.evaluator, self.human, rollout_players(config, self.evaluator))
+        search = PuctSearch(config, self.evaluator, self.human, rollout_players(config, self.evaluator))
+        if config.puct.remember:
+            search.remembered = self._remembered = self._remembered or new_remembered(PLACES)
+        return search
 
     def new_searches(self, config: Config) -> tuple[Searcher, Searcher]:
         """Return a new search for moves, and one with `impartial_config`; raises ConfigError as `new_searcher` does."""

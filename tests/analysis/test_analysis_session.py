@@ -347,9 +347,9 @@ class TestMistakes:
 
     def test_warnings_come_with_the_answer(self) -> None:
         with SessionClient(FakeBackend()) as client:
-            warning = client.ask(query(overrideSettings={"useEvalCache": True}, maxVisit=3))
+            warning = client.ask(query(overrideSettings={"avoidMYTDaggerHack": True}, maxVisit=3))
             assert (warning["id"], warning["field"]) == ("q", "overrideSettings")
-            assert "useEvalCache" in warning["warning"]
+            assert "avoidMYTDaggerHack" in warning["warning"]
             assert client.receive()["field"] == "maxVisit"
             assert client.receive()["rootInfo"]["visits"] == 500
 

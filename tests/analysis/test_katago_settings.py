@@ -73,9 +73,9 @@ def test_symmetries_are_one_or_all(given: object, average: bool) -> None:
 
 
 def test_unknown_names_are_returned() -> None:
-    assert with_katago_settings(Config(), {"useEvalCache": False}) == (Config(), ())
-    config, unknown = with_katago_settings(Config(), {"useEvalCache": True, "maxVisits": "9", "homeDataDir": "~"})
-    assert (config.analysis.analysis_visits, unknown) == (9, ("useEvalCache", "homeDataDir"))
+    assert with_katago_settings(Config(), {"avoidMYTDaggerHack": False}) == (Config(), ())
+    config, unknown = with_katago_settings(Config(), {"avoidMYTDaggerHack": True, "maxVisits": "9", "homeDataDir": "~"})
+    assert (config.analysis.analysis_visits, unknown) == (9, ("avoidMYTDaggerHack", "homeDataDir"))
 
 
 def test_a_bad_value_is_named() -> None:

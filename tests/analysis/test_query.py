@@ -233,10 +233,10 @@ class TestMistakes:
         assert message in str(caught.value)
 
     def test_unknown_fields_and_settings_are_warnings(self) -> None:
-        data = query(maxVisit=3, overrideSettings={"useEvalCache": True, "delayMoveScale": 1})
+        data = query(maxVisit=3, overrideSettings={"avoidMYTDaggerHack": True, "delayMoveScale": 1})
         _, warnings = parse_query(data, Config())
         assert [warning.field for warning in warnings] == ["overrideSettings", "maxVisit"]
-        assert "'useEvalCache', 'delayMoveScale'" in warnings[0].message
+        assert "'avoidMYTDaggerHack', 'delayMoveScale'" in warnings[0].message
 
 
 JSON = st.recursive(

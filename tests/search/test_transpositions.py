@@ -9,17 +9,45 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PassingEvaluator, Searching, ShapedEvaluator, check_tree, game_from, store_of
+from puct_support import PassingEvaluator, Searching, ShapedEvaluator, check_tree, config, game_from, store_of
 
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.puct.expand import new_means_work, remember, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.transpositions import find_or_add_node, new_transpositions, position_key, repeats_late
-from gtp_engine.search.puct.tree import NEW, NODES, ROOT, UTILITY, WEIGHT, weight_of_edge
+from gtp_engine.search.puct.root import key_of_root, params_of
+from gtp_engine.search.puct.transpositions import (
+    find_or_add_node,
+    new_remembered,
+    new_transpositions,
+    position_key,
+    repeats_late,
+)
+from gtp_engine.search.puct.tree import (
+    LEAD,
+    NEW,
+    NODES,
+    ROOT,
+    SCORE,
+    SCORE_SQUARE,
+    UTILITY,
+    UTILITY_SQUARE,
+    VALUE,
+    WEIGHT,
+    Extras,
+    add_node,
+    new_tree,
+    weight_of_edge,
+)
 from gtp_engine.search.puct.tree_store import TreeStore
+from gtp_engine.search.puct.utility import Params
 from gtp_engine.search.tree_reuse import RootPosition
 
 SHARED = {"graph_search": True, "graph_search_bound": 3, "symmetry_pruning": False}
@@ -309,3 +337,122 @@ def test_with_a_leak_every_playout_takes_a_move_that_none_took() -> None:
             tree = store_of(searcher).tree
             tried.append(int(tree.tried[: int(tree.info[NODES]) + 1].sum()))
     assert tried[0] < tried[1] < tried[2] == 299
+
+
+# --- what earlier searches found
+
+
+def test_means_are_drawn_towards_what_is_remembered() -> None:
+    """A search with 400 visits counts as sqrt(100 · 400) = 200, of which a node with 100 has the half.
+
+    Its share is 1 / (1 + 3 · 0.5 · (1 + 2 · 0.25)) = 4 / 13.
+    """
+    remembered = new_remembered(8)
+    tree, work = new_tree(3, 3, Extras(graph=True, remembered=remembered)), new_means_work(9, 9)
+    settings = config(static_score_weight=0, dynamic_score_weight=0)
+    params = params_of(settings, Game(9), Limits(1), EvaluatorInfo("", 1), has_errors=True)
+    for node, visits in ((add_node(tree), 100), (add_node(tree), 400)):
+        tree.graph.key[node], tree.visits[node] = 7, visits
+        tree.own[node, [VALUE, SCORE, LEAD, UTILITY, WEIGHT]] = -0.5 if node == 1 else 0.5, 2.0, node, 0.0, 1.0
+        tree.own[node, UTILITY] = tree.own[node, VALUE]
+        tree.own[node, SCORE_SQUARE] = 13.0
+    remembered.conditions[0] = 2**40 + 1
+    update_means(tree, 2, BLACK, params, work)
+    remember(tree, 401, -1, ROOT)
+    remember(tree, 100, 2, 2)
+    assert not remembered.key.any()
+    remember(tree, 400, -1, ROOT)
+    assert remembered.key[remembered.key != 0].tolist() == [7 ^ (2**40 + 1)]
+    update_means(tree, 1, BLACK, params, work)
+    found = tree.mean[1]
+    assert found[VALUE] == found[UTILITY] == pytest.approx(-0.5 + 4 / 13)
+    assert found[LEAD] == pytest.approx(1 + 4 / 13)
+    assert (found[SCORE], found[SCORE_SQUARE], found[WEIGHT]) == pytest.approx((2.0, 13.0, 100.0))
+    assert found[UTILITY_SQUARE] == pytest.approx((-0.5 + 4 / 13) ** 2)
+    remembered.conditions[0] = 0
+    update_means(tree, 1, BLACK, params, work)
+    assert tree.mean[1, VALUE] == -0.5
+
+
+def test_a_shorter_search_replaces_nothing_and_a_place_goes_to_the_least_visited() -> None:
+    remembered = new_remembered(4)
+    tree = new_tree(8, 8, Extras(graph=True, remembered=remembered))
+    remembered.conditions[0] = 2**40
+
+    def visited(key: int, visits: int, value: float) -> None:
+        tree.info[NODES] = 2
+        tree.graph.key[1], tree.visits[1], tree.mean[1, VALUE] = key, visits, value
+        remember(tree, 1, -1, ROOT)
+
+    for key in range(1, 5):
+        visited(key, 100 * key, key / 10)
+    visited(4, 299, -1.0)
+    assert sorted(remembered.found[:, VALUE].tolist()) == pytest.approx([0.1, 0.2, 0.3, 0.4])
+    visited(4, 300, -1.0)
+    visited(9, 1, 0.9)
+    assert sorted(remembered.found[:, VALUE].tolist()) == pytest.approx([-1.0, 0.2, 0.3, 0.9])
+
+
+@pytest.mark.parametrize("bound", [3, 11])
+def test_a_position_of_a_game_has_the_key_that_it_has_in_a_tree(bound: int) -> None:
+    options = {**SHARED, "graph_search_bound": bound, "remember": True}
+    searcher = remembering(**options)
+    searcher.run(Game(4), Limits(400))
+    store, compared = store_of(searcher), 0
+    params = searcher_params(options)
+    for node, line in lines_to(store):
+        game = Game(4)
+        for move in line:
+            game.play(move, allow_superko=True)
+        if store.tree.graph.key[node] != 0:
+            assert key_of_root(game, game.to_play, params) == int(store.tree.graph.key[node]), line
+            compared += 1
+    assert compared > 300
+    searcher.close()
+
+
+def remembering(evaluator: Evaluator | None = None, **options: object) -> PuctSearch:
+    searcher = PuctSearch(config(eval_batch=1, **{"remember_visits": 20, **options}), evaluator or ShapedEvaluator())
+    searcher.remembered = new_remembered(64)
+    return searcher
+
+
+def searcher_params(options: dict[str, Any]) -> Params:
+    return params_of(config(**options), Game(4), Limits(1), EvaluatorInfo("", 1), has_errors=False)
+
+
+@pytest.mark.parametrize("way", ["same", "komi", "restricted", "plain"])
+def test_a_move_taken_back_knows_what_was_found_after_it(way: str) -> None:
+    searcher = remembering(**{**SHARED, "graph_search": way != "plain"})
+    before = Game(4, rules="tromp-taylor", komi=0.5)
+    move = searcher.run(before, Limits(2)).moves[0].point
+    after = before.copy()
+    after.play(move)
+    value = searcher.run(after, Limits(300)).value_black
+    if way == "komi":
+        before.komi = 5.5
+    corner = parse_vertex("A1", width=4, height=4)
+    limits = Limits(2, restrictions=(Restriction(BLACK, frozenset({corner})),) if way == "restricted" else ())
+    searcher.run(before, limits)
+    tree, node = store_of(searcher).tree, store_of(searcher).child_by_move(ROOT, move)
+    assert tree.visits[node] == 1
+    own, ratio = float(tree.own[node, VALUE]), 1 / np.sqrt(20 * 300)
+    share = 1 / (1 + 3 * ratio * (1 + 2 * ratio**2)) if way == "same" else 0.0
+    assert abs(value - own) > 0.05
+    assert tree.mean[node, VALUE] == pytest.approx(own + share * (value - own))
+    searcher.close()
+
+
+def test_what_is_remembered_outlives_the_tree_until_the_cache_is_cleared() -> None:
+    values = {"puct.remember": True, "puct.remember_visits": 5, "game.board_size": 5, "search.visits": 30}
+    with Engine(Config().with_values(values), None, FakeEvaluator()) as engine:
+        engine.genmove()
+        remembered = engine._resources._remembered
+        assert remembered is not None
+        kept = np.count_nonzero(remembered.key)
+        engine.clear_board()
+        engine.set_komi(3.5)
+        engine.genmove()
+        assert np.count_nonzero(remembered.key) > kept > 0
+        engine.clear_cache()
+        assert not remembered.key.any()

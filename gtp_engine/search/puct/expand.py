@@ -16,6 +16,10 @@ corrections of KataGo's (`recomputeNodeStats` in cpp/search/searchupdatehelpers.
 
 The node's own evaluation is corrected by what the search has found out about such evaluations (`subtree_bias`).
 
+At last the means are drawn towards what an earlier search found in the position, if it is remembered: while the node
+has few visits compared with those of that search, almost to it (KataGo's `useEvalCache`).  So the refutation of a move
+that was found in another line, or before a move was taken back, counts from the first visit on.
+
 AlphaGo (Silver et al. 2016) evaluates a leaf by (1 − λ) times its value network and λ times the result of one rollout;
 λ is `rollout_share`.  The search is handed a player of rollouts (`evaluation_thread.RolloutPlayer`) that plays out a
 batch of leaves.  Final positions are counted by area, larger empty areas included, without the tax and the button that
@@ -47,12 +51,14 @@ from gtp_engine.search.puct.cleanup import PHASE_PASSES, UNDECIDED, agreed_margi
 from gtp_engine.search.puct.leaves import COLLISION, CYCLE, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
 from gtp_engine.search.puct.select import remove_virtual_visits
 from gtp_engine.search.puct.subtree_bias import compare, mean_difference
+from gtp_engine.search.puct.transpositions import REMEMBERED_VISITS, place_of
 from gtp_engine.search.puct.tree import (
     EDGES,
     EXPANDED,
     LEAD,
     NEW,
     NO_RESULT,
+    NODES,
     PENDING,
     ROOT,
     SCORE,
@@ -88,6 +94,10 @@ _FAST_EXPONENT: Final = 0.25
 _LEAST_VARIANCE: Final = 1e-8
 _LEAST_CHANCE: Final = 1e-4
 """Added to that variance and to the probability, so that neither vanishes (KataGo's)."""
+
+
+_REPLACED: Final = 0.75
+"""Visits, as a share of those remembered, from which on a search replaces what an earlier one found (KataGo's)."""
 
 
 class Ownership(NamedTuple):
@@ -409,6 +419,56 @@ def update_means(tree: Tree, node: int, color: int, params: Params, work: MeansW
     for column in range(WEIGHT):
         mean[node, column] /= total
     mean[node, UTILITY_SQUARE] /= total
+    if tree.remembered.key.size > 0 and node != ROOT:
+        recall(tree, node, params)
+
+
+@kernel
+def recall(tree: Tree, node: int, params: Params) -> None:
+    """Draw the means of a node towards what an earlier search found in its position, if that is remembered.
+
+    Visits beyond the least that are remembered count as their geometric mean with it: nodes further down have been
+    drawn already.
+    """
+    remembered, mean = tree.remembered, tree.mean
+    key = tree.graph.key[node]
+    if key == 0 or remembered.conditions[0] == 0:
+        return
+    key ^= remembered.conditions[0]
+    place = wide(place_of(remembered, key))
+    if remembered.key[place] != key:
+        return
+    found, least = remembered.found[place], 1.0 * params.remember_visits
+    ratio = tree.visits[node] / sqrt(least * max(least, found[REMEMBERED_VISITS]))
+    share = 1.0 / (1.0 + 3.0 * ratio * (1.0 + 2.0 * ratio * ratio))
+    variance = max(0.0, mean[node, SCORE_SQUARE] - mean[node, SCORE] * mean[node, SCORE])
+    for column in (VALUE, NO_RESULT, SCORE, LEAD):
+        mean[node, column] += share * (found[column] - mean[node, column])
+    mean[node, SCORE_SQUARE] = variance + mean[node, SCORE] * mean[node, SCORE]
+    utility = result_utility(found[VALUE], found[NO_RESULT], params)
+    utility += score_utility(found[SCORE], sqrt(variance), params)
+    before = mean[node, UTILITY]
+    mean[node, UTILITY] += share * (utility - before)
+    mean[node, UTILITY_SQUARE] += mean[node, UTILITY] * mean[node, UTILITY] - before * before
+
+
+@kernel
+def remember(tree: Tree, least: int, skipped: int, first: int) -> None:
+    """Remember what the search found in all positions from node `first` on with `least` visits but `skipped`."""
+    remembered = tree.remembered
+    for node in range(first, tree.info[NODES]):
+        key = tree.graph.key[node]
+        if key == 0 or tree.visits[node] < least or node == skipped:
+            continue
+        key ^= remembered.conditions[0]
+        place = wide(place_of(remembered, key))
+        found = remembered.found[place]
+        if remembered.key[place] == key and tree.visits[node] < _REPLACED * found[REMEMBERED_VISITS]:
+            continue
+        remembered.key[place] = key
+        for column in range(LEAD + 1):
+            found[column] = tree.mean[node, column]
+        found[REMEMBERED_VISITS] = tree.visits[node]
 
 
 # --- the path ---

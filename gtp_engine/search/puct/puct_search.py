@@ -44,9 +44,15 @@ from gtp_engine.evaluation.evaluator import (
     Evaluator,
     Request,
 )
-from gtp_engine.evaluation.from_game import advantage_black, conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.from_game import (
+    advantage_black,
+    conditions_of,
+    key_of_numbers,
+    write_conditions,
+    write_game,
+)
 from gtp_engine.evaluation.positions import Conditions
-from gtp_engine.go.constants import BLACK, EMPTY, Move, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.memory_budget import BUDGET
 from gtp_engine.search.cancellation import CancelToken
@@ -69,6 +75,7 @@ from gtp_engine.search.puct.expand import (
     expand_leaves,
     mix_rollouts,
     recompute_utilities,
+    remember,
     update_means,
     write_network_evaluation,
 )
@@ -78,6 +85,7 @@ from gtp_engine.search.puct.root import (
     early_value,
     ending_points,
     human_exploration_of,
+    key_of_root,
     mirrors_of,
     new_root,
     params_of,
@@ -87,6 +95,7 @@ from gtp_engine.search.puct.root import (
     useless_points,
 )
 from gtp_engine.search.puct.select import select_batch
+from gtp_engine.search.puct.transpositions import Remembered
 from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, Tree, set_human_priors, set_priors
 from gtp_engine.search.puct.tree_report import (
     SearchState,
@@ -140,6 +149,8 @@ class PuctSearch:
         self.seed = config.search.seed
         self.random = np.random.default_rng(self.seed)
         self._tree: ReusableTree | None = None
+        self.remembered: Remembered | None = None
+        """What earlier searches have found, for this one to use and to add to; set before the first search."""
 
     def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
@@ -199,6 +210,7 @@ class PuctSearch:
             finally:
                 for batch in under_way:
                     abandon(tree.store.tree, batch.leaves)
+            run.remember()
             return run.final_report()
 
     def known(self, game: Game, color: int) -> SearchReport | None:
@@ -259,7 +271,8 @@ class PuctSearch:
             buffers.set_seed(self.seed)
             if self._new_player is not None:
                 buffers.player = self._new_player(size, board_size, buffers.rollout_rng)
-            self._tree = ReusableTree(self.config, buffers, explores_by_people=self._explores)
+            explores, remembered = self._explores, self.remembered
+            self._tree = ReusableTree(self.config, buffers, explores_by_people=explores, remembered=remembered)
         tree = self._tree
         with BUDGET.using(tree.store):
             tree.move_root(position, pass_goes_on=pass_goes_on)
@@ -390,10 +403,32 @@ class SearchRun:
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0 if limits.reporting is not None else inf
+        self._begin_to_remember()
         if is_known and not resumes:
             self._update_reused_tree(has_forgotten=has_forgotten)
         tree.score_center = center
         self._has_choices = True
+
+    def _begin_to_remember(self) -> None:
+        """Let the search use what is remembered, unless it searches otherwise than those that remembered it."""
+        remembered, limits, game, state = self._tree.remembered, self._limits, self._position.game, self._state
+        if remembered.key.size == 0:
+            return
+        is_usual = not limits.restrictions and limits.retaken == EMPTY and self._mirroring is None
+        conditions = int(state.kept.buffers.root_positions.conditions_key[0]) ^ int(
+            key_of_numbers((game.width, game.height, self._position.explored_for))
+        )
+        remembered.conditions[0] = conditions if is_usual else 0
+        if self._tree.graph.key[ROOT] == 0:
+            self._tree.graph.key[ROOT] = key_of_root(game, self._position.color, state.params)
+
+    def remember(self) -> None:
+        """Remember what was found, but for positions in which the game goes on only because it is the root's."""
+        tree, game = self._tree, self._position.game
+        if tree.remembered.key.size > 0 and tree.remembered.conditions[0] != 0:
+            first = ROOT + 1 if game.consecutive_passes > 0 else ROOT
+            after_pass = self._state.kept.store.child_by_move(ROOT, PASS)
+            remember(tree, self._state.params.remember_visits, after_pass or -1, first)
 
     def _update_reused_tree(self, *, has_forgotten: bool) -> None:
         """Recompute what has changed in an earlier search's tree; `has_forgotten`: the root has fewer moves now."""

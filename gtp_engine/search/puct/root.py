@@ -26,6 +26,7 @@ from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import count_captures
 from gtp_engine.search.limits import Limits, avoid_until_depths
 from gtp_engine.search.puct.leaves import MAX_DEPTH, Root
+from gtp_engine.search.puct.transpositions import key_in_game, repeats_late
 from gtp_engine.search.puct.utility import STATIC_SCALE, HumanExploration, Params
 from gtp_engine.search.tree_reuse import RootPosition
 
@@ -84,6 +85,21 @@ def new_root(position: RootPosition, positions: Positions, left_out: Collection[
         people=human_exploration_of(HumanConfig()),
         rng=np.zeros(1, dtype=np.uint64),
     )
+
+
+def key_of_root(game: Game, color: int, params: Params) -> int:
+    """Return the key that the position of a game with `color` to play has in a tree that began with the game."""
+    past, found, lines = game.copy(), np.zeros(params.graph_search_bound + 1, dtype=np.int32), list[tuple[Game, int]]()
+    while True:
+        lines.append((past.copy(), color if not lines else past.to_play))
+        last = past.last_move
+        if last is None or repeats_late(past.board, int(last.point), params.graph_search_bound, found):
+            break
+        past.undo()
+    key = 0
+    for each, to_play in reversed(lines):
+        key = key_in_game(each.board, int(to_play), each.consecutive_passes, params.counts_area, np.uint64(key))
+    return key
 
 
 def _occupied(game: Game) -> NDArray[np.uint8]:

@@ -10,6 +10,8 @@ regions beside it, has to be captured and its place filled, which takes s + e âˆ
 Each edge counts its own visits; those of the node at its end may be more.  Then the node has been searched well enough
 for a further visit of the edge, and a playout ends there.  The means of a node weigh its children by the visits of its
 own edges (KataGo, docs/GraphSearch.md; Czech, Korus and Kersting, "Monte-Carlo Graph Search for AlphaZero", 2020).
+
+By the same keys a search may know what earlier ones have found in a position (`Remembered`), whatever tree that was in.
 """
 
 from typing import Any, Final, NamedTuple
@@ -27,12 +29,38 @@ _SLOTS_PER_NODE: Final = 2
 
 _ROOT: Final = 0
 
+_WAYS: Final = 4
+"""Places of `Remembered` for one key; a new position replaces the least visited one in them."""
+
+PLACES: Final = 2**16
+"""Places of a `Remembered` that is in use: 3.5 MiB, for six million visits at 100 for each."""
+
+REMEMBERED_VISITS: Final = 5
+"""Column of the visits in `Remembered.found`."""
+
 
 class Transpositions(NamedTuple):
     """The keys of a tree of up to N nodes; 0 in a search that shares no nodes."""
 
     slots: NDArray[np.int32]  # [2 N] hash table with linear probing: the node, 0 where it is free
     key: NDArray[np.uint64]  # [N] of a node's position; 0: it is not shared
+
+
+class Remembered(NamedTuple):
+    """What searches found in positions that they visited often, for later ones; nothing if there are no places."""
+
+    key: NDArray[np.uint64]  # [places] of a position under its conditions; 0: free
+    found: NDArray[np.float64]  # [places, 6] means, the columns VALUE to LEAD of `Tree.mean`; and REMEMBERED_VISITS
+    conditions: NDArray[np.uint64]  # [1] of the search that goes on; 0: it neither uses nor adds anything
+
+
+def new_remembered(places: int) -> Remembered:
+    """Return a table of nothing."""
+    return Remembered(
+        key=np.zeros(places, dtype=np.uint64),
+        found=np.zeros((places, REMEMBERED_VISITS + 1)),
+        conditions=np.zeros(1, dtype=np.uint64),
+    )
 
 
 def new_transpositions(nodes: int) -> Transpositions:
@@ -56,6 +84,13 @@ def position_key(board: Board, color: int, passes: int, button: float, counts_ar
     key = mix(np.uint64(board.hash[0]), color | (passes << 8) | (taken << 16))
     key = mix(key, board.info[KO_POINT])
     return key if counts_area else mix(key, board.info[CAPTURED + BLACK] - board.info[CAPTURED + WHITE])
+
+
+@kernel
+def key_in_game(board: Board, color: int, passes: int, counts_area: bool, previous: np.uint64) -> Any:
+    """Return the key of a position of a game; `previous` is that of the one before where it depends on it, else 0."""
+    key = position_key(board, color, passes, 0.0, counts_area)
+    return mix(previous, key) if previous != np.uint64(0) else key
 
 
 @kernel
@@ -127,3 +162,19 @@ def add_all_keys(table: Transpositions, nodes: int) -> None:
     for node in range(_ROOT + 1, nodes):
         if table.key[node] != 0:
             table.slots[_slot_of(table, table.key[node])] = node
+
+
+# --- what is remembered ---
+
+
+@kernel
+def place_of(remembered: Remembered, key: np.uint64) -> int:
+    """Return the place of a key, or the one that it may have: a free one, or that of the least visited position."""
+    first = wide(((key >> np.uint64(32)) * np.uint64(remembered.key.size // _WAYS)) >> np.uint64(32)) * _WAYS
+    best = first
+    for place in range(first, first + _WAYS):
+        if remembered.key[place] == key:
+            return place
+        if remembered.found[place, REMEMBERED_VISITS] < remembered.found[best, REMEMBERED_VISITS]:
+            best = place
+    return best

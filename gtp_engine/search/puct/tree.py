@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.search.puct.subtree_bias import SubtreeBias, leave_bucket, move_bucket, new_subtree_bias
-from gtp_engine.search.puct.transpositions import Transpositions, new_transpositions
+from gtp_engine.search.puct.transpositions import Remembered, Transpositions, new_remembered, new_transpositions
 
 ROOT: Final = 0
 
@@ -71,6 +71,7 @@ class Tree(NamedTuple):
     human_prior: NDArray[np.float32]  # [E] the human-like policy's probability; [0] where no move is selected by it
     bias: SubtreeBias  # corrections of the evaluations, for N nodes or for none
     graph: Transpositions  # what nodes that several edges lead to need, for N nodes or for none
+    remembered: Remembered  # what earlier searches found; no part of the tree, which comes and goes
 
 
 class Extras(NamedTuple):
@@ -80,6 +81,7 @@ class Extras(NamedTuple):
     graph: bool = False  # nodes that several edges lead to (`transpositions`)
     human_prior: bool = False  # a second prior, by which moves are selected (`select`)
     edge_visits: bool = False  # visits of edges, which shared nodes and a second prior need as well
+    remembered: Remembered | None = None  # what is known from earlier searches; shared nodes only
 
 
 def new_tree(nodes: int, edges: int, extras: Extras = Extras()) -> Tree:  # noqa: B008
@@ -102,6 +104,7 @@ def new_tree(nodes: int, edges: int, extras: Extras = Extras()) -> Tree:  # noqa
         human_prior=np.zeros(edges if extras.human_prior else 0, dtype=np.float32),
         bias=new_subtree_bias(nodes if extras.bias else 0),
         graph=new_transpositions(nodes if extras.graph else 0),
+        remembered=new_remembered(0) if extras.remembered is None else extras.remembered,
     )
 
 

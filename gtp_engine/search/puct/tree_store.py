@@ -19,7 +19,7 @@ from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
 from gtp_engine.search.puct.expand import Ownership, new_means_work, new_ownership, new_results
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
-from gtp_engine.search.puct.transpositions import add_all_keys
+from gtp_engine.search.puct.transpositions import Remembered, add_all_keys
 from gtp_engine.search.puct.tree import (
     EDGES,
     EXPANDED,
@@ -300,10 +300,18 @@ class TreeStore:
 class ReusableTree:
     """A tree for boards of one size whose root follows a game, and the arrays for such boards; empty until `move_root`.
 
-    With `explores_by_people` a human-like policy selects some moves.
+    With `explores_by_people` a human-like policy selects some moves.  `remembered` is what searches are to know of
+    earlier ones if they share nodes.
     """
 
-    def __init__(self, config: Config, buffers: Buffers, *, explores_by_people: bool = False) -> None:
+    def __init__(
+        self,
+        config: Config,
+        buffers: Buffers,
+        *,
+        explores_by_people: bool = False,
+        remembered: Remembered | None = None,
+    ) -> None:
         puct, (width, height) = config.puct, buffers.board_size
         self.buffers: Final = buffers
         self.store: Final = TreeStore(
@@ -314,6 +322,7 @@ class ReusableTree:
                 graph=puct.graph_search,
                 human_prior=explores_by_people,
                 edge_visits=puct.more_passing_hacks,
+                remembered=remembered if puct.graph_search else None,
             ),
             bias_free_share=puct.subtree_bias_free_share,
             budget=BUDGET,

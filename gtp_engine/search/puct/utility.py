@@ -55,6 +55,7 @@ class Params(NamedTuple):
     subtree_bias_exponent: float
     graph_search_bound: int
     graph_search_leak: float
+    remember_visits: int
     uncertainty: float
     uncertainty_exponent: float
     uncertainty_max_weight: float
