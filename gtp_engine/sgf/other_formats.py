@@ -61,8 +61,6 @@ _NGF_LINES: Final = 12
 _NGF_RANK: Final = re.compile(r"(.*?)\s+(\S{1,4})\s*")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
-_COUNT_OF_MOVES: Final = re.compile(r"^\s*\d+\s*手完?[、\uff0c,]?\s*")
-
 
 def sgf_of(data: bytes) -> bytes:
     """Return a record in GIB or NGF, in UTF-32, or in a link, as SGF in UTF-8, and anything else as it is."""
@@ -171,6 +169,5 @@ def _record(root: dict[str, str], handicap: int, moves: list[str], size: int, *,
 
 def _ngf_result(text: str) -> str:
     """Return the result in words as SGF writes it, "" for none."""
-    text = _COUNT_OF_MOVES.sub("", text.split(">>")[0]).strip()
-    text = text.replace("子", "目")  # they are points here
+    text = text.split(">>")[0].strip().replace("子", "目")  # they are points here
     return parse_result(text) or parse_result(f"{text}勝") or ""

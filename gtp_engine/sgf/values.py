@@ -88,6 +88,8 @@ _STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?�
 """Stones, in which the Chinese count, with quarters as fractions or decimals."""
 
 _WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE | re.DOTALL)
+_COUNT_OF_MOVES: Final = re.compile(r"\A\d+\s*手完?[、\uff0c,]?\s*")
+"""What some records have before the result."""
 _SIDE: Final = re.compile(r"(black|white|b|w)(?![a-z])|[黑黒흑白백]")
 """The side named first, in small letters."""
 _REASONS: Final = ("R", "T", "F")
@@ -444,7 +446,7 @@ def parse_result(text: str) -> str | None:
     >>> parse_result("W+Resign"), parse_result("Draw"), parse_result("Void"), parse_result("黑胜2又3/4子")
     ('W+R', '0', None, 'B+5.5')
     """
-    text = text.strip()
+    text = _COUNT_OF_MOVES.sub("", text.strip())
     if text.lower() in _DRAWS:
         return "0"
     if match := _WIN.fullmatch(text):

@@ -223,7 +223,7 @@ def test_results_in_chinese_japanese_and_korean() -> None:
         *(("W+불계", "W+R"), ("黑+2.5", "B+2.5"), ("持碁", "0"), ("ジゴ", "0")),
         *(("和棋", "0"), ("무승부", "0"), ("无胜负", None), ("無勝負", None)),
         *(("打ち掛け", None), ("Black+ (203 moves)", "B+")),
-        *(("黑", None), ("白先", None), ("大胜", None)),
+        *(("257手完, 黒中押し勝ち", "B+R"), ("黑", None), ("白先", None), ("大胜", None)),
     ]:
         assert parse_result(text) == result
 
