@@ -70,7 +70,7 @@ _NO_HANDICAP: Final = _NO_KOMI | {
 _HANDICAP: Final = re.compile(
     rf"(?:(?:handicap|h|[让讓受置])[\s.:=]*)?\+?"
     rf"(?:([0-9]{{1,3}})(?:\.0+)?|([一二三四五六七八九])(?=\s?[子目])|({'|'.join(_NUMBER_WORDS)}))"
-    r"(?:[\s(]{0,3}[^\W\d]+\)?){0,5}"
+    r"\s{0,3}[^\W\d]*(?:[\s(]{1,3}[^\W\d]+\)?){0,5}"
 )
 
 _KOMI_NAME: Final = "(?:komi|km|贴[目子]?|貼[目子]?|コミ|덤)"
@@ -398,7 +398,7 @@ _RULES_WORDS: Final = {
 """Words in RU that name a rule set, for values that are not a preset's name ("Chinese, Pair Go", "日本ルール")."""
 _RULES_STEMS: Final = frozenset({"chin", "cines", "japan", "japon", "giappon", "korea", "corea"})
 """Those among them that other words begin with: "Chinese", "japonais", "Koreanisch"."""
-_RULES_KOMI: Final = re.compile(r"komi([-+]?[0-9.]{1,20})|,?\s*\"komi\"\s*:\s*([-+]?[0-9.]{1,20})")
+_RULES_KOMI: Final = re.compile(r"komi([-+]?[0-9.]{1,20})|,?\s{0,9}\"komi\"\s{0,9}:\s{0,9}([-+]?[0-9.]{1,20})")
 """The komi in RU, which KataGo wrote there for some years."""
 _RULES_TEXT_LENGTH: Final = 200
 """Characters of RU searched for such words."""

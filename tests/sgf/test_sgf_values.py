@@ -276,7 +276,7 @@ def test_komi_with_who_gives_it(text: str, komi: float) -> None:
         *(("让二子", 2), ("让2子", 2), ("受三子", 3), ("二子局", 2), ("2점 접바둑", 2), ("H 2", 2), ("handicap: 4", 4)),
         *(("two stones", 2), ("2 (fixed)", 2), ("二目", 2), ("9 stones", 9), ("先", 0), ("先相先", 0), ("让先", 0)),
         *(("호선", 0), ("no handicap", 0), ("n/a", 0), ("2.5", None), ("2-3", None), ("x" * 9999, None)),
-        *(("2" + " a" * 9999, None), ("many", None)),
+        *(("2" + " a" * 9999, None), ("2" + "a" * 9999 + "!", None), ("many", None)),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -354,7 +354,11 @@ def test_names_of_rules(text: str, preset: str) -> None:
     assert parse_rules(text) == PRESETS[preset]
 
 
-@pytest.mark.parametrize("text", ["", "scoring", "house rules", "{", '{"ko":"SPITE"}', "nzx", "usual", "areas"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "scoring", "house rules", "{", '{"ko":"SPITE"}', "nzx", "usual", "areas", "x" + " " * 10**5 + "x"],
+    ids=lambda text: text[:20],
+)
 def test_unknown_rules(text: str) -> None:
     assert parse_rules(text) is None
 
