@@ -142,14 +142,14 @@ def rank_on(level: str, size: int) -> str:
 def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
     log: list[str] = []
     human = RecordingEvaluator(seed=1, needs_profile=True)
-    config = Config().with_values({"play.level": "8k", "game.board_size": 19})
+    config = Config().with_values({"play.level": "4k", "game.board_size": 19})
     engine = Engine(config, log.append, FakeEvaluator(), human, load_shipped=only_strong)
-    assert "by fake (seed 1), rank_8k; calibrated for tengen-human" in log[-1]
+    assert "by fake (seed 1), rank_4k; calibrated for tengen-human" in log[-1]
     assert not any("without a profile" in line for line in log)
     engine.genmove(BLACK)
     engine.configure({"play.level": "2d"})
     engine.genmove(WHITE)
-    assert profiles_asked(human) == ["rank_8k", "rank_2d"]
+    assert profiles_asked(human) == ["rank_4k", "rank_2d"]
 
 
 def test_a_human_like_network_alone_plays_at_a_level():

@@ -16,10 +16,12 @@ from gtp_engine.level.table import (
     LevelTable,
     read_skills,
     read_table,
+    read_table_file,
     settings_of,
     table_path,
     write_board,
 )
+from gtp_engine.nn.named_networks import shipped_network
 
 
 def test_settings_narrow_as_the_skill_grows():
@@ -89,8 +91,17 @@ def test_skills_rise_with_the_rank(size: int):
     assert skills == sorted(skills)
 
 
+def test_ranks_are_evenly_spaced_on_19x19():
+    """By the games that checked them, no three ranks differ from the mean by more than the error."""
+    spans = read_table_file(table_path(shipped_network(HUMAN_MODEL), HUMAN_MODEL))["boards"]["19"]["spans"]
+    mean = sum(span["elo"] for span in spans) / len(spans)
+    assert len(spans) == 9
+    assert all(abs(span["elo"] - mean) <= span["error"] <= 60 for span in spans)
+
+
 def test_a_level_imitates_people_of_its_rank_on_19x19():
-    for level in LEVELS:
+    """From 5k on: there were no games of people below."""
+    for level in LEVELS[LEVELS.index("5k") :]:
         assert rank_name(settings_of(read_table(None, HUMAN_MODEL).skill(level, 19, 19), 19, 19).rank) == level
 
 
