@@ -89,7 +89,7 @@ def new_root(position: RootPosition, positions: Positions, left_out: Collection[
 
 def key_of_root(game: Game, color: int, params: Params) -> int:
     """Return the key that the position of a game with `color` to play has in a tree that began with the game."""
-    past, found, lines = game.copy(), np.zeros(params.graph_search_bound + 1, dtype=np.int32), list[tuple[Game, int]]()
+    past, found, lines = game.copy(), np.zeros(game.board.color.size, dtype=np.int32), list[tuple[Game, int]]()
     while True:
         lines.append((past.copy(), color if not lines else past.to_play))
         last = past.last_move

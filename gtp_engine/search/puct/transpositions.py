@@ -97,7 +97,7 @@ def key_in_game(board: Board, color: int, passes: int, counts_area: bool, previo
 def repeats_late(board: Board, move: int, bound: int, found: IntArray) -> bool:
     """Return whether no position before `move`, which led to `board`, can recur in `bound` moves or less.
 
-    A pass does not say so.  `found` is work, int32[more than bound].
+    A pass does not say so.  `found` is work, int32[n] with a place for each point.
     """
     if move == PASS:
         return False
