@@ -91,9 +91,10 @@ def test_skills_rise_with_the_rank(size: int):
     assert skills == sorted(skills)
 
 
-def test_ranks_are_evenly_spaced_on_19x19():
+@pytest.mark.parametrize("size", ["9", "13", "19"])
+def test_ranks_are_evenly_spaced(size: str):
     """By the games that checked them, no three ranks differ from the mean by more than the error."""
-    spans = read_table_file(table_path(shipped_network(HUMAN_MODEL), HUMAN_MODEL))["boards"]["19"]["spans"]
+    spans = read_table_file(table_path(shipped_network(HUMAN_MODEL), HUMAN_MODEL))["boards"][size]["spans"]
     mean = sum(span["elo"] for span in spans) / len(spans)
     assert len(spans) == 9
     assert all(abs(span["elo"] - mean) <= span["error"] <= 60 for span in spans)
