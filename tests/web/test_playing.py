@@ -48,6 +48,7 @@ def test_a_double_tap_does_one_thing(chromium: Chromium, tmp_path: Path) -> None
             await page.locator(".point[data-x='2'][data-y='2']").tap()
             await until(page, "document.querySelector('#confirm').innerText === 'Play C11'")
             assert await middle(page, "#pass") == place
+            await page.evaluate("performance.now = ((time) => () => time)(performance.now())")  # a busy machine is late
             await double_tap(page, "#confirm")
             await until(page, f"{MY_MOVE} && document.querySelector('#number').innerText === '2 / 2'")
             assert await middle(page, "#pass") == place
