@@ -104,7 +104,7 @@ class Game:
 
     @staticmethod
     def from_sgf(data: bytes | str, move_number: int | None = None) -> "Game":
-        """Return the game of a record in SGF, GIB or NGF, along its main line; text is taken for SGF.
+        """Return the game of a record in SGF, GIB, NGF or UGF, along its main line; text is taken for SGF.
 
         With `move_number` N (from 1) it is the position before move N.  A record is played as far as it can be read and
         played; `GameTree` says what was left out.  Raises SgfError for what is no record of Go.

@@ -1,6 +1,6 @@
 """A game as a tree: main line and variations, with comments, marks and set-up stones, to walk, to edit and to write.
 
-    tree = GameTree(data)                        # what any program has written: SGF, GIB or NGF
+    tree = GameTree(data)                        # what any program has written: SGF, GIB, NGF or UGF
     for node in tree.main_line():
         print(node.vertex, node.comment)
     tree.main_line()[30].add_move("Q16").comment = "Better."
@@ -354,7 +354,7 @@ class GameNode(TextNode):
 
 @checked
 class GameTree:
-    """The tree of a record in SGF, GIB or NGF, as bytes or text, or of a `Game`; without one, an empty board of 19x19.
+    """The tree of a record in SGF, GIB, NGF or UGF, as bytes or text, or of a `Game`; without one, an empty 19x19.
 
     A record is read as far as it can be read, `notes` are what was passed over or guessed.  Of a file with several
     games it is the first one; the others are written with it unchanged.  Raises SgfError for what is no record of Go.

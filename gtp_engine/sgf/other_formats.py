@@ -1,4 +1,4 @@
-r"""Records of other servers as SGF: GIB (Tygem) and NGF (Cyberoro, WBaduk), known by their content.
+r"""Records of other servers as SGF: GIB (Tygem), NGF (Cyberoro, WBaduk) and UGF (Pandanet), known by their content.
 
 GIB has a head of tags and a line for each move; lines of a set-up give the handicap, passes are SKI:
 
@@ -22,9 +22,28 @@ without its half, date, minutes, result in words, number of moves.
 
 is the first move (AB), of Black, on the point QE, written twice; column and row begin with B, AA is a pass.
 
-The formats are described by the programs that read them: Sabaki, xyz2sgf and A. E. Brouwer's ngf2sgf.
+In some files every line before the moves begins with GI: title, two players, two empty lines, date, size, handicap,
+a number, komi, number of moves.
+
+UGF has sections of lines; a handicap and komi, a winner and how (C by resignation), and for each move a point, its
+color, number and seconds.  Stones before the game have the number 0; a point beyond the board, such as YA, is a pass:
+
+    [Header]
+    Size=19
+    Hdcp=0,6.50
+    Winner=B,C
+    CoordinateType=IGS
+    PlayerB=Ann,3d,,
+    [Data]
+    QP,B1,1,0
+
+The letters are column and row, from the lower left corner if the coordinates are those of IGS, else from the upper
+left one.
+
+The formats are described by the programs that read them: Sabaki, xyz2sgf and A. E. Brouwer's ngf2sgf and ugi2sgf.
 """
 
+import html
 import re
 from codecs import BOM_UTF8
 from typing import Final
@@ -36,8 +55,10 @@ from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.sgf.text_encoding import encoding_of, utf_16
 from gtp_engine.sgf.values import escaped, format_point, parse_result
 
-_GIB: Final = re.compile(rb"\\HS|\\\[GAME")
-_NGF: Final = re.compile(rb"[^\r\n]*\r?\n\s*\d{1,2}\s*\r?\n(?s:.){0,2000}?\nPM[A-Z]{2}[BW]")
+_GIB: Final = re.compile(rb"\\HS|\\GS|\\\[GAME|(?:INI|STO)\s+\d+\s+\d+\s+\d\s")
+_NGF: Final = re.compile(rb"[^\n]*\n(?:\s*\d{1,2}\s*\n|GI)(?s:.){0,2000}?\n\s*PM[A-Z]{2}[BW]")
+_UGF: Final = re.compile(rb"(?:#[^\n]*\n|\s)*\[Header\]\s*\n", re.IGNORECASE)
+_LINE_END: Final = re.compile(rb"\r+\n|\n\r|\r")
 
 _UTF_32: Final = {
     "utf-32-le": re.compile(rb"\xff\xfe\0\0|[(;\s\\]\0\0\0"),
@@ -45,6 +66,12 @@ _UTF_32: Final = {
 }
 """How records in UTF-32 begin."""
 _BRACES: Final = re.compile(rb"\s*\{\s*;\s*[A-Za-z]{1,20}\s*\[")
+_ENTITIES: Final = re.compile(
+    rb"(?:\(|&#40;|&#x28;|&lpar;)\s*(?:;|&#59;|&#x3b;|&semi;)\s*[A-Za-z]{1,20}\s*(?:\[|&#91;|&#x5b;|&lsqb;|&lbrack;)",
+    re.IGNORECASE,
+)
+_LATIN_GAME: Final = re.compile(rb"\(\s*;\s*[A-Za-z]{1,20}\s*\[")
+"""How a record begins in a page that writes some characters as entities, and how it begins otherwise."""
 _LINK: Final = re.compile(rb"\s*(?:data:[\w/.+;=-]{0,100},)?(?:\(|%28)(?:%20|%0[AD])*%3B", re.IGNORECASE)
 """How a record begins as a part of an address writes it."""
 
@@ -56,33 +83,54 @@ _GIB_DATE: Final = re.compile(r"\bC(\d{4}):\s?(\d{1,2}):\s?(\d{1,2})|GDATE:(\d{4
 _GIB_RESULTS: Final = {0: "B+{}", 1: "W+{}", 3: "B+R", 4: "W+R", 7: "B+T", 8: "W+T"}
 _GIB_SIZE: Final = 19
 
-_NGF_MOVE: Final = re.compile(r"PM..([BW])([A-Z])([A-Z])")
+_NGF_MOVE: Final = re.compile(r"\s*PM..([BW])([A-Z])([A-Z])")
 _NGF_LINES: Final = 12
 _NGF_RANK: Final = re.compile(r"(.*?)\s+(\S{1,4})\s*")
+_NGF_INFO: Final = re.compile(r"\s*GI")
+_UGF_MOVE: Final = re.compile(r"\s*([A-Z])([A-Z])\s*,\s*([BW])\w*\s*,\s*(\d+)?", re.IGNORECASE)
+_UGF_WINS: Final = {"C": "R", "T": "T", "F": "F"}
+"""How a game ends in UGF other than by points, and in SGF."""
+_LANGUAGES: Final = {"sjis": "cp932", "eucjp": "euc_jp", "big5": "big5hkscs", "gb": "gb18030", "kr": "cp949"}
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 def sgf_of(data: bytes) -> bytes:
-    """Return a record in GIB or NGF, in UTF-32, or in a link, as SGF in UTF-8, and anything else as it is."""
+    """Return a record in another format, in UTF-32, in a link or in a page's entities as SGF; anything else as it is.
+
+    Records in GIB, NGF and UGF become SGF in UTF-8.
+    """
     data = _unwrapped(data)
     wide = utf_16(data)
     plain = data.decode(wide, "replace").encode("utf-8", "replace") if wide else data
-    head = plain[:4000].removeprefix(BOM_UTF8).lstrip()
-    if head.startswith(b"("):
+    plain = plain.removeprefix(BOM_UTF8)
+    if plain[:4000].lstrip().startswith(b"("):
         return data
-    read = _read_gib if _GIB.match(head) else _read_ngf if _NGF.match(head) else None
-    if read is None:
-        return data
-    return read(plain.decode(encoding_of(plain), "replace").removeprefix("\ufeff")).encode("utf-8")
+    plain = _LINE_END.sub(b"\n", plain)
+    for lines in (plain, plain.lstrip()):
+        for format_, read in ((_GIB, _read_gib), (_NGF, _read_ngf), (_UGF, _read_ugf)):
+            if format_.match(lines):
+                return read(_text_of(lines)).encode("utf-8")
+    return data
+
+
+def _text_of(data: bytes) -> str:
+    """Return a record as text; UGF names its encoding as a language."""
+    language = re.search(rb"\nLang=([\w-]{1,20})", data[:4000])
+    encoding = encoding_of(data)
+    if language is not None and encoding != "utf-8":
+        encoding = _LANGUAGES.get(language[1].decode().lower().replace("-", "").replace("_", ""), encoding)
+    return data.decode(encoding, "replace").removeprefix("\ufeff")
 
 
 def _unwrapped(data: bytes) -> bytes:
-    """Return a record out of UTF-32, the percent signs of a link, or braces; anything else as it is."""
+    """Return a record out of UTF-32, the percent signs of a link, a page's entities or braces; others as they are."""
     for encoding, beginning in _UTF_32.items():
         if beginning.match(data):
             data = data.decode(encoding, "replace").encode("utf-8", "replace")
     if _LINK.match(data):
         data = unquote_to_bytes(data)
+    if b"&" in data and not _LATIN_GAME.search(data) and _ENTITIES.search(data):
+        data = html.unescape(data.decode(encoding_of(data), "replace")).encode("utf-8", "replace")
     return data.translate(bytes.maketrans(b"{}", b"()")) if _BRACES.match(data) else data
 
 
@@ -117,9 +165,12 @@ def _read_gib(text: str) -> str:
 
 
 def _read_ngf(text: str) -> str:
-    lines = re.split(r"\r?\n", text)  # as bytes are told to be NGF: a form feed ends no line
+    lines = text.split("\n")  # as bytes are told to be NGF: a form feed ends no line
     head = [line.strip() for line in [*lines, *[""] * _NGF_LINES][:_NGF_LINES]]
     title, size, white, black, site, handicap, _, komi, date, _, result, _ = head
+    if _NGF_INFO.match(title):
+        title, white, black, site, _, date, size, handicap, _, komi, _, _ = (_NGF_INFO.sub("", line) for line in head)
+        result = ""
     if not re.fullmatch(r"\d{1,2}", size):
         raise SgfError(problem(f"board size {shown(size)} of a record in NGF", expected="a number of lines"))
     stones = int(handicap) if re.fullmatch(r"\d{1,2}", handicap) else 0
@@ -130,14 +181,54 @@ def _read_ngf(text: str) -> str:
         root[f"{color}R"] = root[f"{color}R"].rstrip("*").lower()
     if re.fullmatch(r"-?\d{1,3}", komi):
         root["KM"] = komi if stones else f"{komi}.5"
-    if re.match(r"\d{8}", date):
-        root["DT"] = f"{date[:4]}-{date[4:6]}-{date[6:8]}"
+    if found := re.match(r"(\d{4})(?:-?(\d\d)-?(\d\d)|-(\d\d?)-(\d\d?))", date):
+        year, month, day = (number for number in found.groups() if number is not None)
+        root["DT"] = f"{year}-{int(month):02}-{int(day):02}"
     moves = []
     for line in lines:
         if move := _NGF_MOVE.match(line):
             column, row = ord(move[2]) - ord("B"), ord(move[3]) - ord("B")
             moves.append(f";{move[1]}[{'' if column < 0 and row < 0 else _point(column, row)}]")
     return _record(root, stones, moves, int(size), is_ngf=True)
+
+
+def _read_ugf(text: str) -> str:
+    sections: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if found := re.fullmatch(r"\s*\[(\w+)\]\s*", line):
+            lines = sections.setdefault(found[1].lower(), [])
+        else:
+            lines.append(line)
+    pairs = (line.partition("=") for line in sections["header"])
+    head = {name.strip().lower(): value.strip() for name, _, value in pairs}
+    fields = {name: [part.strip() for part in f"{value},".split(",")] for name, value in head.items()}
+    size = head.get("size") or str(_GIB_SIZE)
+    if not re.fullmatch(r"\d{1,2}", size):
+        raise SgfError(problem(f"board size {shown(size)} of a record in UGF", expected="a number of lines"))
+    handicap, komi, *_ = fields.get("hdcp", ["", ""])
+    winner, reason, *_ = fields.get("winner", ["", ""])
+    root = {"SZ": size, "HA": handicap.lstrip("0"), "KM": komi, "RU": head.get("rule", ""), "PC": head.get("place", "")}
+    root["EV"] = ", ".join(part for part in fields.get("title", []) if part)
+    for color in ("B", "W"):
+        root[f"P{color}"], root[f"{color}R"], *_ = fields.get(f"player{color.lower()}", ["", ""])
+    root["RE"] = parse_result(f"{winner}+{_UGF_WINS.get(reason[:1].upper(), reason)}") or "" if winner in "BW" else ""
+    root["DT"] = fields.get("date", [""])[0].replace("/", "-").strip("-")
+    is_upward = head.get("coordinatetype", "").upper() == "IGS"
+    moves: list[str] = []
+    stones: dict[str, str] = {"B": "", "W": ""}
+    for line in sections.get("data", []):
+        if move := _UGF_MOVE.match(line):
+            column, row = (ord(letter) - ord("A") for letter in (move[1].upper(), move[2].upper()))
+            row = int(size) - 1 - row if is_upward else row
+            is_on_board = 0 <= column < int(size) and 0 <= row < int(size)
+            color, point = move[3].upper(), _point(column, row) if is_on_board else ""
+            if not moves and move[4] is not None and int(move[4]) == 0 and is_on_board:
+                stones[color] += f"[{point}]"
+            else:
+                moves.append(f";{color}[{point}]")
+    set_up = "".join(f"A{color}{points}" for color, points in stones.items() if points)
+    return _record(root, 0, [set_up, *moves], int(size))
 
 
 def _number(main: str, name: str, rest: str, letter: str) -> int | None:

@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import Final
 
 from gtp_engine.errors import HandicapError, IllegalMoveError, SgfError, counted, problem, shown, shown_path
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
@@ -49,7 +49,6 @@ _ONCE: Final = frozenset(["SZ", "KM", "RU", "HA"])
 _GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
 
 _OTHER_FORMATS: Final = {
-    r"\[Header\]": "a record in UGF",
     r"<\?xml|<Go>": "an XML file, such as a record of Jago",
     r"(?i:<!doctype html|<html)": "a page of a browser",
     r"\{\s*[\"}]": "a JSON file",
@@ -113,7 +112,7 @@ def first_game(text: str, make: Callable[[N | None], N]) -> GameText[N]:
     if not has_game(text):
         for beginning, name in _OTHER_FORMATS.items():
             if re.match(rf"\s*(?:{beginning})", text):
-                raise SgfError(problem(name, expected="SGF, GIB or NGF", advice="convert it first"))
+                raise SgfError(problem(name, expected="SGF, GIB, NGF or UGF", advice="convert it first"))
     return GameText(text, make)
 
 
@@ -162,11 +161,12 @@ class _GameInfo:
             for name in _GAME_INFO.intersection(names):
                 # Terminals and front ends show names and results, so control characters in them become blanks.
                 texts = node.texts(name)
-                text = values.one_line(" ".join(texts) if name == "AP" else texts[0]).strip()
+                text = values.one_line(values.unescaped(" ".join(texts) if name == "AP" else texts[0])).strip()
                 if text and not (has_begun and name == "SZ"):
                     self._texts.setdefault(name, text)
                 known = self._texts.get(name, "")
-                others = [other for other in map(values.one_line, texts) if other.strip() not in ("", known)]
+                others = [values.one_line(values.unescaped(other)).strip() for other in texts]
+                others = [other for other in others if other not in ("", known)]
                 if known and others and name in _ONCE:
                     self.note(f"{name} is given several times: {shown(known)} counts, {shown(others[0])} does not")
             has_begun = has_begun or not {*_STONES, "B", "W"}.isdisjoint(names)
@@ -266,30 +266,30 @@ class _MainLine:
         if not {*_STONES, "PL"}.isdisjoint(names):
             self._add_setup(node)
         before = len(self.moves)
-        # In the order of the node, for the rare one that has moves of both colours.
-        for name in names:
-            if name in ("B", "W"):
-                self._add_moves(BLACK if name == "B" else WHITE, node.texts(name))
+        for number, (name, text) in enumerate(node.move_texts()):
+            self._add_move(BLACK if name == "B" else WHITE, text, is_first=number == 0)
         if len(self.moves) > before + 1:
             self._info.note(f"moves {before + 1} to {len(self.moves)} are in one node: each of them counts")
         self.is_cut |= node is self._cut
 
-    def _add_moves(self, color: int, points: list[str]) -> None:
-        for number, text in enumerate(points):
-            if self.is_cut:
-                return
-            if len(self.moves) >= MAX_MOVES:
-                raise SgfError(f"the SGF record has too many moves: expected at most {MAX_MOVES}")
-            try:
-                point = values.parse_move_point(text, width=self.width, height=self.height)
-            except SgfError as error:
-                if number:
-                    self._info.note(f"after move {len(self.moves)}: {error}; it was left out")
-                    continue
+    def _add_move(self, color: int, text: str, *, is_first: bool) -> None:
+        """Add a move of a node, the first or a later one."""
+        if self.is_cut:
+            return
+        if len(self.moves) >= MAX_MOVES:
+            raise SgfError(f"the SGF record has too many moves: expected at most {MAX_MOVES}")
+        try:
+            point = values.parse_move_point(text, width=self.width, height=self.height)
+        except SgfError as error:
+            if is_first:
                 self._info.note(f"move {len(self.moves) + 1}: {error}; what follows was left out")
                 self.is_cut = True
-                return
-            self.moves.append(Move(color, point))
+            else:
+                self._info.note(f"after move {len(self.moves)}: {error}; it was left out")
+            return
+        self.moves.append(Move(color, point))
+        if point == PASS and not values.is_usual_pass(text, width=self.width, height=self.height):
+            self._info.note(f"move {len(self.moves)}: point {shown(text)} is beyond the board and was read as a pass")
 
     def _add_setup(self, node: TextNode) -> None:
         black, white, emptied = (self._points(node.texts(name), name) for name in _STONES)

@@ -58,6 +58,11 @@ _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF
 _UNMARKED: Final = {"utf-16-le": re.compile(rb"(?:\s\0)*\(\0"), "utf-16-be": re.compile(rb"(?:\0\s)*\0\(")}
 """How records in UTF-16 without a byte order mark begin."""
 
+_SAMPLE: Final = 1_000
+_LEAST_ZEROS: Final = 0.3
+_MOST_ZEROS: Final = 0.05
+"""Shares of zeros in the first and in the second bytes of such a record, within its first bytes."""
+
 _SINGLE_BYTE: Final = ("iso8859", "koi8", "cp125", "cp4", "cp8", "mac", "tis")
 """Beginnings of the names of encodings in which any bytes are text, so that being valid proves nothing."""
 
@@ -172,7 +177,14 @@ def utf_16(data: bytes) -> str | None:
     marks = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
     if data[:2] in marks:
         return marks[data[:2]]
-    return next((encoding for encoding, beginning in _UNMARKED.items() if beginning.match(data)), None)
+    for encoding, beginning in _UNMARKED.items():
+        if beginning.match(data):
+            return encoding
+    # Behind other text it shows by the zeros in half of the bytes.
+    zeros = [data[start:_SAMPLE:2].count(0) / (min(len(data), _SAMPLE) // 2 or 1) for start in (0, 1)]
+    if max(zeros) > _LEAST_ZEROS and min(zeros) < _MOST_ZEROS:
+        return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    return None
 
 
 def _is_certainly_utf_8(data: bytes, declared: str) -> bool:

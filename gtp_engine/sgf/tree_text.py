@@ -46,6 +46,13 @@ _NUMBER_NAMES: Final = "BL BM CA DO FF FG GM HA IT MN PL PM ST SZ TE TM WL"
 _PLAIN: Final = frozenset(f"{_POINT_NAMES} {_NUMBER_NAMES}".split())
 """Properties whose values have no brackets."""
 
+_LOST_BRACKET: Final = re.compile(r"\[?[^\[\];()]{0,30}?(?=\s*(?:[;()]|(?<![A-Za-z])[A-Z]{1,2}\s*\[))")
+"""A value without brackets whose end is missing: `B[ee;W[cc]`."""
+_MOVE_AT_END: Final = re.compile(r"\s*;\s{0,20}[BW]\[[A-Za-z]{0,2}\Z")
+_INFO_AT_END: Final = re.compile(r"(?<=.)\s+(?:SZ|KM|HA|RU|PB|PW|BR|WR|RE|DT)\[[^\[]{0,200}\Z")
+"""What a text ends with whose own end is missing: a move, or a property of the game."""
+_INFO_NAMES: Final = frozenset(["AP", "BR", "DT", "EV", "GN", "PB", "PC", "PW", "RE", "RO", "RU", "SO", "US", "WR"])
+
 _LOOK_AHEAD: Final = 20_000
 """Characters of a text in which its end is sought behind brackets."""
 
@@ -71,6 +78,9 @@ _SMALL_NAMES: Final = frozenset(["ab", "aw", "ae", "pl", "sz", "km", "ha", "ru",
 
 RESIGNATIONS: Final = {"B resigns": "W+R", "W resigns": "B+R"}
 """Names of values that are no moves, though written as B or W, and the results that they mean."""
+_SHORT: Final = re.compile(r"\s*(?:[A-Za-z]{2}\s*)?")
+_ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
+"""Values of moves: of those with small names, and of those that are no passes."""
 _RESIGNS: Final = re.compile(r"\s*(?:resign(?:s|ed|ation)?|投了|认输|認輸)\s*", re.IGNORECASE)
 
 _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
@@ -124,6 +134,11 @@ class TextNode:
     def moves(self) -> int:
         """The number of moves in it; programs write more than one."""
         return sum(chunk.name in ("B", "W") for chunk in self.chunks)
+
+    def move_texts(self) -> list[tuple[str, str]]:
+        """Return the names, "B" or "W", and values of its moves in their order, each on one line."""
+        moves = (chunk for chunk in self.chunks if chunk.name in ("B", "W"))
+        return [(chunk.name, _ESCAPE.sub(_on_one_line, chunk.value)) for chunk in moves]
 
     def texts(self, name: str) -> list[str]:
         """Return the values of a property without escapes, each on one line; empty if the node has none."""
@@ -211,6 +226,7 @@ class GameText(Generic[N]):
         self._failures = 0
         self.end: Final = self._read()
         self._take_moves_in_small_letters()
+        self._leave_out_moves_written_twice()
         self.has_end: Final = not self._open
         if not any(node.chunks for node in self.nodes) and (self._open or self.notes):
             what = "unexpected end of SGF data" if self._open else "no property has a value"
@@ -252,8 +268,9 @@ class GameText(Generic[N]):
                     place = self._name_begin if self._name and not self._has_value else place
                     self._name = ""
                     break
-                self._add_value(token.end(), end)
-                place = end + 1
+                lost_end = self._lost_end(token.end(), end)
+                place = end + 1 if lost_end is None else self._behind_lost_end(lost_end)
+                self._add_value(token.end(), end if lost_end is None else lost_end, place)
             else:
                 self._end_property()
                 place = token.end()
@@ -319,23 +336,42 @@ class GameText(Generic[N]):
         return written.upper() if self._is_lower_case or written in _SMALL_NAMES else written
 
     def _take_moves_in_small_letters(self) -> None:
-        """Let `b` and `w` be moves in a record that begins with them."""
+        """Let `b` and `w` be moves in a record that begins with them, and in nodes that have no other move."""
         names = (chunk.name for node in self.nodes for chunk in node.chunks if chunk.name in ("B", "W", "b", "w"))
-        if next(names, "B").isupper():
-            return
-        self._note("moves have small letters as names")
+        are_usual = next(names, "B").islower()
         for node in self.nodes:
-            node.chunks = [
-                chunk._replace(name=chunk.name.upper()) if chunk.name in ("b", "w") else chunk for chunk in node.chunks
-            ]
+            small = [chunk for chunk in node.chunks if chunk.name in ("b", "w")]
+            if small and (are_usual or (not node.moves and _SHORT.fullmatch(small[0].value))):
+                self._note("moves have small letters as names")
+                node.chunks = [
+                    chunk._replace(name=chunk.name.upper()) if chunk.name in ("b", "w") else chunk
+                    for chunk in node.chunks
+                ]
+
+    def _leave_out_moves_written_twice(self) -> None:
+        """Let a move count once that is written twice, one after the other: it could not be played."""
+        lasts: dict[N, tuple[str, str]] = {}
+        for node in self.nodes:
+            last = ("", "") if node.parent is None else lasts[node.parent]
+            chunks = []
+            for chunk in node.chunks:
+                if chunk.name in ("B", "W"):
+                    before, last = last, (chunk.name, chunk.value.strip())
+                    if before == last and _ON_BOARDS.fullmatch(chunk.value):
+                        self._note("a move that is written twice counts once")
+                        chunk = chunk._replace(name=f"{chunk.name} again")
+                elif chunk.name in ("AB", "AW", "AE"):
+                    last = ("", "")
+                chunks.append(chunk)
+            node.chunks, lasts[node] = chunks, last
 
     def _end_property(self) -> None:
         if self._name and not self._has_value:
             self._note("a property without a value was left out")
         self._name, self._has_value = "", False
 
-    def _add_value(self, start: int, end: int) -> None:
-        """Add the value between two places to the property that was named last."""
+    def _add_value(self, start: int, end: int, behind: int) -> None:
+        """Add the value between two places to the property that was named last; its node goes on `behind` it."""
         if not self._name or (self._has_begun and not self._takes_properties):
             self._note("a value that belongs to no property was left out")
             return
@@ -348,8 +384,8 @@ class GameText(Generic[N]):
         if name in ("B", "W") and _RESIGNS.fullmatch(value):
             self._note("a resignation in the place of a move is none")
             name = f"{name} resigns"
-        node.chunks.append(Chunk(name, self._taken(end + 1), value))
-        node.end = end + 1
+        node.chunks.append(Chunk(name, self._taken(behind), value))
+        node.end = behind
         self._has_value = True
 
     def _value_end(self, start: int) -> int | None:
@@ -378,6 +414,26 @@ class GameText(Generic[N]):
             later = self._bracket(later + 1)
         self._failures += 1
         return end
+
+    def _lost_end(self, start: int, end: int) -> int | None:
+        """Return where a value ends that has lost its bracket, so that `end` is that of a later value; else None."""
+        text = self.text
+        if self._name in _PLAIN:
+            found = _LOST_BRACKET.match(text, start, end) if text.find("[", start + 1, end) >= 0 else None
+            place = None if found is None or found.end() == start else found.end()
+        else:
+            found = _MOVE_AT_END.search(text, max(start, end - 60), end)
+            if found is None and self._name in _INFO_NAMES:
+                found = _INFO_AT_END.search(text, start, min(end, start + 500))
+            place = None if found is None else found.start()
+        if place is not None:
+            self._note("the bracket that ends a value is missing")
+        return place
+
+    def _behind_lost_end(self, place: int) -> int:
+        """Return where the text goes on: behind a parenthesis that stands for the bracket."""
+        found = re.compile(r"\s*\)(?=\s*;)").match(self.text, place)
+        return place if found is None else found.end()
 
     def _end_behind_backslash(self, start: int, end: int | None) -> int | None:
         """Return the first bracket with a backslash that closes none in the text, but ends a value by what follows it.

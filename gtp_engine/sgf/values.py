@@ -5,6 +5,7 @@ vertex A19.  All text here is already decoded and without SGF's escapes.
 """
 
 import contextlib
+import html
 import math
 import re
 import unicodedata
@@ -31,9 +32,12 @@ _VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
 
 _PASSES: Final = frozenset({"", "``", "zz", "pass", "none", "null", "tenuki"})
 """Values that are passes on every board: SGF's, and those of some programs, in small letters."""
+_POINT: Final = re.compile(r"[A-Za-z]{2}")
+_QUOTES: Final = "\"'\u201c\u201d\u2018\u2019\u201e«»「」"
 _NO_POINT: Final = re.compile(r"[-.@*]{1,4}")
 """Signs that stand for no point."""
 
+_ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,7});")
 _CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"} | {0x2212: "-", 0x2013: "-"}
 """Other digits and signs; two dashes are minus signs, too."""
@@ -165,26 +169,48 @@ def format_size(width: int, height: int) -> str:
 
 
 def parse_move_point(text: str, *, width: int, height: int) -> int:
-    """Return the point of a B or W value; PASS for an empty value and for "tt" outside the board.
+    """Return the point of a B or W value; PASS for `is_usual_pass`, and for others that are beyond a corner.
 
-    So are points one beyond a corner of the board, which some programs write (LizzieYzy "jj" on 9x9), and `_PASSES`.
     Raises SgfError.
     """
-    text = "".join(_bare(text).split())  # some programs break lines anywhere
-    beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
-    word = text.lower().rstrip(".")
-    if (
-        word in (*_PASSES, beyond)
-        or _NO_POINT.fullmatch(text)
-        or (text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE)
+    if is_usual_pass(text, width=width, height=height):
+        return PASS
+    text = _without_blanks(text)
+    if _POINT.fullmatch(text) and all(
+        ord(letter) - ord("a") >= size for letter, size in zip(text.lower(), (width, height), strict=True)
     ):
         return PASS
     return parse_point(text, width=width, height=height)
 
 
+def is_usual_pass(text: str, *, width: int, height: int) -> bool:
+    """Return whether a B or W value is a pass as programs write it: empty, or "tt" outside the board.
+
+    So are points one beyond a corner of the board, which some programs write (LizzieYzy "jj" on 9x9), and `_PASSES`.
+    """
+    text = _without_blanks(text)
+    beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
+    is_tt = text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE
+    return text.lower().rstrip(".") in (*_PASSES, beyond) or is_tt or _NO_POINT.fullmatch(text) is not None
+
+
+def _without_blanks(text: str) -> str:
+    """Return the value of a move as it is meant: some programs break lines anywhere, or double the bracket."""
+    return "".join(_bare(text).replace("\0", "").split()).removeprefix("[")
+
+
+def unescaped(text: str) -> str:
+    """Return text with the characters that entities of a page stand for: some sites save names so.
+
+    >>> unescaped("O&#39;Brien &amp; Co"), unescaped("A&B;")
+    ("O'Brien & Co", 'A&B;')
+    """
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+
+
 def _bare(text: str) -> str:
     """Return a value without blanks and quotation marks around it."""
-    return text.strip().strip("\"'").strip()
+    return text.strip().strip(_QUOTES).strip()
 
 
 def parse_point(text: str, *, width: int, height: int) -> int:

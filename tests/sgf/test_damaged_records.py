@@ -69,8 +69,10 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
         ("(;SZ[9]KM[6.5];KM[7]B[ee])", 1, "KM is given several times: '6.5' counts, '7' does not"),
         ("(;SZ[9]SZ[13];B[ee])", 1, "SZ is given several times: '9' counts, '13' does not"),
         ("(;SZ[9]RU[AGA][Japanese];B[ee])", 1, "RU is given several times: 'AGA' counts, 'Japanese' does not"),
-        ("(;SZ[9];B[ee];W[kk];B[cc])", 1, "move 2: point 'kk': expected two letters from aa to ii on 9x9; "
+        ("(;SZ[9];B[ee];W[ka];B[cc])", 1, "move 2: point 'ka': expected two letters from aa to ii on 9x9; "
          "what follows was left out"),
+        ("(;SZ[9];B[ee];W[kk];B[cc])", 3, "move 2: point 'kk' is beyond the board and was read as a pass"),
+        ("(;SZ[19];B[pd];W[uu];B[dp])", 3, "move 2: point 'uu' is beyond the board and was read as a pass"),
     ],
 )  # fmt: skip
 def test_what_can_be_read_is_read(text: str, moves: int, note: str) -> None:
@@ -119,6 +121,50 @@ def test_moves_with_small_letters_count_where_there_are_no_others() -> None:
 def test_names_may_be_plain_words(text: str) -> None:
     record = parse(f"(;{text})")
     assert (record.width, record.komi, record.moves) == (9, 5.5, (Move(BLACK, at("E5", 9)),))
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        *(("B[ee;W[cc];B[gg]", "the bracket that ends a value is missing"),),
+        *((f"{text};W[cc];B[gg]", "the bracket that ends a value is missing") for text in ("B[ee)", "B[ee]C[good")),
+        *((f"B[ee]{text}W[cc]{text}B[gg]", "moves 1 to 3 are in one node: each of them counts") for text in ("\n", "")),
+        *((f"B[ee]{text};W[cc];B[gg]", "a move that is written twice counts once") for text in (";B[ee]", "B[ee]")),
+        *((text, "moves have small letters as names") for text in ("B[ee];w[cc];b[gg]", "b[ee];w[cc];b[gg]")),
+        *((text, "") for text in ("B[[ee];W[cc];B[gg]", "B[\u201cee\u201d];W[cc];B[gg]", "B[e\0e];W[cc\0];B[gg]")),
+    ],
+)  # fmt: skip
+def test_moves_beside_slips_of_the_pen_count_in_their_order(text: str, note: str) -> None:
+    """The move in such a value was lost, what followed it was another game or no game, or moves changed places."""
+    data = f"(;GM[1]SZ[9];{text})".encode()
+    record = parse_sgf(data)
+    assert [at(vertex, 9) for vertex in ("E5", "C7", "G3")] == [move.point for move in record.moves]
+    assert [move.color for move in record.moves] == [BLACK, WHITE, BLACK]
+    assert record.notes == ((note,) if note else ())
+    tree = GameTree(data)
+    assert tree.to_bytes() == data
+    assert [len(tree.main_line()[-1].game().moves), tree.main_line()[-1].move_number] == [3, 3]
+
+
+def test_values_of_the_game_whose_bracket_is_missing() -> None:
+    record = parse("(;GM[1]PB[Ann PW[Bob]KM[6.5PB[x]SZ[9;B[ee];W[cc])")
+    assert (record.black_name, record.white_name, record.komi, record.width, len(record.moves)) == (
+        "Ann",
+        "Bob",
+        6.5,
+        9,
+        2,
+    )
+    assert parse("(;SZ[9]C[written (;B[aa\\];W[bb\\])];B[ee])").notes == ()
+
+
+def test_passes_that_are_written_twice_are_two() -> None:
+    assert len(parse("(;SZ[9];B[];B[];W[tt];W[tt])").moves) == 4
+
+
+def test_entities_in_names_are_decoded() -> None:
+    record = parse("(;SZ[9]PB[O&#39;Brien &amp; Co]PW[&#26607;&#27905;]KM[6&frac12;];B[ee])")
+    assert (record.black_name, record.white_name, record.komi) == ("O'Brien & Co", "柯洁", 6.5)
 
 
 def test_texts_with_brackets_are_kept() -> None:
@@ -230,7 +276,7 @@ def test_stones_without_a_liberty_are_not_set_up(text: str, note: str, stones: s
     ("text", "is_cut"),
     [
         *(("(;SZ[9]RE[B+R];B[ee];W[c", True), ("(;SZ[9]RE[B+R];B[ee];W[cc]", False)),
-        *(("(;SZ[9];B[ee];W[kk];B[cc])", True), ("(;SZ[9];B[ee](;W[cc])(;W[d", False)),
+        *(("(;SZ[9];B[ee];W[ka];B[cc])", True), ("(;SZ[9];B[ee](;W[cc])(;W[d", False)),
     ],
 )
 def test_a_record_knows_whether_moves_are_missing(text: str, is_cut: bool) -> None:

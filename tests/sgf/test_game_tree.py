@@ -180,13 +180,13 @@ def test_a_tree_of_a_game() -> None:
 
 
 def test_a_node_whose_position_cannot_be_reached() -> None:
-    tree = GameTree("(;SZ[9];B[ee];W[ee];B[cc](;W[kk])(;W[dd]))")
+    tree = GameTree("(;SZ[9];B[ee];W[ee];B[cc](;W[ka])(;W[dd]))")
     assert len(tree.main_line()[1].game().moves) == 1
     with pytest.raises(SgfError, match=r"move 2 \(white\): illegal move: E5 is occupied"):
         tree.main_line()[2].game()
-    other = GameTree("(;SZ[9];B[ee];W[kk];B[cc])").main_line()
+    other = GameTree("(;SZ[9];B[ee];W[ka];B[cc])").main_line()
     assert other[2].move is None
-    with pytest.raises(SgfError, match="move 2: point 'kk'"):
+    with pytest.raises(SgfError, match="move 2: point 'ka'"):
         other[3].game()
 
 

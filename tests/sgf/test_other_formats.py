@@ -1,4 +1,4 @@
-"""Records in GIB and NGF, as Tygem and Cyberoro write them; other kinds are refused by their names."""
+"""Records in GIB, NGF and UGF, as Tygem, Cyberoro and Pandanet write them; other kinds are refused by their names."""
 
 import contextlib
 from urllib.parse import quote
@@ -49,6 +49,27 @@ PMADBAAAA
 """
 
 
+UGF = """[Header]
+Ver=UGF3,200
+Lang=SJIS
+Title=第1期,例題戦,
+Place=PANDA-NET
+Date=2019/03/08,22:09:00,2019/03/09,07:16:59
+Rule=JPN
+Size=19
+Hdcp=0,6.50
+Winner=B,C
+CoordinateType=IGS
+PlayerB=佐藤,7d,,
+PlayerW=鈴木,8d?,,
+[Data]
+PP,B1,1,0
+DD,W1,2,15
+YA,B1,3,0
+AA,W1,4,0
+[ReviewNode]
+NODE,1,0,0,0
+"""
 RECORD = "(;GM[1]SZ[9]PB[柯洁];B[ee](;W[cc])(;W[gg]))"
 
 
@@ -128,10 +149,75 @@ def test_a_handicap_in_ngf() -> None:
     assert (record.handicap, stones, record.komi, record.moves[0].color) == (3, {"D4", "Q16", "Q4"}, 0.0, WHITE)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\n\r"])
+@pytest.mark.parametrize(("text", "encoding"), [(GIB, "cp949"), (NGF, "cp932"), (UGF, "cp932"), ("\n" + NGF, "utf-8")])
+def test_line_ends(text: str, encoding: str, end: str) -> None:
+    """NGF with the line ends of old Macs was no record."""
+    assert vertices(text.replace("\n", end).encode(encoding)) == vertices(text.encode())
+    assert len(vertices(text.encode())) >= 3
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp932"])
+def test_ugf(encoding: str) -> None:
+    data = UGF.encode(encoding)
+    record = parse_sgf(data)
+    assert vertices(data) == ["B Q16", "W D4", "B pass", "W A1"]
+    assert (record.black_name, record.black_rank, record.white_name, record.white_rank) == ("佐藤", "7d", "鈴木", "8d?")
+    assert (record.komi, record.result, record.date, record.width) == (6.5, "B+R", "2019-03-08", 19)
+    assert record.rules is not None and record.rules.preset_name() == "japanese"
+    assert GameTree(data).root.get("EV") == ["第1期, 例題戦"]
+
+
+@pytest.mark.parametrize(
+    ("winner", "result"),
+    [("W,2.50", "W+2.50"), ("W,T", "W+T"), ("D,", None), ("N1,E", None), ("", None), ("B,F", "B+F")],
+)
+def test_results_of_ugf(winner: str, result: str | None) -> None:
+    assert parse_sgf(UGF.replace("Winner=B,C", f"Winner={winner}").encode()).result == result
+
+
+def test_a_handicap_in_ugf_and_coordinates_from_above() -> None:
+    text = UGF.replace("Hdcp=0,6.50", "Hdcp=2,0.50").replace("PP,B1,1,0", "PD,B1,0,0\nDP,B1,0,0").replace("IGS", "JPN")
+    record = parse_sgf(text.encode())
+    stones = {format_vertex(stone.point, width=19, height=19) for stone in record.setup_stones}
+    assert (record.handicap, stones, record.komi) == (2, {"Q16", "D4"}, 0.5)
+    assert vertices(text.encode()) == ["W D16", "B pass", "W A19"]
+
+
+def test_ngf_with_marks_before_its_lines() -> None:
+    head = ["title", "朴承华 初段", "李载雄 五段", "", "", "2006-9-5", "19", "0", "0", "6", "2"]
+    data = "".join(f"GI{line}\n" for line in head).encode("gb18030") + b"PMABBQEEQ\nPMACWEQQE\n"
+    record = parse_sgf(data)
+    assert vertices(data) == ["B Q16", "W D4"]
+    assert (record.white_name, record.komi, record.date) == ("朴承华", 6.5, "2006-09-05")
+
+
+def test_gib_without_its_head() -> None:
+    assert (
+        vertices(GIB[GIB.index("INI") :].encode())
+        == vertices(GIB[GIB.index("\\GS") :].encode())
+        == vertices(GIB.encode())
+    )
+
+
+@pytest.mark.parametrize("text", [
+    "&#40;;GM&#91;1&#93;SZ&#91;9&#93;PB&#91;柯洁&#93;;B&#91;ee&#93;&#40;;W&#91;cc&#93;&#41;&#41;",
+    "<pre>(&#59;GM&lsqb;1&rsqb;SZ&lsqb;9&rsqb;PB&lsqb;&#26607;&#27905;&rsqb;;B&lsqb;ee&rsqb;;W&lsqb;cc&rsqb;)</pre>",
+])  # fmt: skip
+def test_records_in_entities(text: str) -> None:
+    """They were refused, or a page of a browser."""
+    record = parse_sgf(text.encode())
+    assert (record.width, record.black_name, len(record.moves), record.notes) == (9, "柯洁", 2, ())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_characters_behind_other_text(encoding: str) -> None:
+    assert parse_sgf(f"A game: {RECORD}".encode(encoding)).black_name == "柯洁"
+
+
 @pytest.mark.parametrize(
     ("data", "name"),
     [
-        (b"[Header]\nTitle=x\n", "a record in UGF"),
         (b"<?xml version='1.0'?><Go>", "an XML file"),
         (b'{"moves": []}', "a JSON file"),
         (b"PK\x03\x04", "an archive"),
@@ -140,7 +226,7 @@ def test_a_handicap_in_ngf() -> None:
     ],
 )
 def test_other_kinds_are_refused_by_name(data: bytes, name: str) -> None:
-    with pytest.raises(SgfError, match=f"^{name}.*: expected SGF, GIB or NGF"):
+    with pytest.raises(SgfError, match=f"^{name}.*: expected SGF, GIB, NGF or UGF"):
         GameTree(data)
 
 
@@ -193,5 +279,5 @@ def test_records_in_other_wraps(data: bytes) -> None:
 
 
 def test_a_json_file_is_named() -> None:
-    with pytest.raises(SgfError, match="a JSON file: expected SGF, GIB or NGF"):
+    with pytest.raises(SgfError, match="a JSON file: expected SGF, GIB, NGF or UGF"):
         parse_sgf(b'{"moves": []}')

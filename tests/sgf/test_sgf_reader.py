@@ -296,7 +296,7 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ("[Header]\nSize=19", "a record in UGF: expected SGF"),
         (
             "\n<?xml version='1.0'?><Go></Go>",
-            "an XML file, such as a record of Jago: expected SGF, GIB or NGF; convert it first",
+            "an XML file, such as a record of Jago: expected SGF, GIB, NGF or UGF; convert it first",
         ),
         ("<!DOCTYPE html><script>for (;;) {}</script>", "a page of a browser: expected SGF"),
         ('{"moves": [[1, 2]]}', "a JSON file: expected SGF"),

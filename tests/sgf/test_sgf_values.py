@@ -100,7 +100,7 @@ def test_tt_is_a_point_of_larger_boards_and_a_pass_where_it_would_be_outside() -
     assert parse_move_point("tt", width=25, height=9) == PASS
 
 
-@pytest.mark.parametrize("text", ["a", "aaa", "İa", "at", "ta", "yy", "a0", "I5", "a20", "a:b", "éa", "passed"])
+@pytest.mark.parametrize("text", ["a", "aaa", "İa", "at", "ta", "a0", "I5", "a20", "a:b", "éa", "passed"])
 def test_wrong_points(text: str) -> None:
     with pytest.raises(SgfError, match="expected two letters from aa to ss on 19x19"):
         parse_move_point(text, width=19, height=19)
