@@ -3,7 +3,7 @@
     sgf_games                    the games of a folder of SGF files
     number_of, is_held_out       which games are held out of training, by a hash of their numbers: independent of their
                                  order and of each other
-    turned_boards, turned_points   arrays of whole groups of positions, rotated and mirrored (`nn.symmetry`)
+    turned_boards                arrays of whole groups of positions, rotated and mirrored (`nn.symmetry`)
 
 H rows, W columns, A = H·W points.
 """
@@ -105,10 +105,3 @@ def turned_boards(boards: NDArray[Any], symmetry: int) -> NDArray[Any]:
     if symmetry & MIRROR_COLUMNS:
         boards = boards[..., ::-1]
     return boards.swapaxes(-1, -2) if symmetry & TRANSPOSE else boards
-
-
-def turned_points(points: NDArray[Any], width: int, height: int, symmetry: int) -> NDArray[Any]:
-    """Return `points` [N, A + k] with A values of the board's points, row by row, in `symmetry`; the rest stays."""
-    area = width * height
-    boards = turned_boards(points[:, :area].reshape(-1, height, width), symmetry)
-    return np.concatenate([boards.reshape(len(points), area), points[:, area:]], axis=1)

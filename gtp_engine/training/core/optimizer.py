@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.training.core.devices import Machine, ParallelThreads
-from gtp_engine.training.nets.layers import NormLayer
+from gtp_engine.training.nets.layers import norms_of
 
 _BETAS: Final = (0.9, 0.99)
 """Adam's averages: the second covers 100 steps, because the learning rate changes all the time."""
@@ -82,7 +82,7 @@ class ParallelGradients(Generic[Module, Positions]):
         self._figures = figures
         self._parameters = trained(module)
         self._copies = [_sharing_copy(module) for _ in range(threads)] if threads > 1 else [module]
-        self._counts = any(norm.counts for norm in _norms(module))
+        self._counts = any(norm.counts for norm in norms_of(module))
         self._threads = ParallelThreads(machine, threads)
 
     def __enter__(self) -> Self:
@@ -97,7 +97,7 @@ class ParallelGradients(Generic[Module, Positions]):
         """Have norms take their statistics from batches, or leave them as they are."""
         if counts != self._counts:
             for module in (self._module, *self._copies):
-                for norm in _norms(module):
+                for norm in norms_of(module):
                     norm.counts = counts
             self._counts = counts
 
@@ -131,10 +131,6 @@ class ParallelGradients(Generic[Module, Positions]):
 def trained(module: nn.Module) -> list[nn.Parameter]:
     """Return the parameters of a module that are not frozen."""
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
-
-
-def _norms(module: nn.Module) -> list[NormLayer]:
-    return [layer for layer in module.modules() if isinstance(layer, NormLayer)]
 
 
 def _sharing_copy(module: Module) -> Module:

@@ -12,7 +12,7 @@ small network faster than processor cores unpack its samples.
 
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -220,8 +220,7 @@ class ShardGroups:
 
     def _count(self) -> None:
         """Count the positions in the folder."""
-        counts = count_positions(self._folder)
-        self._counts = {board: n for board, n in counts.items() if not self._shares or board in self._shares}
+        self._counts = dict(count_positions(self._folder, self._shares))
         if not self._counts:
             raise no_shards(self._folder, self._shares)
 
@@ -322,10 +321,8 @@ def _load(
     folder: Path, device: torch.device, shares: Mapping[BoardSides, float]
 ) -> dict[BoardSides, dict[str, Tensor]]:
     """Return the arrays of all shards in a folder, joined, by board and name."""
-    paths = [path for path in shard_paths(folder) if not shares or parse_name(path)[:2] in shares]
-    counts: Counter[BoardSides] = Counter()
-    for path in paths:
-        counts[parse_name(path)[:2]] += shard_length(path)
+    counts = count_positions(folder, shares)
+    paths = [path for path in shard_paths(folder) if parse_name(path)[:2] in counts]
     joined: dict[BoardSides, dict[str, Tensor]] = {board: {} for board in counts}
     filled: Counter[BoardSides] = Counter()
     with ThreadPoolExecutor(_READERS) as pool:
@@ -388,11 +385,16 @@ def _cells(width: int, height: int, symmetry: int, device: torch.device) -> Tens
     return torch.from_numpy(np.append(numbers, width * height)).to(device)
 
 
-def count_positions(folder: Path) -> Counter[BoardSides]:
-    """Return the number of positions of each board size in a folder of shards; raises ShardError."""
+def count_positions(folder: Path, boards: Collection[BoardSides] = ()) -> Counter[BoardSides]:
+    """Return the number of positions of each of these boards, of all where none are named, in a folder of shards.
+
+    Raises ShardError.
+    """
     counts: Counter[BoardSides] = Counter()
     for path in shard_paths(folder):
-        counts[parse_name(path)[:2]] += shard_length(path)
+        board = parse_name(path)[:2]
+        if not boards or board in boards:
+            counts[board] += shard_length(path)
     return counts
 
 

@@ -40,40 +40,31 @@ from gtp_engine.training.distillation.labelled_games import (
 )
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
+    HELD_OUT_POSITIONS,
+    SHARD_POSITIONS,
     TRAIN,
     BoardSides,
     Samples,
     ShardError,
     ShardMeta,
-    ShardName,
-    join,
+    ShardWriter,
     parse_name,
     read_shard,
     shard_paths,
-    write_shard,
 )
 from gtp_engine.training.distillation.workers import (
     Makers,
     OnnxTeacher,
     PlayingNetwork,
     Teacher,
-    TeacherMaker,
     blocks_of_workers,
     job_of,
     pooled_blocks,
 )
 
-SHARD_POSITIONS: Final = 8192
-"""Positions of a shard: 3 to 6 MB on 19×19, so that a reader can hold several."""
-HELD_OUT_POSITIONS: Final = 1024
-"""Positions of a shard that is held out: few, so that validation can begin early."""
-BUFFER_SHARDS: Final = 2
-"""A shard is drawn from the samples of this many, so that it has samples of more games than run at a time."""
-
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
 """Keys collected in a set before they are sorted into the array, so that sorting takes little of the time."""
-_SplitBoard = tuple[str, BoardSides]
 
 
 class SeenKeys:
@@ -135,14 +126,16 @@ class DataFolder:
         self.kept: Final[Counter[BoardSides]] = Counter()
         self.teachers: Final[dict[str, str]] = {}
         self.duplicates = 0
-        self._folder: Final = folder
-        self._teacher: Final = teacher
-        self._settings: Final = settings
+        self._held_out: Final = settings.held_out
         self._seen: Final = SeenKeys()
-        self._numbers: Final[Counter[_SplitBoard]] = Counter()
-        self._waiting: Final[dict[_SplitBoard, list[Samples]]] = {}
-        self.seed: Final = max(least_seed, self._read() + 1)
-        self._rng: Final = np.random.default_rng(self.seed)
+        self.seed: Final = max(least_seed, self._read(folder) + 1)
+        self._writer: Final = ShardWriter(
+            folder,
+            np.random.default_rng(self.seed),
+            lambda board: ShardMeta(*board, teacher.name, teacher.source_sha256, teacher.license, self.seed),
+            {TRAIN: settings.shard_positions, HELD_OUT: settings.held_out_positions},
+            compressed=settings.compressed,
+        )
 
     @property
     def positions(self) -> int:
@@ -154,59 +147,29 @@ class DataFolder:
         samples = block.samples.take(self._seen.add(input_keys(block.samples)))
         self.duplicates += block.samples.count - samples.count
         self.kept[block.board] += samples.count
-        for split, chosen in self._split(samples).items():
-            place = (split, block.board)
-            self._waiting.setdefault(place, []).append(chosen)
-            if self._waiting_at(place) >= BUFFER_SHARDS * self._shard_positions(split):
-                self._write_one(place)
+        held_out = is_held_out(samples.game, self._held_out)
+        for split, chosen in ((TRAIN, samples.take(~held_out)), (HELD_OUT, samples.take(held_out))):
+            if chosen.count:
+                self._writer.add(split, block.board, chosen)
         return samples.count
 
     def close(self) -> None:
         """Write all samples that wait for a full shard."""
-        for place in self._waiting:
-            while self._waiting_at(place):
-                self._write_one(place)
+        self._writer.close()
 
-    def _read(self) -> int:
+    def _read(self, folder: Path) -> int:
         """Read the shards in the folder; return the highest seed among them, or −1."""
         seeds = [-1]
-        for split in (TRAIN, HELD_OUT):
-            folder = self._folder / split
-            with writing(folder, ShardError, "shards to"):
-                folder.mkdir(parents=True, exist_ok=True)
-            for path in shard_paths(folder):
+        for part in (folder / TRAIN, folder / HELD_OUT):
+            with writing(part, ShardError, "shards to"):
+                part.mkdir(parents=True, exist_ok=True)
+            for path in shard_paths(part):
                 samples, meta = read_shard(path)
                 self._seen.add(input_keys(samples))
                 self.kept[meta.width, meta.height] += samples.count
                 self.teachers[meta.teacher_sha256] = meta.teacher
                 seeds.append(parse_name(path).seed)
         return max(seeds)
-
-    def _split(self, samples: Samples) -> dict[str, Samples]:
-        """Return the samples that go to each of the two folders."""
-        held_out = is_held_out(samples.game, self._settings.held_out)
-        split = {TRAIN: samples.take(~held_out), HELD_OUT: samples.take(held_out)}
-        return {name: part for name, part in split.items() if part.count}
-
-    def _shard_positions(self, split: str) -> int:
-        return self._settings.shard_positions if split == TRAIN else self._settings.held_out_positions
-
-    def _waiting_at(self, place: _SplitBoard) -> int:
-        return sum(part.count for part in self._waiting[place])
-
-    def _write_one(self, place: _SplitBoard) -> None:
-        """Write a shard of some of the waiting samples, drawn at random."""
-        split, (width, height) = place
-        samples = join(self._waiting[place])
-        order = self._rng.permutation(samples.count)
-        chosen, rest = np.split(order, [self._shard_positions(split)])
-        name = ShardName(width, height, self.seed, self._numbers[place])
-        teacher = self._teacher
-        meta = ShardMeta(width, height, teacher.name, teacher.source_sha256, teacher.license, self.seed)
-        path = self._folder / split / str(name)
-        write_shard(path, samples.take(chosen), meta, compressed=self._settings.compressed)
-        self._numbers[place] += 1
-        self._waiting[place] = [samples.take(rest)]
 
 
 # The run
@@ -360,7 +323,7 @@ def _blocks(
         parse_sizes(settings.sizes), seed, settings.batch, temperatures, planner, settings.player_share
     )
     player = None if settings.player is None else _teacher(Path(settings.player), settings, looks=1)
-    makers = _makers(teacher, player, settings)
+    makers = Makers(teacher, None if player is None else PlayingNetwork(player, settings.visits, settings.seed))
     if settings.ray is not None:
         files = [each.path for each in (teacher, player) if each is not None]
         job = job_of([makers], games, files=files, threads=settings.threads)
@@ -369,10 +332,6 @@ def _blocks(
     else:
         with blocks_of_workers(makers, games, settings.workers or 1, log) as blocks:
             yield blocks
-
-
-def _makers(teacher: TeacherMaker, player: TeacherMaker | None, settings: GenerateSettings) -> Makers:
-    return Makers(teacher, None if player is None else PlayingNetwork(player, settings.visits, settings.seed))
 
 
 def _take(folder: DataFolder, block: LabelledBlock, tally: Tally) -> None:

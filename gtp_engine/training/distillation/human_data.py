@@ -18,8 +18,9 @@ import gzip
 import json
 import lzma
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,7 +43,6 @@ from gtp_engine.sgf.values import parse_komi, parse_move_point, parse_rank, pars
 from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
 from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
-from gtp_engine.training.distillation.generate import HELD_OUT_POSITIONS, SHARD_POSITIONS
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     PLAYER_GAME,
@@ -53,16 +53,12 @@ from gtp_engine.training.distillation.shards import (
     BoardSides,
     Samples,
     ShardMeta,
-    ShardName,
-    join,
+    ShardWriter,
     parse_name,
     read_shard,
     shard_paths,
-    write_shard,
 )
 
-SUFFIXES: Final = (".jsonl", ".jsonl.xz", ".jsonl.gz")
-"""Names of files in JSON Lines end so."""
 TEMPERATURES: Final = {rank: 0.8 + 0.034 * (rank - 1) for rank in range(1, DAN_RANKS + KYU_RANKS + 1)}
 """The temperature at which the policy of tengen-b10c128 predicts the moves of people of a rank best, by rank.
 
@@ -208,7 +204,8 @@ def fill_folder(
     held_out = [game for game in games if any(is_of_held_out[name] for name in game.players)]
     train = [game for game in games if not any(is_of_held_out[name] for name in game.players)]
     written: dict[str, int] = {}
-    with _ShardWriter(folder, settings.seed, rng) as writer:
+    maker_of = cache(_SampleMaker)
+    with closing(_writer(folder, settings.seed, rng)) as writer:
         for split, chosen, positions in (
             (HELD_OUT, held_out, settings.held_out_positions),
             (TRAIN, train, settings.positions),
@@ -223,7 +220,10 @@ def fill_folder(
                     if split == TRAIN or is_of_held_out[game.players[move.color - BLACK]]
                 ]
                 picked = rng.permutation(plies)[: settings.per_game]
-                count += writer.add(split, game, set(picked.tolist()))
+                board = (game.start.width, game.start.height)
+                samples = maker_of(board).samples(game, set(picked.tolist()))
+                writer.add(split, board, samples)
+                count += samples.count
                 progress(sum(written.values()) + count)
             written[split] = count
     return written
@@ -245,62 +245,13 @@ def _in_turns(games: Sequence[HumanGame], rng: np.random.Generator, count: int) 
                 yield groups[group][turn]
 
 
-class _ShardWriter:
-    """Encodes positions and writes them as shards of mixed games; a context manager, whose end writes what is left."""
-
-    def __init__(self, folder: Path, seed: int, rng: np.random.Generator) -> None:
-        self._folder = folder
-        self._seed = seed
-        self._rng = rng
-        self._makers: dict[BoardSides, _SampleMaker] = {}
-        self._waiting: dict[tuple[str, BoardSides], list[Samples]] = {}
-        self._numbers: dict[tuple[str, BoardSides], int] = {}
-        for split in (TRAIN, HELD_OUT):
-            (folder / split).mkdir(parents=True, exist_ok=True)
-            for path in shard_paths(folder / split):
-                self._seed = max(self._seed, parse_name(path).seed + 1)
-
-    def __enter__(self) -> "_ShardWriter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for place in self._waiting:
-            while self._count(place):
-                self._write(place)
-
-    def add(self, split: str, game: HumanGame, plies: set[int]) -> int:
-        """Add the positions of a game before some of its moves; return how many."""
-        board = (game.start.width, game.start.height)
-        if board not in self._makers:
-            self._makers[board] = _SampleMaker(board)
-        samples = self._makers[board].samples(game, plies)
-        self.put(split, board, samples)
-        return samples.count
-
-    def put(self, split: str, board: BoardSides, samples: Samples) -> None:
-        """Add samples."""
-        place = (split, board)
-        self._waiting.setdefault(place, []).append(samples)
-        if self._count(place) >= 2 * _shard_size(split):
-            self._write(place)
-
-    def _count(self, place: tuple[str, BoardSides]) -> int:
-        return sum(part.count for part in self._waiting[place])
-
-    def _write(self, place: tuple[str, BoardSides]) -> None:
-        """Write a shard of some of the waiting samples, drawn at random."""
-        split, board = place
-        samples = join(self._waiting[place])
-        chosen, rest = np.split(self._rng.permutation(samples.count), [_shard_size(split)])
-        number = self._numbers.get(place, 0)
-        self._numbers[place] = number + 1
-        meta = ShardMeta(*board, "people", "", "", self._seed)
-        write_shard(self._folder / split / str(ShardName(*board, self._seed, number)), samples.take(chosen), meta)
-        self._waiting[place] = [samples.take(rest)]
-
-
-def _shard_size(split: str) -> int:
-    return SHARD_POSITIONS if split == TRAIN else HELD_OUT_POSITIONS
+def _writer(folder: Path, seed: int, rng: np.random.Generator) -> ShardWriter:
+    """Return what writes shards of people's positions, with the first seed from `seed` on above those in the folder."""
+    for split in (TRAIN, HELD_OUT):
+        (folder / split).mkdir(parents=True, exist_ok=True)
+        for path in shard_paths(folder / split):
+            seed = max(seed, parse_name(path).seed + 1)
+    return ShardWriter(folder, rng, lambda board: ShardMeta(*board, "people", "", "", seed))
 
 
 class _SampleMaker:
@@ -386,12 +337,12 @@ def mix_in(labelled: Path, folder: Path, *, seed: int) -> int:
     """
     rng = np.random.default_rng(seed)
     count = 0
-    with _ShardWriter(folder, seed, rng) as writer:
+    with closing(_writer(folder, seed, rng)) as writer:
         for split in (TRAIN, HELD_OUT):
             for path in shard_paths(labelled / split):
                 samples, meta = read_shard(path)
                 ranks = rng.choice(list(TEMPERATURES), samples.count)
-                writer.put(split, (meta.width, meta.height), _as_people(samples, ranks))
+                writer.add(split, (meta.width, meta.height), _as_people(samples, ranks))
                 count += samples.count
     return count
 

@@ -1,4 +1,4 @@
-"""Shards: the files of labelled positions that training reads.
+"""Shards: the files of labelled positions that training reads, and what packs samples into them.
 
 A shard is a `.npz` of N positions on boards of one size (H rows, W columns, A = H·W points):
 
@@ -29,9 +29,11 @@ read as if the rest were unknown.
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -47,6 +49,13 @@ _OLD_FORMATS: Final = (1, 2)
 TRAIN: Final = "train"
 HELD_OUT: Final = "held-out"
 """Names of the two folders."""
+SHARD_POSITIONS: Final = 8192
+"""Positions of a shard: 3 to 6 MB on 19×19, so that a reader can hold several."""
+HELD_OUT_POSITIONS: Final = 1024
+"""Positions of a shard that is held out: few, so that validation can begin early."""
+SHARD_SIZES: Final[Mapping[str, int]] = MappingProxyType({TRAIN: SHARD_POSITIONS, HELD_OUT: HELD_OUT_POSITIONS})
+BUFFER_SHARDS: Final = 2
+"""A shard is drawn from the samples of this many, so that it has samples of more games than run at a time."""
 OWNERSHIP_UNIT: Final = 127
 """Factor of ownership, −1 to 1."""
 UNKNOWN_OWNER: Final = -128
@@ -174,6 +183,57 @@ def write_shard(path: Path, samples: Samples, meta: ShardMeta, *, compressed: bo
     with writing(path, ShardError, "shard"), replacing(path) as unfinished, open(unfinished, "wb") as file:
         save = np.savez_compressed if compressed else np.savez
         save(file, meta=np.array(text), **samples._asdict())
+
+
+class ShardWriter:
+    """Writes samples to `folder` as shards, each drawn at random from the samples of several; `close` writes the rest.
+
+    `meta_of` returns the origin of the samples of a board; its seed is that in the names of the shards, of which there
+    must be none yet.  `sizes` are the positions of a shard in each of the two folders.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        rng: np.random.Generator,
+        meta_of: Callable[[BoardSides], ShardMeta],
+        sizes: Mapping[str, int] = SHARD_SIZES,
+        *,
+        compressed: bool = True,
+    ) -> None:
+        self._folder: Final = folder
+        self._rng: Final = rng
+        self._meta_of: Final = meta_of
+        self._sizes: Final = sizes
+        self._compressed: Final = compressed
+        self._numbers: Final[Counter[tuple[str, BoardSides]]] = Counter()
+        self._waiting: Final[dict[tuple[str, BoardSides], list[Samples]]] = {}
+
+    def add(self, split: str, board: BoardSides, samples: Samples) -> None:
+        """Add samples to one of the two folders, and write a shard when there are enough."""
+        place = (split, board)
+        self._waiting.setdefault(place, []).append(samples)
+        if self._waiting_at(place) >= BUFFER_SHARDS * self._sizes[split]:
+            self._write(place)
+
+    def close(self) -> None:
+        """Write all samples that wait for a full shard."""
+        for place in self._waiting:
+            while self._waiting_at(place):
+                self._write(place)
+
+    def _waiting_at(self, place: tuple[str, BoardSides]) -> int:
+        return sum(part.count for part in self._waiting[place])
+
+    def _write(self, place: tuple[str, BoardSides]) -> None:
+        """Write a shard of some of the waiting samples."""
+        split, board = place
+        samples, meta = join(self._waiting[place]), self._meta_of(board)
+        chosen, rest = np.split(self._rng.permutation(samples.count), [self._sizes[split]])
+        name = ShardName(*board, meta.seed, self._numbers[place])
+        write_shard(self._folder / split / str(name), samples.take(chosen), meta, compressed=self._compressed)
+        self._numbers[place] += 1
+        self._waiting[place] = [samples.take(rest)]
 
 
 def read_shard(path: Path) -> tuple[Samples, ShardMeta]:

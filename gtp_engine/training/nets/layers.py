@@ -169,6 +169,11 @@ class NormLayer(Layers[BatchNorm]):
         return BatchNorm(scale.astype(np.float32), bias.astype(np.float32))
 
 
+def norms_of(module: nn.Module) -> list[NormLayer]:
+    """Return every batch norm in a module."""
+    return [layer for layer in module.modules() if isinstance(layer, NormLayer)]
+
+
 class RmsNormLayer(Layers[RmsNorm]):
     """A division by the root of the mean square, over channels or over channels and board."""
 

@@ -34,6 +34,7 @@ from gtp_engine.training.nets.layers import (
     RmsNormLayer,
     activate,
     everywhere,
+    norms_of,
     pool_for_trunk,
     pool_for_value,
     to_board,
@@ -126,18 +127,14 @@ class NetworkModule(nn.Module):
             for part in parts:
                 part.requires_grad_(False)
 
-    def norms(self) -> Iterator[NormLayer]:
-        """Yield every batch norm."""
-        return (layer for layer in self.modules() if isinstance(layer, NormLayer))
-
     @property
     def counts_statistics(self) -> bool:
         """Whether training takes the norms' statistics from each batch."""
-        return any(norm.counts for norm in self.norms())
+        return any(norm.counts for norm in norms_of(self))
 
     def count_statistics(self, counts: bool) -> None:
         """Have training take the norms' statistics from each batch, or leave them unchanged."""
-        for norm in self.norms():
+        for norm in norms_of(self):
             norm.counts = counts
 
 
@@ -291,7 +288,7 @@ def _folded(module: NetworkModule) -> Iterator[_Folded]:
 
 def _measure(module: NetworkModule, runs: Iterable[Callable[[], object]]) -> dict[NormLayer, tuple[Tensor, Tensor]]:
     """Return the means and variances of the norms' inputs by channel, averaged over `runs`, with equal weights."""
-    found: dict[NormLayer, list[tuple[Tensor, Tensor]]] = {norm: [] for norm in module.norms()}
+    found: dict[NormLayer, list[tuple[Tensor, Tensor]]] = {norm: [] for norm in norms_of(module)}
 
     def look(norm: nn.Module, inputs: tuple[Tensor]) -> None:
         assert isinstance(norm, NormLayer)

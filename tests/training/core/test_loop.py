@@ -25,6 +25,7 @@ from gtp_engine.training.distillation.losses import HeldOut, ValidationSet
 from gtp_engine.training.distillation.module_files import export_network, module_of_checkpoint
 from gtp_engine.training.distillation.run import DistillationTask, config_of, new_loop
 from gtp_engine.training.distillation.shards import TRAIN, ShardError
+from gtp_engine.training.nets.layers import norms_of
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import Shape
 
@@ -160,10 +161,10 @@ def test_threads_average_their_statistics(tmp_path: Path) -> None:
         with gradients_of(tmp_path, module, threads=threads) as gradients:
             gradients.count_statistics(True)
             gradients.write(batch)
-        means.append(next(iter(module.norms())).mean.clone())
+        means.append(norms_of(module)[0].mean.clone())
     torch.testing.assert_close(means[0], means[1])
     torch.testing.assert_close(means[0], means[2])
-    assert not torch.equal(means[0], next(iter(tiny_module().norms())).mean)
+    assert not torch.equal(means[0], norms_of(tiny_module())[0].mean)
 
 
 def test_bfloat16_is_like_float32(tmp_path: Path) -> None:
@@ -211,7 +212,7 @@ def test_norms_keep_their_statistics_at_the_end(tmp_path: Path) -> None:
 
     class Recorder(Diary):
         def stepped(self, progress: RunProgress) -> None:
-            statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in loop.module.norms()]))
+            statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in norms_of(loop.module)]))
 
     loop.run([Recorder()])
     changes = [not torch.equal(one, other) for one, other in pairwise(statistics)]

@@ -16,7 +16,7 @@ from training.needs_torch import torch
 from training.toy import count_stones, unpacked, write_data
 
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.core.game_data import turned_boards, turned_points
+from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.core.loop import Prefetch
 from gtp_engine.training.distillation.batches import (
     Batches,
@@ -173,8 +173,10 @@ def test_orientations_share_a_batch_evenly() -> None:
             boards = turned_boards(plain.planes[rows].numpy(), int(symmetry))
             np.testing.assert_array_equal(turned.planes[rows], boards)
             for name in ("policy", "ownership", "optimistic"):
-                points = turned_points(getattr(plain, name)[rows].numpy(), width, height, int(symmetry))
-                np.testing.assert_array_equal(getattr(turned, name)[rows], points)
+                points, passes = np.split(getattr(plain, name)[rows].numpy(), [width * height], axis=1)
+                boards = turned_boards(points.reshape(-1, height, width), int(symmetry))
+                expected = np.concatenate([boards.reshape(len(points), -1), passes], axis=1)
+                np.testing.assert_array_equal(getattr(turned, name)[rows], expected)
         assert torch.equal(plain.score, turned.score) and torch.equal(plain.globals, turned.globals)
 
 

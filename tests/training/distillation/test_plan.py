@@ -34,7 +34,6 @@ from gtp_engine.training.distillation.plan.plan_state import (
     read_state,
 )
 from gtp_engine.training.distillation.plan.run_part import (
-    Generated,
     PartWork,
     PlanFiles,
     run_part,
@@ -265,10 +264,12 @@ def test_a_part_that_is_interrupted_measures_nothing_more(tmp_path: Path, monkey
     """Compiling the teacher and trying batches of every network took minutes after Ctrl-C."""
     module, measured = "gtp_engine.training.distillation.plan.run_part", []
 
-    def generate(*_: object, is_enough: Callable[..., bool], meanwhile: Callable[[], None], **__: object) -> Generated:
+    def generate(
+        *_: object, is_enough: Callable[..., bool], meanwhile: Callable[[], None], **__: object
+    ) -> tuple[int, float]:
         meanwhile()
         assert is_enough(Counter({(5, 5): 100}))
-        return Generated(100, 1.0)
+        return 100, 1.0
 
     def choose(trials: SpeedTrials, shape: Shape, **_: object) -> TrainingSpeed:
         measured.append(shape.title)
@@ -388,9 +389,9 @@ def test_games_end_where_there_is_no_room_for_more(tmp_path: Path, monkeypatch: 
     """In the memory of the device, or on the disk, on which training leaves files too."""
     module, answers = "gtp_engine.training.distillation.plan.run_part", []
 
-    def generate(*_: object, is_enough: Callable[[Counter[tuple[int, int]]], bool], **__: object) -> Generated:
+    def generate(*_: object, is_enough: Callable[[Counter[tuple[int, int]]], bool], **__: object) -> tuple[int, float]:
         answers.append([is_enough(Counter({(5, 5): count})) for count in (0, 50, 100)])
-        return Generated(100, 1.0)
+        return 100, 1.0
 
     def generated(free: float, room: int) -> list[str]:
         monkeypatch.setattr(f"{module}._free_bytes", lambda machine: free)
@@ -421,12 +422,12 @@ def test_games_begin_again_after_a_failure_unless_there_are_enough(
     """A worker that was killed ended all games of all parts."""
     module, called, trained = "gtp_engine.training.distillation.plan.run_part", [], []
 
-    def generate(*_: object, is_enough: Callable[[Counter[tuple[int, int]]], bool], **__: object) -> Generated:
+    def generate(*_: object, is_enough: Callable[[Counter[tuple[int, int]]], bool], **__: object) -> tuple[int, float]:
         called.append(True)
         if len(called) <= failures:
             raise WorkerError("a worker ended unexpectedly")
         assert is_enough(Counter({(5, 5): 100}))
-        return Generated(100, 1.0)
+        return 100, 1.0
 
     monkeypatch.setattr(f"{module}.TorchModel", lambda path, device: None)
     monkeypatch.setattr(f"{module}.open_folder", lambda *_: None)

@@ -208,7 +208,9 @@ class PartWork:
 
         data = open_folder(self._settings, part.folder / _DATA, models[0])  # nothing has been reached if that fails
         try:
-            found = generate(part, data, models, is_enough=is_enough, meanwhile=lambda: self._measure(models[0]))
+            state.positions, state.positions_per_second = generate(
+                part, data, models, is_enough=is_enough, meanwhile=lambda: self._measure(models[0])
+            )
         except TengenError as error:
             state.positions = count_positions(part.folder / _DATA / TRAIN).total()
             if not state.positions:
@@ -216,7 +218,6 @@ class PartWork:
             state.generated = self._has_enough(state.positions, repeats=_MOST_REPEATS)
             part.note(f"generating ended early: {error}")
         else:
-            state.positions, state.positions_per_second = found
             if not state.generated and self._has_enough(state.positions, repeats=_MOST_REPEATS):
                 state.generated = True
                 part.note(f"{state.positions:,} positions, fewer than planned, because their part was over")
@@ -357,14 +358,6 @@ def _free_bytes(machine: Machine) -> float:
 # Games
 
 
-class Generated(NamedTuple):
-    """What a part has generated."""
-
-    positions: int
-    """All in the folder, those of earlier parts included."""
-    positions_per_second: float
-
-
 def open_folder(settings: PlanSettings, folder: Path, teacher: TorchModel) -> DataFolder:
     """Return the folder that positions go to, uncompressed.
 
@@ -396,11 +389,12 @@ def generate(
     *,
     is_enough: Callable[[Counter[BoardSides]], bool],
     meanwhile: Callable[[], None],
-) -> Generated:
+) -> tuple[int, float]:
     """Generate positions into `data` until `is_enough`, which is asked every second about those of each board.
 
     `models` are the teacher and, if there is one, the player.  `meanwhile` is called once, while the first worker
-    compiles the kernels.  Raises WorkerError, and ShardError where a shard cannot be written; the positions so far are
+    compiles the kernels.  Returns how many positions are in the folder, those of earlier parts included, and how many
+    were new in a second.  Raises WorkerError, and ShardError where a shard cannot be written; the positions so far are
     then in the folder.
     """
     settings, server = part.settings, EvaluationServer(models)
@@ -421,7 +415,7 @@ def generate(
         meanwhile()
         tally = fill(data, blocks, Goal(), progress=progress, is_stopped=lambda: is_enough(data.kept))
     part.bar.log(format_tally(data, tally))
-    return Generated(data.positions, tally.rate)
+    return data.positions, tally.rate
 
 
 def _makers(server: EvaluationServer, settings: PlanSettings, *, has_player: bool) -> Makers:
