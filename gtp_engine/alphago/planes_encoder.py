@@ -10,11 +10,6 @@ from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import cell_table
 
 
-def new_policy_encoder(width: int, height: int) -> "AlphaGoEncoder":
-    """Return the encoder of a policy network, for boards of this size."""
-    return AlphaGoEncoder(width, height)
-
-
 def new_value_encoder(width: int, height: int) -> "AlphaGoEncoder":
     """Return the encoder of a value network, for boards of this size."""
     return AlphaGoEncoder(width, height, player_color=True)

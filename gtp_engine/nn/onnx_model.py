@@ -26,7 +26,7 @@ import numpy as np
 
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.machine import available_cores
+from gtp_engine.machine import available_cores, describe_machine
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
 from gtp_engine.nn.openvino_session import OpenVinoSession, device_names, is_installed
@@ -38,6 +38,7 @@ from gtp_engine.nn.providers import (
     PROVIDERS,
     Provider,
     Runtime,
+    choose_runtimes,
     estimated_seconds,
     suitable_batch,
 )
@@ -325,6 +326,12 @@ def installed_providers() -> Sequence[str]:
         return provider.onnx_name in found
 
     return [name for name, provider in PROVIDERS.items() if has(provider)]
+
+
+def runtime_here(provider: str, precision: str, network: str) -> Runtime:
+    """Return what runs a network of the precision `network` on this machine, see `providers.choose_runtimes`."""
+    available, simd = installed_providers(), describe_machine()["simd"]
+    return choose_runtimes(provider, precision, networks=[network], available=available, simd=simd)[0]
 
 
 def listed_devices() -> list[tuple[str, int, str]]:

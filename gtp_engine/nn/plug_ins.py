@@ -10,7 +10,7 @@ from typing import Any, Final
 from gtp_engine.nn.encoders import Encoder
 
 _ENCODERS: Final = {
-    "alphago-48": "gtp_engine.alphago.planes_encoder:new_policy_encoder",
+    "alphago-48": "gtp_engine.alphago.planes_encoder:AlphaGoEncoder",
     "alphago-49": "gtp_engine.alphago.planes_encoder:new_value_encoder",
 }
 """By the name in a network's metadata: what makes the encoder, given width and height of its boards."""

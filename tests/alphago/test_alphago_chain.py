@@ -12,7 +12,7 @@ from training.needs_torch import torch
 from gtp_engine.alphago.linear_policy import LinearPolicy
 from gtp_engine.alphago.stages import stage_chain
 from gtp_engine.alphago.stages.stage_chain import (
-    MatchTerms,
+    MINI,
     Participant,
     match_folder,
     match_steps,
@@ -88,19 +88,19 @@ def test_the_flags_of_a_plan_exist(plan: stage_chain.StageFlags, tmp_path: Path)
 
 
 def test_the_table_has_the_games_of_all_pairs(tmp_path: Path) -> None:
-    players, terms = players_of(tmp_path / "network", 0.5)[:3], MatchTerms(size=5, games=2, seconds=0.5)
+    players, plan = players_of(tmp_path / "network", 0.5)[:3], MINI._replace(size=5, games=2, seconds=0.5)
     for pair, winners in {(0, 1): ("first", "first"), (0, 2): ("first", "none"), (1, 2): ("second", "draw")}.items():
         folder = match_folder(tmp_path, *(players[number] for number in pair))
         folder.mkdir()
         (folder / "results.jsonl").write_text("".join(f"{game.to_line()}\n" for game in won_by(*winners)), "utf-8")
-    rows = [line.strip("| ").split(" | ") for line in report_of(players, terms, tmp_path).splitlines()[4:]]
+    rows = [line.strip("| ").split(" | ") for line in report_of(players, plan, tmp_path).splitlines()[4:]]
     assert [row[1] for row in rows] == [players[number].title for number in (0, 2, 1)]
     assert [row[3] for row in rows] == ["3", "3", "4"], "a game without a result does not count"
 
 
 def test_all_pairs_play(tmp_path: Path) -> None:
     players = players_of(tmp_path / "network", 0.5, "/usr/games/gnugo")
-    steps = match_steps(players, MatchTerms(size=9, games=6, seconds=0.5), tmp_path, parallel=2)
+    steps = match_steps(players, MINI, tmp_path, parallel=2)
     assert len(steps) == 15 and len({step.command[-1] for step in steps}) == 15
     assert all("--random-plies" in step.command for step in steps), "pairs of games with exchanged colours"
     by_key = {player.key: player.command for player in players}

@@ -23,11 +23,9 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import replacing, writing
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
-from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
-from gtp_engine.nn.providers import choose_runtimes
+from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.progress import ProgressBar
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.plans import GamePlan, draw_opening_length
@@ -93,10 +91,7 @@ def load_player(
 ) -> Evaluator:
     """Return a player for a network file, KataGo's policy and value or AlphaGo's policy; raises ModelError."""
     info = read_info(path)
-    simd = describe_machine()["simd"]
-    available = installed_providers()
-    runtime = choose_runtimes(provider, precision, networks=[info.precision], available=available, simd=simd)[0]
-    model = OnnxModel(path, runtime, threads=threads, batch=batch)
+    model = OnnxModel(path, runtime_here(provider, precision, info.precision), threads=threads, batch=batch)
     return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else PolicyPlayer(logits_of(model), info.name)
 
 
@@ -116,7 +111,8 @@ def play_records(
     before, began = folder.count, time.monotonic()
     while games.playing and not is_stopped():
         games.evaluate()
-        balance = {played.number: _balance(games, row) for row, played in enumerate(games.playing)}
+        balances = games.evaluation.win_black - games.evaluation.loss_black
+        balance = {played.number: float(balances[row]) for row, played in enumerate(games.playing)}
         for played in games.play():
             folder.add(played, result_of(played, balance[played.number]), player.info.name)
         seconds = time.monotonic() - began
@@ -155,7 +151,3 @@ def _games(player: Evaluator, folder: RecordFolder, settings: RecordSettings) ->
         planner=plan,
         temperatures=Temperatures(rest=settings.temperature),
     )
-
-
-def _balance(games: PolicyGames, row: int) -> float:
-    return float(games.evaluation.win_black[row] - games.evaluation.loss_black[row])

@@ -11,13 +11,14 @@ K is the number of rows, A = H·W.
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.alphago.planes import planes_of
 from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
+from gtp_engine.alphago.stages.game_positions import NO_GLOBALS
 from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation, put_rows
@@ -32,16 +33,13 @@ from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.selfplay.plans import GamePlan
 
-_NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
 _EVEN: Final = 0.5
 _BATCH: Final = 64
 """Positions that are evaluated efficiently together; callers have their own numbers of games."""
 
 
-class Logits(Protocol):
-    """Returns logits, float32[K, A], for planes, float32[K, 48, H, W]."""
-
-    def __call__(self, planes: FloatArray) -> FloatArray: ...  # noqa: D102
+Logits = Callable[[FloatArray], FloatArray]
+"""Returns logits, float32[K, A], for planes, float32[K, 48, H, W]."""
 
 
 def logits_of(model: Model) -> Logits:
@@ -84,7 +82,7 @@ class _RowEncoder:
     def encode(self, positions: Positions, count: int) -> _ShownPlanes:
         """Return the first `count` rows encoded; valid until the next call."""
         symmetries = (positions.key % np.uint64(len(self._cells))).astype(np.int32)
-        self._encoder.encode(positions, range(count), symmetries, Inputs(self._planes, _NO_GLOBALS))
+        self._encoder.encode(positions, range(count), symmetries, Inputs(self._planes, NO_GLOBALS))
         return _ShownPlanes(self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points)
 
 

@@ -50,9 +50,9 @@ class StageFlags(NamedTuple):
     reinforce: Flags
     value: Flags
     games: int
-    """Of each match."""
+    """Of the match of each pair of players."""
     seconds: float
-    """Per move of a match."""
+    """Per move of an engine that searches in a match; GNU Go's time is not limited."""
 
 
 FULL: Final = StageFlags(
@@ -101,10 +101,9 @@ def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") ->
         for product in _PRODUCTS:
             copy_whole(folder / product, network / Path(product).name)
     players = players_of(network, plan.seconds, gnugo)
-    match_terms = MatchTerms(plan.size, plan.games, plan.seconds)
-    if status := carry_out_all(match_steps(players, match_terms, matches, parallel=available_cores())):
+    if status := carry_out_all(match_steps(players, plan, matches, parallel=available_cores())):
         return status
-    write_result(folder / TABLE, (report_of(players, match_terms, matches) + "\n").encode())
+    write_result(folder / TABLE, (report_of(players, plan, matches) + "\n").encode())
     return 0
 
 
@@ -135,16 +134,6 @@ class Participant(NamedTuple):
     command: str
 
 
-class MatchTerms(NamedTuple):
-    """The terms of all matches."""
-
-    size: int
-    games: int
-    """Of each pair of players."""
-    seconds: float
-    """Per move of an engine that searches; GNU Go's time is not limited."""
-
-
 def players_of(network: Path, seconds: float, gnugo: str | None = None) -> list[Participant]:
     """Return the players that use the folder `network`, and GNU Go if its path is given; each has one thread.
 
@@ -168,9 +157,9 @@ def players_of(network: Path, seconds: float, gnugo: str | None = None) -> list[
     return players
 
 
-def match_steps(players: Sequence[Participant], terms: MatchTerms, out: Path, *, parallel: int) -> list[Step]:
+def match_steps(players: Sequence[Participant], plan: StageFlags, out: Path, *, parallel: int) -> list[Step]:
     """Return the matches of all pairs of players, in folders of `out`."""
-    common = ("--size", terms.size, "--games", terms.games, "--random-plies", RANDOM_PLIES, "--parallel", parallel)
+    common = ("--size", plan.size, "--games", plan.games, "--random-plies", RANDOM_PLIES, "--parallel", parallel)
     steps = []
     for first, second in combinations(players, 2):
         sides = ("--first", first.command, "--second", second.command)
@@ -209,11 +198,11 @@ def table_of(players: Sequence[Participant], out: Path) -> str:
     return format_standings([player.title for player in players], points, {"s per move": means})
 
 
-def report_of(players: Sequence[Participant], terms: MatchTerms, out: Path) -> str:
+def report_of(players: Sequence[Participant], plan: StageFlags, out: Path) -> str:
     """Return the table under a line that describes its matches, as Markdown."""
-    size, games, seconds = terms
+    size, games = plan.size, counted(plan.games, "game")
     return (
-        f"{size}×{size}, {counted(games, 'game')} of each pair, {seconds:g} s per move and one thread each, "
+        f"{size}×{size}, {games} of each pair, {plan.seconds:g} s per move and one thread each, "
         f"openings of {RANDOM_PLIES} random moves with colours exchanged; Elo about the mean, 95 % intervals.\n\n"
         f"{table_of(players, out)}"
     )

@@ -92,16 +92,11 @@ def value_games(
     while True:
         running.evaluate()
         for played in running.play():
-            moment = sample_moment(played)
+            moment = played.plan.opening_length + 1
             episode = collector.complete(played.game, moment=moment)
             points = episode.game.points
             if episode.game.winner != EMPTY and len(points) > moment and points[moment - 1] != PASS:
                 yield episode
-
-
-def sample_moment(played: PlayedGame) -> int:
-    """Return the number of moves before the sample of a game, U."""
-    return played.plan.opening_length + 1
 
 
 def _running_games(

@@ -87,8 +87,8 @@ from gtp_engine.networks.quantization.sensitivity import (
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
-from gtp_engine.nn.providers import Runtime, choose_runtimes, has_vnni
+from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
+from gtp_engine.nn.providers import Runtime, has_vnni
 from gtp_engine.nn.quantized_copy import (
     HELD_OUT,
     NOTE,
@@ -281,13 +281,8 @@ def _play(
 
 def runtimes_by_precision(provider: str) -> dict[str, Runtime]:
     """Return the runtimes of a provider for a network and its quantized copy, by precision."""
-
-    def runtime(precision: str, network: str) -> Runtime:
-        simd = describe_machine()["simd"]
-        return choose_runtimes(provider, precision, networks=[network], available=installed_providers(), simd=simd)[0]
-
-    found = {"float32": runtime("float32", "float32"), "int8": runtime("auto", "int8")}
-    usual = runtime("auto", "float32")
+    found = {"float32": runtime_here(provider, "float32", "float32"), "int8": runtime_here(provider, "auto", "int8")}
+    usual = runtime_here(provider, "auto", "float32")
     return found | {usual.precision: usual}
 
 

@@ -22,7 +22,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from copy import deepcopy
-from types import TracebackType
 from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 import torch
@@ -88,9 +87,7 @@ class ParallelGradients(Generic[Module, Positions]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._threads.close()
 
     def count_statistics(self, counts: bool) -> None:

@@ -276,11 +276,6 @@ class DataFacts(NamedTuple):
     has_ranks: bool
     """Whether there are games between people."""
 
-    @property
-    def has_all_labels(self) -> bool:
-        """Whether there are labels for the outputs of `new.WITH_ERRORS`."""
-        return self.has_optimistic_policy and self.has_errors
-
 
 def facts_of(folder: Path) -> DataFacts:
     """Return what the first shard of each board in a folder tells of its positions; a shard is of many games."""
@@ -314,7 +309,7 @@ def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], Non
         for output in _drop_unlabelled(module, facts):
             log(f"{config.init.name} begins without its {output}, for which {config.data} has no labels")
         return module
-    outputs = WITH_ERRORS if facts.has_all_labels else PLAIN
+    outputs = WITH_ERRORS if facts.has_optimistic_policy and facts.has_errors else PLAIN
     name, seed = config.name or config.shape.title, config.learning.seed
     module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
     module.count_statistics(True)

@@ -19,11 +19,9 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
 from gtp_engine.errors import WorkerError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import sha256_of
-from gtp_engine.machine import describe_machine
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
-from gtp_engine.nn.onnx_model import OnnxModel, installed_providers
-from gtp_engine.nn.providers import choose_runtimes
+from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import MOST_LIVES, LabelledBlock, SelfPlaySettings, play_blocks
@@ -91,14 +89,7 @@ class OnnxTeacher:
 
     def __call__(self) -> Evaluator:
         """Return an evaluator; see `Teacher`."""
-        info = read_info(self.path)
-        runtime = choose_runtimes(
-            self.provider,
-            self.precision,
-            networks=[info.precision],
-            available=installed_providers(),
-            simd=describe_machine()["simd"],
-        )[0]
+        runtime = runtime_here(self.provider, self.precision, read_info(self.path).precision)
         model = OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch)
         return uncached_evaluator(model, looks=self.looks)
 
