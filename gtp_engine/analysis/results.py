@@ -25,11 +25,6 @@ OWNERSHIP_DECIMALS: Final = 4
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
 
 
-def perspective_of(query: Query, to_play: int) -> int:
-    """Return the colour from whose view a response to `query` reports when `to_play` is to move."""
-    return {"black": BLACK, "white": WHITE}.get(query.config.analysis.perspective, to_play)
-
-
 def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_during_search: bool) -> dict[str, Any]:
     """Return the response about the position of `game`, which is turn number `turn` of the query."""
     view = _View(query, game, report.to_play)
@@ -83,7 +78,7 @@ class _View:
         self._pv_length: Final = query.config.analysis.pv_length + 1
         self._game: Final = game
         self._to_play: Final = to_play
-        self.color: Final = perspective_of(query, to_play)
+        self.color: Final = {"black": BLACK, "white": WHITE}.get(query.config.analysis.perspective, to_play)
         self._points: Final = np.array(board_points(game.width, game.height))
 
     def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:

@@ -19,13 +19,13 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from math import isfinite
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from gtp_engine import __version__
 from gtp_engine.analysis.query import Fields, Query, QueryError, parse_query
 from gtp_engine.analysis.results import no_results
 from gtp_engine.analysis.schedule import Job, Schedule
-from gtp_engine.analysis.worker import Backend, Searchers, Worker
+from gtp_engine.analysis.worker import Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.errors import problem, shown, shown_json
@@ -39,6 +39,9 @@ from gtp_engine.streams import (
     write_log,
 )
 
+if TYPE_CHECKING:
+    from gtp_engine.engine.shared_engines import SharedEngines
+
 _LARGEST_TURN: Final = 2**31 - 1
 
 END_WAIT: Final = 2.0
@@ -47,7 +50,7 @@ search ends sooner, a compiler or a loader may not."""
 
 
 class AnalysisServer:
-    """Parses lines and schedules queries; the searching thread calls `backend` after loading it.
+    """Parses lines and schedules queries; the searching thread alone calls `backend`, after loading it.
 
     With `most_positions`, a query that would make more positions wait at once is refused.
     """
@@ -56,7 +59,7 @@ class AnalysisServer:
         self,
         config: Config,
         schedule: Schedule,
-        backend: Callable[[], Backend],
+        backend: "Callable[[], SharedEngines]",
         log: Callable[[str], None],
         most_positions: int | None = None,
     ) -> None:
@@ -218,7 +221,7 @@ class AnalysisSession:
     def __init__(
         self,
         config: Config,
-        load: Callable[[], Backend],
+        load: "Callable[[], SharedEngines]",
         streams: tuple[BinaryIO, BinaryIO],
         *,
         quit_without_waiting: bool = False,
@@ -233,7 +236,7 @@ class AnalysisSession:
         self._output: Final = Output(self._stdout, self._over.set)
         self._schedule: Final = Schedule(config.analysis.parallel, self._output.send)
         self._error: Exception | None = None
-        self._backend: Backend | None = None
+        self._backend: SharedEngines | None = None
 
     def run(self) -> bool:
         """Answer queries until the session is over; return whether the searching thread has ended too.
@@ -281,14 +284,14 @@ class AnalysisSession:
         finally:
             self._over.set()
 
-    def _loaded_backend(self) -> Backend:
+    def _loaded_backend(self) -> "SharedEngines":
         assert self._backend is not None  # errands are done after loading
         return self._backend
 
 
 def serve(
     config: Config,
-    load: Callable[[], Backend],
+    load: "Callable[[], SharedEngines]",
     *,
     quit_without_waiting: bool = False,
     log: Callable[[str], None] = write_log,

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Final, Protocol
+from typing import Final
 
 from gtp_engine.analysis.results import missing_fields, no_results, response
 from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSchedule
@@ -19,26 +19,6 @@ from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
 from gtp_engine.search.report import SearchReport, completed
-
-
-class Backend(Protocol):
-    """What takes time to load: the networks, and the searches that use them; called by the searching thread only."""
-
-    def open_searcher(self, config: Config) -> Searcher:
-        """Return a new searcher with these settings."""
-        ...
-
-    def models(self) -> list[dict[str, Any]]:
-        """Return one entry for each network, with the keys of KataGo's `query_models`."""
-        ...
-
-    def clear_cache(self) -> None:
-        """Clear cached evaluations."""
-        ...
-
-    def close(self) -> None:
-        """Free the networks."""
-        ...
 
 
 class Searchers:

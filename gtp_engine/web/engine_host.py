@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from gtp_engine.analysis.schedule import Schedule, Send, SharedSchedule
-from gtp_engine.analysis.worker import Backend, Searchers, Worker
+from gtp_engine.analysis.worker import Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.errors import ModelError, TengenError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
@@ -40,23 +41,7 @@ class ServerEndError(TengenError):
     """The server ends before its networks were loaded."""
 
 
-class EngineSource(Backend, Protocol):
-    """A backend that also opens engines and lends its network; `SharedEngines` for users."""
-
-    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
-        """Return a new engine that plays with the same networks, which stay open when it is closed."""
-        ...
-
-    def lend_evaluator(self) -> Evaluator | None:
-        """Return the network, None without one, for another thread; closing it leaves the network open."""
-        ...
-
-    def work(self) -> EvaluatorWork | None:
-        """Return what the network has done so far, None without one."""
-        ...
-
-
-LoadSource = Callable[[Config], EngineSource]
+LoadSource = Callable[[Config], SharedEngines]
 """Loads the networks of a configuration."""
 
 
@@ -71,8 +56,8 @@ class EngineHost:
         """Held by games of pages while their engines search."""
         self._load: Final = load
         self._schedule: Final = SharedSchedule()
-        self._source: Final[Future[EngineSource]] = Future()
-        self._chosen: EngineSource | None = None
+        self._source: Final[Future[SharedEngines]] = Future()
+        self._chosen: SharedEngines | None = None
         self._thread: Final = threading.Thread(target=self._run, name="analyses", daemon=True)
 
     def start(self) -> None:
@@ -89,7 +74,7 @@ class EngineHost:
 
         self._source.add_done_callback(loaded)
 
-    def source(self) -> EngineSource:
+    def source(self) -> SharedEngines:
         """Return what the networks are loaded into, waiting for it; raises the error that made loading fail."""
         return self._chosen or self._source.result()
 

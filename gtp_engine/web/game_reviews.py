@@ -119,7 +119,9 @@ class ReviewWork:
 
         def progress(share: float, text: str) -> None:
             found = _found(saved, len(line.positions))
-            self._send(self._message(new_review(_beginning(line, len(found)), found, analysis.network), line, share))
+            moves = line.moves[: len(found) - 1]  # those between the positions that have been found
+            beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
+            self._send(self._message(new_review(beginning, found, analysis.network), line, share))
 
         self._send(self._message(None, line, 0.0))
         review = new_review(line, analysis.run(line, saved, progress), analysis.network)
@@ -167,11 +169,6 @@ def _found(saved: SavedWork, count: int) -> list[Finding]:
     return [saved.get(False, each.number) or each for each in first if each is not None]
 
 
-def _beginning(line: GameLine, count: int) -> GameLine:
-    """Return the first `count` positions of a game with the moves between them."""
-    return GameLine(replace(line.record, moves=line.moves[: count - 1]), line.positions[:count])
-
-
 def _players(review: GameReview) -> Message:
     sides = {color: review.side(color) for color in ("B", "W")}
     return {
@@ -207,35 +204,35 @@ def _mistakes(review: GameReview, color: str) -> list[Message]:
     return found
 
 
-class SavedReviews:
-    """The reviews in a folder, which is created with the first one; methods wait for the disk."""
+class SavedReviews(JsonFiles):
+    """The reviews in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._files: Final = JsonFiles(folder, "review")
+        super().__init__(folder, "review")
         self._accuracies: dict[tuple[str, float], Message] = {}  # by name and time of the file
 
     def save(self, name: str, review: FinishedReview) -> None:
         """Write the review of the game `name`; raises JsonFileError."""
         files = {ending: base64.b64encode(data).decode("ascii") for ending, data in review.files.items()}
-        self._files.write(name, {"format": _FORMAT, "message": review.message, "files": files})
-        self._files.keep(MOST_REVIEWS)
+        self.write(name, {"format": _FORMAT, "message": review.message, "files": files})
+        self.keep(MOST_REVIEWS)
 
     def load(self, name: str) -> FinishedReview | None:
         """Return the review of the game `name`, None if there is none of this format; raises JsonFileError."""
-        values = self._files.read(name)
+        values = self.read(name)
         if values is None or values.get("format") != _FORMAT:
             return None
         try:
             files = {ending: base64.b64decode(text, validate=True) for ending, text in values["files"].items()}
             return FinishedReview({**values["message"]}, files)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise self._files.unreadable(name, error) from None
+            raise self.unreadable(name, error) from None
 
     def accuracies(self) -> dict[str, Message]:
         """Return by games the `line` that was reviewed, and the accuracy of "B" and "W", None without a move."""
         self._accuracies = {
             (name, written): self._accuracies.get((name, written)) or self._accuracy(name)
-            for name, written in self._files.newest(MOST_REVIEWS)
+            for name, written in self.newest(MOST_REVIEWS)
         }
         return {name: accuracy for (name, _), accuracy in self._accuracies.items() if accuracy}
 
@@ -366,7 +363,7 @@ class GameReviews:
         try:
             record = await asyncio.to_thread(game.reviewable_record)
             work = ReviewWork(name, record, self._host.config, send, effort)
-            finished = await asyncio.to_thread(self._run, work, cancel)
+            finished = await asyncio.to_thread(lambda: work.run(*self.guests(cancel)))
             self._remember(name, finished)
             await asyncio.to_thread(self._saved.save, name, finished)
         except GuestCancelled:
@@ -395,10 +392,6 @@ class GameReviews:
         self._finished[name] = finished
         for oldest in list(self._finished)[:-MOST_IN_MEMORY]:
             del self._finished[oldest]
-
-    def _run(self, work: ReviewWork, cancel: CancelToken) -> FinishedReview:
-        """Do the work, beside the games; raises what `ReviewWork.run` raises, and GuestCancelled.  For a thread."""
-        return work.run(*self.guests(cancel))
 
     def guests(self, cancel: CancelToken) -> tuple[Evaluator | None, People | None]:
         """Return the network and the people of the human-like one, which let games go first; None without networks.

@@ -17,7 +17,6 @@ from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.errors import GameStateError, TengenError, counted, problem
 from gtp_engine.go.coords import format_color, xy_to_point
@@ -69,7 +68,7 @@ LEVEL: Final = "play.level"
 class GameEntry(NamedTuple):
     """What the server knows of a game besides its session.
 
-    `level` is that of the engine, None if it has no levels; `title` what its owner calls it, "" for nothing.
+    `level` is that of the engine, None for that of its configuration; `title` what its owner calls it, "" for nothing.
     """
 
     name: str
@@ -445,11 +444,6 @@ class OpenGames:
         self._index: Final = GameIndex()
         self._indexing: Final = threading.Lock()
 
-    @property
-    def has_levels(self) -> bool:
-        """Whether the engine has levels."""
-        return any(option.key == LEVEL for option in Config.options())
-
     async def networks(self) -> Message:
         """Return the networks to choose from as a message."""
         names, current, best = await asyncio.to_thread(NetworkMenu.of, self._host.config)
@@ -518,7 +512,7 @@ class OpenGames:
 
     def _newest(self, reviews: dict[str, Message], text: str, count: int) -> list[Message]:
         found = []
-        for name, written, saved in self._saved.newest():
+        for name, written, saved in self._saved.games():
             with contextlib.suppress(TengenError):
                 record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
                 if text not in _described(saved, record).casefold():
@@ -539,7 +533,7 @@ class OpenGames:
             return None
 
         with self._indexing:
-            self._index.update([each for each in self._saved.names(INDEXED) if each[0] != shown], read)
+            self._index.update([each for each in self._saved.newest(INDEXED) if each[0] != shown], read)
             return self._index
 
     async def remove(self, name: str) -> None:
@@ -625,7 +619,7 @@ class OpenGames:
     def _engine(self, level: str | None) -> Engine:
         """Return a new engine of this level."""
         config = self._host.config
-        if level is not None and self.has_levels:
+        if level is not None:
             config = config.with_values({LEVEL: level})
         return self._host.open_engine(config, self._host.log)
 

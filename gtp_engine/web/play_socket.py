@@ -133,9 +133,8 @@ class _Page:
 
     async def run(self) -> None:
         """Follow messages one after the other."""
-        levels = self._games.has_levels
         rules = [{"name": name, "komi": rules.default_komi()} for name, rules in PRESETS.items()]
-        hello = {"version": __version__, "levels": levels, "rules": rules, "max_file": MAX_FILE}
+        hello = {"version": __version__, "levels": True, "rules": rules, "max_file": MAX_FILE}
         self._send({"type": "hello", **hello, "role": self._role.name.lower()})
         async for message in self._client.messages():
             await self._answer(self._follow(message))

@@ -263,12 +263,11 @@ def _without_opened(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-class SavedGames:
-    """The games in a folder, which is created with the first one; methods wait for the disk."""
+class SavedGames(JsonFiles):
+    """The games in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder: Final = folder
-        self._files: Final = JsonFiles(folder, "game")
+        super().__init__(folder, "game")
 
     def remember_network(self, name: str) -> None:
         """Keep the name of the network that was chosen; where that is impossible it lasts until the server ends."""
@@ -286,39 +285,27 @@ class SavedGames:
 
     def make_room(self) -> None:
         """Remove the oldest game if there are too many for another one; raises JsonFileError."""
-        self._files.keep(MOST_GAMES - 1)
+        self.keep(MOST_GAMES - 1)
 
-    def put_aside(self, name: str) -> None:
-        """Keep a damaged game under another name; raises JsonFileError."""
-        self._files.put_aside(name)
-
-    def names(self, most: int) -> list[tuple[str, float]]:
-        """Return the names of the games that were played last, and when, the newest first."""
-        return self._files.newest(most)
-
-    def newest(self) -> Iterator[tuple[str, float, SavedGame]]:
+    def games(self) -> Iterator[tuple[str, float, SavedGame]]:
         """Yield the games with their names and when they were played, the newest first; without damaged ones."""
-        for name, written in self._files.newest():
+        for name, written in self.newest():
             with contextlib.suppress(JsonFileError):
                 yield name, written, self.load(name)
 
-    def remove(self, name: str) -> None:
-        """Remove a game; raises JsonFileError."""
-        self._files.remove(name)
-
     def save(self, name: str, game: SavedGame, *, keeps_age: bool = False) -> None:
         """Write a game, with `keeps_age` as one that has not been played since; raises JsonFileError."""
-        self._files.write(name, game.to_json(), keeps_age=keeps_age)
+        self.write(name, game.to_json(), keeps_age=keeps_age)
 
     def load(self, name: str) -> SavedGame:
         """Return a game; raises JsonFileError, and DamagedFileError for a file that holds none."""
-        values = self._files.read(name)
+        values = self.read(name)
         if values is None:
             raise JsonFileError(f"there is no game {name}")
         try:
             return SavedGame.from_json(values)
         except (TengenError, TypeError, LookupError, ValueError, AttributeError, ArithmeticError) as error:
-            raise DamagedFileError(str(self._files.unreadable(name, error))) from None
+            raise DamagedFileError(str(self.unreadable(name, error))) from None
 
 
 def new_id() -> str:
