@@ -65,10 +65,6 @@ class CommandSpec:
         """Name and arguments, as a user writes them."""
         return f"{self.name} {self.usage}".rstrip()
 
-    def is_enabled(self, config: "GtpConfig") -> bool:
-        """Return whether the command exists under `config`."""
-        return self.option is None or bool(getattr(config, self.option))
-
     def check_count(self, args: Args) -> None:
         """Raise GtpError when there are too few arguments, or too many for a command that takes exactly its own.
 
@@ -120,7 +116,7 @@ def all_commands() -> list[CommandSpec]:
 
 def enabled_commands(config: "GtpConfig") -> dict[str, CommandSpec]:
     """Return the commands that exist under `config` by name, in alphabetical order."""
-    return {spec.name: spec for spec in all_commands() if spec.is_enabled(config)}
+    return {spec.name: spec for spec in all_commands() if spec.option is None or getattr(config, spec.option)}
 
 
 def markdown_table() -> str:

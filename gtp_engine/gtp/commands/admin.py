@@ -59,15 +59,10 @@ def quit_session(server: "GtpServer", args: Args) -> str:
 
 
 @command("cputime", "", "Processor time used so far, in seconds.", needs_engine=False)
+@command("gomill-cpu_time", "", "The same as cputime, for gomill.", needs_engine=False)
 def cputime(server: "GtpServer", args: Args) -> str:
     """Return the seconds of processor time of this process, all threads together."""
     return f"{time.process_time():.3f}"
-
-
-@command("gomill-cpu_time", "", "The same as cputime, for gomill.", needs_engine=False)
-def gomill_cpu_time(server: "GtpServer", args: Args) -> str:
-    """Return the seconds of processor time of this process."""
-    return cputime(server, args)
 
 
 @command("gomill-describe_engine", "", "Name, version and settings as text.", needs_engine=False)

@@ -155,18 +155,11 @@ def _points(game: "Game") -> tuple[int, ...]:
 def ladder_attack(server: "GtpServer", args: Args) -> str:
     """Return "1 D4" when the attacker, moving first, captures the chain with D4, "0" when it escapes."""
     game = server.engine.game
-    import numpy as np
-
-    from gtp_engine.go.board import clone
-    from gtp_engine.go.ladder import new_ladder_work, working_attacks_into
-
     point = read_stone(game, args[0])
     if len(game.liberties(point)) > 2:
         raise GtpError(f"string must have at most 2 liberties: {args[0]} has {len(game.liberties(point))}")
-    moves = np.zeros(2, dtype=np.int32)
-    work = new_ladder_work(game.width, game.height)
-    found = working_attacks_into(clone(game.board), point, work, moves)
-    return f"1 {game.vertex(int(moves[0]))}" if found else "0"
+    moves = game.ladder_moves(point)
+    return f"1 {moves[0].vertex}" if moves else "0"
 
 
 @command("tengen-ladders", "", "Map: stones that can be captured in a ladder are red.")

@@ -31,6 +31,7 @@ _BAD_TIME_LEFT: Final = "time and stones not two integers"
     syntax=_NOT_AN_INTEGER,
     exact=True,
 )
+@command("rectangular_boardsize", "WIDTH [HEIGHT]", "The same as boardsize.", syntax=_NOT_AN_INTEGER, exact=True)
 def boardsize(server: "GtpServer", args: Args) -> str:
     """Start a game on an empty board; with two numbers, on a rectangle."""
     words = args[0].split(":", 1) if len(args) == 1 else args.words
@@ -40,12 +41,6 @@ def boardsize(server: "GtpServer", args: Args) -> str:
     except InvalidSizeError as error:
         raise GtpError(f"unacceptable size: {error}") from error
     return ""
-
-
-@command("rectangular_boardsize", "WIDTH [HEIGHT]", "The same as boardsize.", syntax=_NOT_AN_INTEGER, exact=True)
-def rectangular_boardsize(server: "GtpServer", args: Args) -> str:
-    """Start a game on an empty rectangular board."""
-    return boardsize(server, args)
 
 
 @command("query_boardsize", "", "The board size: one number, or width and height when they differ.")
