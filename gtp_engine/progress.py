@@ -2,7 +2,6 @@
 
 import sys
 import time
-from types import TracebackType
 from typing import Final, Self
 
 LINE_INTERVAL: Final = 10.0
@@ -50,9 +49,7 @@ class ProgressBar:
         self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def log(self, text: str) -> None:

@@ -78,13 +78,13 @@ class WorkerProcess(NamedTuple):
     pipe: Connection
 
 
-def start_worker(work: Callable[..., None], *args: Any, duplex: bool) -> WorkerProcess:
-    """Start a process that calls `work(*args, pipe)`; unless `duplex`, it only sends.  Arguments can be pickled.
+def start_worker(work: Callable[..., None], *args: Any) -> WorkerProcess:
+    """Start a process that calls `work(*args, pipe)`.  Arguments can be pickled.
 
     Ctrl-C, which reaches all processes of a terminal, does not end it: that is left to `end_workers`.
     """
     context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex)
+    here, there = context.Pipe()
     process = context.Process(target=_run, args=(work, args, there), daemon=True)
     process.start()
     there.close()  # only the worker's end is left, so that the pipe ends with the worker

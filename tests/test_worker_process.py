@@ -41,7 +41,7 @@ def work(pipe):
     time.sleep(600)
 
 if __name__ == "__main__":
-    print(start_worker(work, duplex=False).pipe.recv(), flush=True)
+    print(start_worker(work).pipe.recv(), flush=True)
     time.sleep(600)
 """
 

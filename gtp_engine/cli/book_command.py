@@ -14,6 +14,7 @@ from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown
 from gtp_engine.files import owning, write_result
+from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
     from gtp_engine.book.book import Book, BookHeader
@@ -185,10 +186,7 @@ def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "N
     """Return the network, ready for a book's board; raises ModelError."""
     from gtp_engine.nn import load_evaluator
 
-    def log(line: str) -> None:
-        click.echo(line, err=True)
-
-    evaluator = load_evaluator(network, log=log, board=(header.width, header.height), batch=at_once)
+    evaluator = load_evaluator(network, log=write_log, board=(header.width, header.height), batch=at_once)
     evaluator.prepare(header.width, header.height)
     return evaluator
 

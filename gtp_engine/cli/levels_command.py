@@ -12,6 +12,7 @@ from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, problem, shown
 from gtp_engine.files import check_result, owning
+from gtp_engine.streams import write_log
 
 _HELP = """Measure the levels of a human-like network (--level 20k … 9d), by games between them in this process.
 
@@ -94,9 +95,6 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     from gtp_engine.nn import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_network
 
-    def log(line: str) -> None:
-        click.echo(line, err=True)
-
     if settings.keep and (settings.refit or settings.below_top or settings.spacing):
         raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")
     check_result(games_file, "name another file with --games-file")
@@ -105,12 +103,14 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
         for size in map(int, settings.sizes.split(",")):
             networks = LevelNetworks(
                 *(
-                    load_evaluator(replace(network, model=str(path)), log=log, board=(size, size), batch=settings.batch)
+                    load_evaluator(
+                        replace(network, model=str(path)), log=write_log, board=(size, size), batch=settings.batch
+                    )
                     for path in (shipped_network(STRONG_MODEL), human)
                 )
             )
             name = networks.human.info.name
-            measurement = Measurement(networks, size, games_file, batch=settings.batch, log=log)
+            measurement = Measurement(networks, size, games_file, batch=settings.batch, log=write_log)
             path = table_path(human, name)
             check_result(path, "copy the network to a folder of yours, and name it there with --human-model")
             if not networks.human.info.needs_profile:

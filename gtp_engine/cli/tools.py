@@ -18,6 +18,7 @@ from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import TengenError
 from gtp_engine.files import write_result
+from gtp_engine.streams import write_log
 from gtp_engine.worker_process import join_command
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
@@ -104,13 +105,10 @@ def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
     if no_network and (network.model is not None or settings.compare is not None):
         raise click.UsageError("--no-network leaves out what --model and --compare ask for; give one or the other")
 
-    def progress(text: str) -> None:
-        click.echo(text, err=True)
-
     report = run_benchmark(
         seconds=settings.seconds,
         repeats=settings.repeats,
-        progress=progress,
+        progress=write_log,
         network=None if no_network else network,
         katago=settings.compare,
     )
@@ -154,8 +152,8 @@ def warmup_command(config_file: str | None, **flags: object) -> None:
 
     started = time.perf_counter()
     config = build_config(config_file, flags)
-    engine = Engine(config=config, log=lambda text: click.echo(text, err=True))
-    engine.warm_up(lambda text: click.echo(text, err=True))
+    engine = Engine(config=config, log=write_log)
+    engine.warm_up(write_log)
     engine.close()
     click.echo(f"Ready after {time.perf_counter() - started:.1f} s.")
 

@@ -656,7 +656,7 @@ class _ProcessHost:
     def start(self, number: int, life: int, tell: TellMessage) -> _ProcessStation:
         make, title = self._job.makers[number % len(self._job.makers)], self._job.title
         kernels = title if self._job.calls_kernels else None
-        worker = start_worker(_serve, make, WorkerPlace(number, life), kernels, duplex=True)
+        worker = start_worker(_serve, make, WorkerPlace(number, life), kernels)
         tell(PLACED)
         return _ProcessStation(worker, tell)
 
