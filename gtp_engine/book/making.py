@@ -24,7 +24,6 @@ from typing import Final
 from gtp_engine.book.book import DECIMALS, Book, BookHeader, BookMove, BookNode, Interval, mirrored, place
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
-from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.joint_search import JointSearch
@@ -120,8 +119,7 @@ def line_of(game: Game, symmetry: int) -> tuple[str, ...]:
 
 
 def _vertex(game: Game, point: int, symmetry: int) -> str:
-    image = mirrored(point, symmetry, (game.width, game.height))
-    return format_vertex(image, width=game.width, height=game.height)
+    return game.vertex(mirrored(point, symmetry, (game.width, game.height)))
 
 
 def fair_komi(header: BookHeader, evaluator: Evaluator, visits: int) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from gtp_engine import __version__
 from gtp_engine.arguments import checked
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.review.game_line import GameLine, GamePosition, Variation
 from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
@@ -181,12 +181,12 @@ def _candidate(move: MoveReport, position: GamePosition) -> Candidate:
     game = position.game
     seen, line = move.seen_by(BLACK), _legal_line(move.pv[:LONGEST_LINE])
     return Candidate(
-        vertex=format_vertex(move.point, width=game.width, height=game.height),
+        vertex=game.vertex(move.point),
         visits=move.visits,
         winrate=round(seen.winrate, 4),
         lead=round(seen.lead, 2),
         prior=round(move.prior, 4),
-        line=tuple(format_vertex(point, width=game.width, height=game.height) for point in line),
+        line=tuple(map(game.vertex, line)),
     )
 
 
@@ -422,10 +422,7 @@ class GameReview:
                 "handicap": line.record.handicap,
                 "result": line.record.result,
                 "date": line.record.date,
-                "setup": [
-                    [color_letter(stone.color), format_vertex(stone.point, width=game.width, height=game.height)]
-                    for stone in game.setup_stones
-                ],
+                "setup": [[color_letter(stone.color), game.vertex(stone.point)] for stone in game.setup_stones],
             },
             "players": {color: asdict(self.side(color)) for color in ("B", "W")},
             "person": self.person,

@@ -29,7 +29,7 @@ from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_condi
 from gtp_engine.evaluation.positions import Positions, new_positions, put_row
 from gtp_engine.files import json_of, replacing
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.level.rank_estimate import (
     MoveMeter,
@@ -345,7 +345,7 @@ def _answer_after(review: GameReview, move: PlayedMove, position: GamePosition, 
     """Return the answer whose position was searched."""
     before, game = review.findings[move.number - 1], position.game
     assert game.last_move is not None
-    vertex = format_vertex(game.last_move.point, width=game.width, height=game.height)
+    vertex = game.vertex(game.last_move.point)
     lost = seen_by(move.color, before)[1] - seen_by(move.color, after)[1]
     return Answer(vertex, round(max(0.0, lost), 2), (vertex, *_line(after)))
 

@@ -37,7 +37,7 @@ from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import IllegalMoveError, InvalidVertexError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points, format_color, format_vertex, parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, format_color, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 from gtp_engine.go.scoring import pass_alive_owners
@@ -160,7 +160,7 @@ class Solution:
     @property
     def answer(self) -> str:
         """The vertex of the best first move."""
-        return self._vertex(self.moves[0].point)
+        return self.game.vertex(self.moves[0].point)
 
     def to_text(self) -> str:
         """Return the answer and the refutations, one line each."""
@@ -190,11 +190,8 @@ class Solution:
         return point == best.point or (move is not None and SUCCESS <= move.winrate >= _least_good(self.moves))
 
     def _described(self, move: SolutionMove, how: str) -> str:
-        line = " ".join(self._vertex(point) for point in move.line)
+        line = " ".join(map(self.game.vertex, move.line))
         return f"{line} ({move.winrate:.0%}{f', {how}' if how else ''})"
-
-    def _vertex(self, point: int) -> str:
-        return format_vertex(point, width=self.game.width, height=self.game.height)
 
 
 def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
