@@ -51,10 +51,11 @@ def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _few_curves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw only the first curves of a run, unless the test is about curves: they take longer than a short run."""
+    """Draw only the first curves of a run, and coarsely, unless the test is about curves: a short run takes less."""
     if (reporting := sys.modules.get("gtp_engine.training.core.reporting")) and "curves" not in request.node.name:
         write_panels = reporting.write_panels
         monkeypatch.setattr(reporting, "write_panels", lambda path, panels: write_panels(path, panels[:1]))
+        monkeypatch.setattr(reporting, "_DOTS_PER_INCH", 25)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -95,18 +96,22 @@ def compile_for(tests: int, config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let each worker begin with its share of the long tests, so that none of them is left for the end.
 
-    Workers first get equal parts of the list, in its order, and take from each other once they have no more.  Tests
-    that are long because the first of them compiles kernels of its own are not marked: in one worker, one compiles.
+    Those of a file go to one worker, which makes their networks once.  Workers first get equal parts of the list, in
+    its order, and take from each other once they have no more.  Tests that are long because the first of them compiles
+    kernels of its own are not marked: in one worker, one compiles.
     """
     if not hasattr(config, "workerinput"):
         return
     workers: int = config.workerinput["workercount"]
-    long = [item for item in items if item.get_closest_marker("long")]
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("long"):
+            files.setdefault(item.path, []).append(item)
     others = iter([item for item in items if not item.get_closest_marker("long")])
     ordered: list[pytest.Item] = []
     for worker in range(workers):
         part = (len(items) - len(ordered)) // (workers - worker)
-        share = long[worker::workers]
+        share = [item for file in list(files.values())[worker::workers] for item in file]
         ordered += [*share, *(item for _, item in zip(range(part - len(share)), others, strict=False))]
     items[:] = ordered
 
