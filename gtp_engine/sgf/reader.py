@@ -41,6 +41,10 @@ MOST_NOTES: Final = 20
 _DEFAULT_SIZE: Final = "19"
 _GAME_NAMES: Final = frozenset({"go", "igo", "weiqi", "baduk", "围棋", "圍棋", "囲碁", "바둑"})
 """Words in GM that mean Go, in small letters."""
+_OTHER_GAMES: Final = re.compile(
+    r"othello|reversi|chess|xiangqi|shogi|gomoku|renju|backgammon|hex|lines|octi|amazons|draughts|checkers|将棋|象棋"
+)
+"""Words in it that mean another game."""
 
 _STONES: Final = ("AB", "AW", "AE")
 _MOVE: Final = re.compile(r";\s*[BW]\s*\[")
@@ -52,7 +56,7 @@ _OTHER_FORMATS: Final = {
     r"<\?xml|<Go>": "an XML file, such as a record of Jago",
     r"(?i:<!doctype html|<html)": "a page of a browser",
     r"\{\s*[\"}]": "a JSON file",
-    r"PK\x03\x04|Rar!|\x1f\x8b|7z\xbc": "an archive",
+    r"PK\x03\x04|Rar!|\x1f\x8b|7z\xbc|.{2,4}-lh[0-9]-": "an archive",
     r"%PDF": "a PDF file",
 }
 """How files that are not SGF begin."""
@@ -172,7 +176,9 @@ class _GameInfo:
             has_begun = has_begun or not {*_STONES, "B", "W"}.isdisjoint(names)
         game = self.text("GM")
         if game is not None and not _names_go(game):
-            raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
+            if re.search(r"[0-9]", game) or _OTHER_GAMES.search(game.lower()):
+                raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
+            self.note(f"game {shown(game)} is not known; Go was taken")
 
     def note(self, text: str) -> None:
         """Add a message, unless it is known or there are many."""

@@ -30,7 +30,10 @@ _NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][
 _POINT_RUN: Final = re.compile(r"[a-y]{4,}")
 _VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
 
-_PASSES: Final = frozenset({"", "``", "zz", "pass", "none", "null", "tenuki"})
+_PASSES: Final = frozenset(
+    {"", "``", "zz", "pass", "none", "null", "tenuki", "skip", "passe", "paso", "пас"}
+    | {"パス", "虚手", "虛手", "虚着", "虛著", "停一手", "停着", "停著", "通過", "패스", "한수쉼"}
+)
 """Values that are passes on every board: SGF's, and those of some programs, in small letters."""
 _POINT: Final = re.compile(r"[A-Za-z]{2}")
 _QUOTES: Final = "\"'\u201c\u201d\u2018\u2019\u201e«»「」"
@@ -73,17 +76,19 @@ _NO_HANDICAP: Final = _NO_KOMI | {
 """Values of KM and HA that mean 0, in small letters."""
 _HANDICAP: Final = re.compile(
     rf"(?:(?:handicap|h|[让讓受置])[\s.:=]*)?\+?"
-    rf"(?:([0-9]{{1,3}})(?:\.0+)?|([一二三四五六七八九])(?=\s?[子目])|({'|'.join(_NUMBER_WORDS)}))"
+    rf"(?:([0-9]{{1,3}})(?:\.0+)?|([两兩一二三四五六七八九])(?=\s?[子目])|({'|'.join(_NUMBER_WORDS)}))"
     r"\s{0,3}[^\W\d]*(?:[\s(]{1,3}[^\W\d]+\)?){0,5}"
 )
 
-_KOMI_NAME: Final = "(?:komi|km|贴[目子]?|貼[目子]?|コミ|덤)"
+_KOMI_NAME: Final = "(?:komi|km|贴[目子]?|貼[目子]?|コミ|덤|공제)"
 _NO_KOMI_WORDS: Final = re.compile(rf"(?:{_KOMI_NAME}|:|\uff1a|\s)+", re.IGNORECASE)
 _KOMI_WORD: Final = re.compile(rf"\A(?:{_KOMI_NAME}|white(?: gets)?|白|w)?\s{{0,3}}[:\uff1a=(]?", re.IGNORECASE)
 """What may precede the number; the side that gets it is White."""
 _KOMI_GIVER: Final = re.compile(r"\A(?:互先|先番|[先黑黒])\s?(?=[贴貼]|コミ|.{0,20}(?:コミ|込))")
 """Black, who gives it, or that the game is an even one."""
-_KOMI_REVERSED: Final = re.compile(rf"\A(?:(?:[倒反逆역]\s?|reverse )(?={_KOMI_NAME})|白(?=[贴貼]))", re.IGNORECASE)
+_KOMI_REVERSED: Final = re.compile(
+    rf"\A(?:(?:[倒反逆역]\s?|reverse )(?={_KOMI_NAME})|reverse (?=[0-9])|白(?=[贴貼]))", re.IGNORECASE
+)
 """Where White gives it to Black."""
 _FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
 _MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:\s|\s?又\s?)([1-3])/4$")
@@ -283,13 +288,14 @@ def parse_handicap(text: str) -> int | None:
     >>> [parse_handicap(text) for text in ("2", "1", "3 stones", "四子", "?")]
     [2, 0, 3, 4, None]
     """
-    text = unicodedata.normalize("NFKC", _bare(text)).lower()
+    text = unicodedata.normalize("NFKC", _bare(text)).lower().rstrip(".,; ")
     if text in _NO_HANDICAP:
         return 0
     match = _HANDICAP.fullmatch(text)
     if match is None:
         return None
-    number = int(match[1]) if match[1] else (_CHINESE_DIGITS | _NUMBER_WORDS)[match[2] or match[3]]
+    digits = _CHINESE_DIGITS | _NUMBER_WORDS | {"两": 2, "兩": 2}
+    number = int(match[1]) if match[1] else digits[match[2] or match[3]]
     return number if number >= 2 else 0
 
 

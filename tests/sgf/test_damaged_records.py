@@ -158,6 +158,20 @@ def test_values_of_the_game_whose_bracket_is_missing() -> None:
     assert parse("(;SZ[9]C[written (;B[aa\\];W[bb\\])];B[ee])").notes == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "komi", "handicap"),
+    [("KM[reverse 5.5]", -5.5, 0), ("KM[공제 6.5]", 6.5, 0), ("HA[两子]", None, 2), ("HA[2,]", None, 2)],
+)
+def test_more_words_of_komi_and_handicaps(text: str, komi: float | None, handicap: int) -> None:
+    record = parse(f"(;SZ[9]{text};W[ee])")
+    assert (record.komi, record.handicap) == (komi, handicap)
+
+
+def test_a_title_in_the_place_of_the_game_is_no_other_game() -> None:
+    record = parse("(;GM[Friendly match]SZ[9];B[ee])")
+    assert (len(record.moves), record.notes) == (1, ("game 'Friendly match' is not known; Go was taken",))
+
+
 def test_passes_that_are_written_twice_are_two() -> None:
     assert len(parse("(;SZ[9];B[];B[];W[tt];W[tt])").moves) == 4
 

@@ -221,6 +221,7 @@ def test_wide_characters_behind_other_text(encoding: str) -> None:
         (b"<?xml version='1.0'?><Go>", "an XML file"),
         (b'{"moves": []}', "a JSON file"),
         (b"PK\x03\x04", "an archive"),
+        (b"PP%D-lh5-", "an archive"),
         (b"%PDF-1.4", "a PDF file"),
         (b"<!DOCTYPE html>", "a page of a browser"),
     ],

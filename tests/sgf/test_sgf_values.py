@@ -106,7 +106,9 @@ def test_wrong_points(text: str) -> None:
         parse_move_point(text, width=19, height=19)
 
 
-@pytest.mark.parametrize("text", ["-", "--", "..", "@@", "Pass.", "none", "null", "Tenuki", "p\nass"])
+@pytest.mark.parametrize(
+    "text", ["-", "--", "..", "@@", "Pass.", "none", "null", "Tenuki", "p\nass", "パス", "虚手", "패스", "Passe"]
+)
 def test_passes_in_words_and_signs(text: str) -> None:
     assert parse_move_point(text, width=9, height=9) == PASS
 
