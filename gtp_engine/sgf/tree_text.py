@@ -53,6 +53,9 @@ _INFO_AT_END: Final = re.compile(r"(?<=.)\s+(?:SZ|KM|HA|RU|PB|PW|BR|WR|RE|DT)\[[
 """What a text ends with whose own end is missing: a move, or a property of the game."""
 _INFO_NAMES: Final = frozenset(["AP", "BR", "DT", "EV", "GN", "PB", "PC", "PW", "RE", "RO", "RU", "SO", "US", "WR"])
 
+_MOVE_FOLLOWS: Final = re.compile(r"\s*;\s*[BW]\s*\[")
+"""What follows a parenthesis that cannot be the end of the game."""
+
 _LOOK_AHEAD: Final = 20_000
 """Characters of a text in which its end is sought behind brackets."""
 
@@ -274,6 +277,10 @@ class GameText(Generic[N]):
             else:
                 self._end_property()
                 place = token.end()
+                if token["mark"] == ")" and len(self._open) == 1 and _MOVE_FOLLOWS.match(self.text, place):
+                    self._note("a parenthesis before the end of the game was left out")
+                    self._written = place  # it is not written again, since what is added to the tree brings its own
+                    continue
                 self._follow(token["mark"], place - 1)
                 if not self._open:
                     return place

@@ -43,7 +43,9 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
         ("(;SZ[9]PB[Ann] stray text ;B[ee];W[cc])", 2, "a property without a value was left out"),
         ("(;SZ[9]PB[Ann] ? ;B[ee];W[cc])", 2, "text that belongs to no property was left out"),
         ("(;SZ[9];B[ee]];W[cc])", 2, "text that belongs to no property was left out"),
-        ("(;SZ[9];B[ee]);W[cc];B[gg])", 1, "moves behind the parenthesis that ends the game were left out"),
+        ("(;SZ[9];B[ee]);W[cc];B[gg])", 3, "a parenthesis before the end of the game was left out"),
+        ("(;SZ[9]);B[ee];W[cc])", 2, "a parenthesis before the end of the game was left out"),
+        ("(;SZ[9];B[ee];W[cc]) B[gg];W[gc]", 2, ""),
         ("(;SZ[9];B[ee];W[cc]", 2, "the record has no end"),
         ("(;SZ[9];B[ee](;W[cc]", 2, "the record has no end"),
         ("(;SZ[9];B[ee];W[cc];B[g", 2, "the record is cut off in a value"),
@@ -165,6 +167,13 @@ def test_values_of_the_game_whose_bracket_is_missing() -> None:
 def test_more_words_of_komi_and_handicaps(text: str, komi: float | None, handicap: int) -> None:
     record = parse(f"(;SZ[9]{text};W[ee])")
     assert (record.komi, record.handicap) == (komi, handicap)
+
+
+def test_a_variation_is_added_to_a_record_with_a_parenthesis_too_many() -> None:
+    tree = GameTree(b"(;SZ[9];B[ee]);W[cc];B[gg])")
+    tree.main_line()[1].add_move("A9")
+    assert tree.to_bytes().replace(b"\n", b"") == b"(;SZ[9];B[ee](;W[cc];B[gg])(;W[aa]))"
+    assert len(games_in(b"(;SZ[9];B[ee]);W[cc]) (;B[aa])")) == 2
 
 
 def test_a_title_in_the_place_of_the_game_is_no_other_game() -> None:
