@@ -56,8 +56,10 @@ from gtp_engine.sgf.text_encoding import encoding_of, utf_16
 from gtp_engine.sgf.values import escaped, format_point, parse_result
 
 _GIB: Final = re.compile(rb"\\HS|\\GS|\\\[GAME|(?:INI|STO)\s+\d+\s+\d+\s+\d\s")
-_NGF: Final = re.compile(rb"[^\n]*\n(?:\s*\d{1,2}\s*\n|GI)(?s:.){0,2000}?\n\s*PM[A-Z]{2}[BW]")
+_NGF: Final = re.compile(rb"[^\n]*\n(?:[ \t]*\d{1,2}[ \t]*\n|GI)(?s:.){0,2000}?\n[ \t]*PM[A-Z]{2}[BW]")
 _UGF: Final = re.compile(rb"(?:#[^\n]*\n|\s)*\[Header\]\s*\n", re.IGNORECASE)
+_HEAD: Final = 4_000
+"""Bytes by which formats are known."""
 _LINE_END: Final = re.compile(rb"\r+\n|\n\r|\r")
 
 _UTF_32: Final = {
@@ -103,19 +105,19 @@ def sgf_of(data: bytes) -> bytes:
     wide = utf_16(data)
     plain = data.decode(wide, "replace").encode("utf-8", "replace") if wide else data
     plain = plain.removeprefix(BOM_UTF8)
-    if plain[:4000].lstrip().startswith(b"("):
+    if plain[:_HEAD].lstrip().startswith(b"("):
         return data
     plain = _LINE_END.sub(b"\n", plain)
     for lines in (plain, plain.lstrip()):
         for format_, read in ((_GIB, _read_gib), (_NGF, _read_ngf), (_UGF, _read_ugf)):
-            if format_.match(lines):
+            if format_.match(lines[:_HEAD]):
                 return read(_text_of(lines)).encode("utf-8")
     return data
 
 
 def _text_of(data: bytes) -> str:
     """Return a record as text; UGF names its encoding as a language."""
-    language = re.search(rb"\nLang=([\w-]{1,20})", data[:4000])
+    language = re.search(rb"\nLang=([\w-]{1,20})", data[:_HEAD])
     encoding = encoding_of(data)
     if language is not None and encoding != "utf-8":
         encoding = _LANGUAGES.get(language[1].decode().lower().replace("-", "").replace("_", ""), encoding)

@@ -46,10 +46,10 @@ _NUMBER_NAMES: Final = "BL BM CA DO FF FG GM HA IT MN PL PM ST SZ TE TM WL"
 _PLAIN: Final = frozenset(f"{_POINT_NAMES} {_NUMBER_NAMES}".split())
 """Properties whose values have no brackets."""
 
-_LOST_BRACKET: Final = re.compile(r"\[?[^\[\];()]{0,30}?(?=\s*(?:[;()]|(?<![A-Za-z])[A-Z]{1,2}\s*\[))")
+_LOST_BRACKET: Final = re.compile(r"\[?[^\[\];()]{0,30}?(?=\s{0,100}(?:[;()]|(?<![A-Za-z])[A-Z]{1,2}\s*\[))")
 """A value without brackets whose end is missing: `B[ee;W[cc]`."""
 _MOVE_AT_END: Final = re.compile(r"\s*;\s{0,20}[BW]\[[A-Za-z]{0,2}\Z")
-_INFO_AT_END: Final = re.compile(r"(?<=.)\s+(?:SZ|KM|HA|RU|PB|PW|BR|WR|RE|DT)\[[^\[]{0,200}\Z")
+_INFO_AT_END: Final = re.compile(r"(?<=\S)\s{1,20}(?:SZ|KM|HA|RU|PB|PW|BR|WR|RE|DT)\[[^\[]{0,200}\Z")
 """What a text ends with whose own end is missing: a move, or a property of the game."""
 _INFO_NAMES: Final = frozenset(["AP", "BR", "DT", "EV", "GN", "PB", "PC", "PW", "RE", "RO", "RU", "SO", "US", "WR"])
 
