@@ -399,6 +399,7 @@ class Decision:
         if point == PASS and self.may_pass and self.level is None:
             point = self._instead_of_pass()
             point = self._move_worth_points() if point == PASS else point
+            point = self._needed_capture() if point == PASS else point
         return PASS if self.may_pass and goes_round(self.game, Move(self.color, point)) else point
 
     def _first_choice(self) -> int:
@@ -462,6 +463,18 @@ class Decision:
             return PASS
         status = estimate_status(game, again.ownership_black)
         return PASS if is_useless(game, best.point, status, self.color) else best.point
+
+    def _needed_capture(self) -> int:
+        """Return a move against dead stones without whose capture the game is lost, PASS if there are none.
+
+        Where all stones count, an opponent who is behind passes and hopes for a pass.  A search of few visits may take
+        moves that change nothing, or a pass, for better than the captures.
+        """
+        game, status = self.game, estimate_status(self.game, self.report.ownership_black)
+        wins_by_captures = for_color(status.margin_black(game), self.color) > 0.0
+        if not (counts_all_stones(game) and wins_by_captures and game.score().winner != self.color):
+            return PASS
+        return self.capture_of_dead(self.report, status)
 
     def _may_cost_a_point(self) -> bool:
         """Return whether a pass may cost a point: by a move that was tried, or by a search for the opponent."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_positions import FINISHED, SEKI_DIAGRAM, set_up
+from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
 
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
@@ -131,6 +131,32 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
     )  # fmt: skip
     chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report), as_expected).move()
     assert chosen == (PASS if is_over else moves[1].point)
+
+
+@pytest.mark.parametrize(("rules", "balance", "answer"), [
+    ("tromp-taylor", -0.5, "A6"),  # lost unless the dead stone is taken
+    ("tromp-taylor", 0.5, "pass"),  # won in any case
+    ("tromp-taylor", -4.5, "pass"),  # lost in any case
+    ("chinese", -0.5, "pass"),
+])  # fmt: skip
+def test_no_pass_while_the_game_is_won_only_by_taking_dead_stones(rules: str, balance: float, answer: str) -> None:
+    """An opponent who passed won: moves that change nothing seemed best, a pass second, and the captures came after."""
+    diagram = parse_diagram(DEAD_STONE)
+    game = Game(7, 7, PRESETS[rules], 0.0)
+    game.set_up([Move(color, point) for point, color in diagram.stones.items()], BLACK)
+    game.komi = game.score().margin_black - balance
+    ownership = np.where(game.board.color == BLACK, 0.95, -0.95)
+    ownership[[parse_vertex(vertex, width=7, height=7) for vertex in ("A7", "A6", "B7", "B4", "A2")]] = 0.95
+    moves = [
+        MoveReport(parse_vertex(vertex, width=7, height=7), visits=visits, value_black=-0.2, expected_black=-0.2)
+        for vertex, visits in (("B4", 9), ("pass", 7), ("A6", 4))
+    ]
+    report = SearchReport(
+        to_play=BLACK, visits=20, playouts=20, seconds=0.1, value_black=-0.2, moves=tuple(moves),
+        ownership_samples=20, ownership_black=ownership,
+    )  # fmt: skip
+    chosen = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), as_expected).move()
+    assert game.vertex(chosen) == answer
 
 
 def test_asking_twice_gives_a_move_twice() -> None:
