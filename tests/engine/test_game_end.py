@@ -642,3 +642,21 @@ def test_a_pass_is_searched_once_more_if_a_move_with_fewer_visits_seems_better(
         game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
     )
     assert game.vertex(decision.move()) == chosen
+
+
+HIDDEN_RACE = """
+(;SZ[9]KM[-18.5]RU[Japanese];B[de];W[cc];B[fc];W[ed];B[dd];W[ec];B[ee];W[fd];B[dc];W[db];B[eb];W[fb];B[fe];W[ea]
+;B[be];W[gg];B[ge];W[eg];B[dh];W[dg];B[ch];W[eh];B[hg];W[hh];B[hf];W[cg];B[bg];W[bf];B[bh];W[cf];B[af];W[ce];B[c
+d];W[bd];B[bc];W[ae];B[gc];W[gb];B[cb];W[hc];B[gd];W[eb];B[hd];W[hb];B[ih];W[gh];B[gf];W[ag];B[ac];W[ig];B[ad];W
+[ii];B[be];W[af];B[fg];W[fh];B[if];W[ih];B[ca];W[ic];B[ff];W[id];B[bd];W[ie];B[da];W[df];B[he];W[ef];B[ah];W[di]
+;B[ei];W[bi];B[ci];W[fi])
+"""
+"""Black wins a race by H1, to which neither the network nor 400 visits give much."""
+
+
+def test_a_pass_by_which_a_game_may_be_lost_is_searched_as_far_as_a_race_needs() -> None:
+    """One of 816 endings was lost by a pass of 30 visits, which 400 more confirmed."""
+    config = Config().with_values({"search.visits": "30", "search.seed": "1", "network.network_threads": "1"})
+    with Engine(config) as engine:
+        engine.load_sgf(HIDDEN_RACE.encode())
+        assert engine.game.vertex(engine.genmove(BLACK, play=False).point) == "H1"
