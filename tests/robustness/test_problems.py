@@ -1,7 +1,5 @@
 """Every answer of tests/data/robustness.txt is proved: races by reading them to the end, passes by counting."""
 
-import os
-
 import numpy as np
 import pytest
 from robustness.problems import PASS_PROBLEMS, Problem, problems
@@ -16,8 +14,6 @@ from gtp_engine.search.report import for_color
 PROBLEMS = [*problems()]
 RACES = [problem for problem in PROBLEMS if problem.kind not in PASS_PROBLEMS]
 PASSES = [problem for problem in PROBLEMS if problem.kind in PASS_PROBLEMS]
-IS_QUICK = "TENGEN_ALL_PROBLEMS" not in os.environ
-"""Whether readings of more than some seconds are left out."""
 
 
 def race_of(problem: Problem) -> tuple[Game, Race]:
@@ -28,8 +24,6 @@ def race_of(problem: Problem) -> tuple[Game, Race]:
 @pytest.mark.parametrize("problem", RACES, ids=lambda problem: problem.name)
 def test_the_right_moves_decide_the_race(problem: Problem) -> None:
     game, race = race_of(problem)
-    if IS_QUICK and sum(game.board.color[point] == 0 for point in race.room) > 6:
-        pytest.skip("set TENGEN_ALL_PROBLEMS to read the long ones too")
     right = race.right_moves(game)
     assert {format_vertex(point, width=game.width, height=game.height) for point in right} == problem.right
 
