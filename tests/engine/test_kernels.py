@@ -14,6 +14,7 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from nn.tiny_networks import alphago_policy, alphago_value
 from numba.core.dispatcher import Dispatcher
+from puct_support import PassingEvaluator
 
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
@@ -178,6 +179,24 @@ def test_interpreted_kernels_find_the_same(searches: str) -> None:
     finally:
         interpret_until_loaded(False)
     assert interpreted == compiled != []
+
+
+def test_interpreted_kernels_find_the_same_in_the_clean_up() -> None:
+    """The first start's first move, under territory rules and after a pass, was an overflow of a stone's color."""
+    config = Config().with_values({"search.visits": 24, "search.seed": 1, "game.rules": "japanese", "game.komi": "0"})
+    found = []
+    for is_interpreted in (False, True):
+        with Engine(config, evaluator=PassingEvaluator(knows_cleanup=True)) as engine:
+            engine.set_board_size(5)
+            for vertex in (*MOVES[:10], "pass"):
+                engine.play(engine.game.to_play, vertex)
+            interpret_until_loaded(is_interpreted)
+            try:
+                report = engine.genmove(play=False).report
+            finally:
+                interpret_until_loaded(False)
+        found.append([(move.point, move.visits, round(move.value_black, 2)) for move in report.moves])
+    assert found[0] == found[1] != []
 
 
 @pytest.fixture

@@ -454,7 +454,7 @@ class TestRecords:
 
     def test_a_record_with_moves_that_cannot_be_played_is_not_finished(self, engine: Engine) -> None:
         """It was, with the result of moves that are not on the board."""
-        for text in ("(;SZ[7]RE[B+3.5];B[cc];W[cc];B[dd])", "(;SZ[7]RE[W+R];B[cc];W[zx])", "(;SZ[7]RE[W+R];B[cc];W[d"):
+        for text in ("(;SZ[7]RE[B+3.5];B[cc];W[cc];B[dd])", "(;SZ[7]RE[W+R];B[cc];W[zc])", "(;SZ[7]RE[W+R];B[cc];W[d"):
             loaded = GameSession.load(engine, text)
             assert (loaded.phase, loaded.result, len(loaded.game.moves)) == (Phase.PLAYING, "", 1)
 

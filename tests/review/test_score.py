@@ -49,10 +49,10 @@ def test_marks_are_in_the_position_that_was_scored(tmp_path: Path) -> None:
 def test_marks_are_where_the_moves_that_can_be_played_end(tmp_path: Path) -> None:
     """They were in the last node, which shows another position."""
     target = tmp_path / "marked.sgf"
-    record = DEAD_STONE.format(rules="Chinese")[:-1] + ";B[kk];W[aa])"
+    record = DEAD_STONE.format(rules="Chinese")[:-1] + ";B[ke];W[aa])"
     done = score("-", "--sgf", target, data=record)
-    assert "point 'kk': expected two letters" in done.stderr
-    nodes = list(sgf.Sgf_game.from_bytes(target.read_bytes().replace(b"[kk]", b"[]")).get_main_sequence())
+    assert "point 'ke': expected two letters" in done.stderr
+    nodes = list(sgf.Sgf_game.from_bytes(target.read_bytes().replace(b"[ke]", b"[]")).get_main_sequence())
     assert [node.has_property("TB") for node in nodes] == [False, False, True, False, False]
 
 

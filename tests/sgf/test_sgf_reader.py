@@ -293,7 +293,6 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ("(;", "unexpected end of SGF data"),
         ("(;B[aa)", "unexpected end of SGF data"),
         ("(;GM<1>SZ<9>;B<ee>)", "no property has a value"),
-        ("[Header]\nSize=19", "a record in UGF: expected SGF"),
         (
             "\n<?xml version='1.0'?><Go></Go>",
             "an XML file, such as a record of Jago: expected SGF, GIB, NGF or UGF; convert it first",

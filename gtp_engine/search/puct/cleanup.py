@@ -194,7 +194,7 @@ def phase_key(cleanup: Cleanup, key: np.uint64) -> Any:
         if cleanup.no_retake[point] != 0:
             key = mix(key, point)
         if cleanup.start[point] != EMPTY:
-            key = mix(key, point * 4 + cleanup.start[point])
+            key = mix(key, point * 4 + wide(cleanup.start[point]))
     for i in range(wide(cleanup.taken[0])):
         key = mix(mix(key, cleanup.taken_from[i]), cleanup.taken_at[i] * 4 + cleanup.taken_by[i])
     return key
