@@ -6,6 +6,7 @@ Read from the sources with `ast`, imports inside functions and for type checking
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -73,6 +74,25 @@ def test_types_are_checked_alike_where_pytorch_is_missing() -> None:
     (found,) = [override for override in overrides if override["module"] == modules]
     flags = {"disallow_subclassing_any", "disallow_untyped_decorators", "warn_return_any", "warn_unused_ignores"}
     assert {name: found[name] for name in flags} == dict.fromkeys(flags, False)
+
+
+WITHOUT_PYTORCH = (
+    "alphago.stages.play_records",
+    "alphago.stages.stage_chain",
+    "training.distillation.generate",
+    "training.distillation.human_data",
+    "training.distillation.workers",
+    "training.nets.architecture",
+)
+"""Modules of trainings that play games, make data and describe networks, for which PyTorch is not needed."""
+
+
+def test_games_and_data_of_trainings_are_made_without_pytorch() -> None:
+    """`alphago records` failed without it, by a constant that it took from the module of another stage."""
+    blocked = "import sys; sys.modules['torch'] = None; from importlib import import_module as load; "
+    code = blocked + "; ".join(f"load('gtp_engine.{name}')" for name in WITHOUT_PYTORCH)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 STANDARD_STREAMS = ("streams.py", "gtp/session.py", "terminal/", "cli/", "cli.py")

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
+from gtp_engine.alphago.planes_encoder import NO_GLOBALS, AlphaGoEncoder
 from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError
 from gtp_engine.alphago.stages.replay import GameMoves, PositionRefs, ReplayWork, replay_rows, write_owners
 from gtp_engine.errors import problem, shown
@@ -32,9 +32,6 @@ from gtp_engine.nn.symmetry import IDENTITY, NO_CELL, cell_table, symmetry_count
 
 BATCH: Final = 512
 """Positions of an evaluation batch."""
-
-NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
-"""AlphaGo's networks have no global inputs beside their planes."""
 
 
 class GameStore:

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
-from gtp_engine.alphago.stages.game_positions import NO_GLOBALS
+from gtp_engine.alphago.planes_encoder import NO_GLOBALS, AlphaGoEncoder
 from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation, put_rows
