@@ -18,6 +18,7 @@ argument of time_left counts periods under byo-yomi) and KataGo's docs/GTP_Exten
 
 import math
 import re
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +30,9 @@ from gtp_engine.errors import TimeSettingsError, problem, shown
 MAX_SECONDS: Final = 1e12
 """Longest time on a clock, in seconds (30,000 years); as a float it is still exact to a tenth of a millisecond.  Longer
 ones are shortened to it."""
+
+LATE_MOVES: Final = 8
+"""Moves of which the latest counts: as long as a machine is busy, moves are late again and again."""
 
 _UNLIMITED: Final = 1e20
 _LARGEST: Final = 1e25
@@ -281,6 +285,7 @@ class Clock:
         self._left = full_time(self._given)
         self._is_confirmed = True
         self._counts_main_as_stone = False
+        self._late: Final[deque[float]] = deque(maxlen=LATE_MOVES)
 
     @property
     def settings(self) -> TimeSettings:
@@ -301,6 +306,15 @@ class Clock:
     def is_confirmed(self) -> bool:
         """Return whether the controller has reported its clock since the last move that was counted."""
         return self._is_confirmed
+
+    @property
+    def lateness(self) -> float | None:
+        """Return by how many seconds the latest of the last moves was late, 0 if none was; None before the first."""
+        return max(self._late, default=None)
+
+    def note_lateness(self, seconds: float) -> None:
+        """Note by how many seconds a move has exceeded the time that it was given; negative seconds count as 0."""
+        self._late.append(max(0.0, seconds))
 
     def reset(self) -> None:
         """Start a new game under the settings given."""

@@ -26,7 +26,7 @@ from typing import Final
 
 from gtp_engine.clock import Clock, TimeKind
 from gtp_engine.config import Config, TimeConfig
-from gtp_engine.config.sections import DEFAULT_TIME_PER_MOVE
+from gtp_engine.config.sections import DEFAULT_LAG, DEFAULT_TIME_PER_MOVE
 
 # --- Constants of pacing -----------------------------------------------------------------------------------------
 
@@ -72,6 +72,17 @@ RESERVED_PERIODS: Final = 3
 
 LAST_PERIOD_LAG: Final = 2.0
 """Factor on the lag where a single late move loses the game: the last byo-yomi period, the last Canadian stone."""
+
+SURE_LAG: Final = 0.1
+"""Seconds held back at least: two programs on one machine lose 17 ms a move on average, 100 ms at worst (lc0, pull
+request 268)."""
+
+SURE_SHARE: Final = 0.125
+"""Share of a period that is held back where moves were on time: of 1 s, little more than the worst of that."""
+
+ONLINE_PERIOD: Final = 5.0
+"""The shortest period that gtp2ogs accepts by default.  From there on as much is held back as if nothing were known:
+what is lost on the way to a server cannot be seen."""
 
 CANADIAN_EVENNESS: Final = 0.75
 """With k stones left a move takes at most the period / (0.75 k + 0.25), as in KataGo: all of it for the last
@@ -173,10 +184,11 @@ def _unlimited(config: Config) -> TimeBudget:
 def _sudden_death(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget:
     """Return the time for a move under absolute or Fischer settings, capped or not."""
     settings, left = clock.settings, clock.left.main
-    lag = min(_held_back(left, config.lag), _held_back(settings.move_time_limit, config.lag))
+    most = _most_lag(config)
+    lag = min(_held_back(left, most), _held_back(settings.move_time_limit, most))
     usable = left - lag
     # Where the clock is too short to hold back the whole lag, a part of each increment goes into the reserve.
-    reserve = _held_back(left, config.lag) / config.lag if config.lag > 0 else 1.0
+    reserve = _held_back(left, most) / most if most > 0 else 1.0
     income = min(settings.increment * reserve, usable)
     spare = usable - income
     ceiling = min(usable, income + spare * config.max_share)
@@ -193,11 +205,11 @@ def _byoyomi(clock: Clock, config: TimeConfig) -> TimeBudget:
     """Return the time for a move in a byo-yomi period."""
     left, length = clock.left, clock.settings.overtime
     period, periods = left.period, left.periods
-    lag = _period_lag(period, periods, config)
-    if periods > 1 and period < min(2 * config.lag, length / 2):
+    lag = _period_lag(clock, period, periods, config)
+    if periods > 1 and period < min(2 * _most_lag(config), length / 2):
         # This period is nearly used up and as good as lost, so the move gets the next one as well.
         period, periods = period + length, periods - 1
-        lag = _period_lag(period, periods, config)
+        lag = _period_lag(clock, period, periods, config)
     target = period - lag
     spare = length if periods > RESERVED_PERIODS else 0.0
     return TimeBudget(target, min(target + spare, target * config.hard_move_factor), lag)
@@ -211,9 +223,9 @@ def _canadian(clock: Clock, config: TimeConfig) -> TimeBudget:
         # Our own count may have begun the overtime a stone or two before the controller's, and so end a period in
         # the middle of the real one.  Even shares fit into any period, wherever it begins.
         even = min(per_stone, settings.overtime / settings.stones)
-        lag = _held_back(even, config.lag)
+        lag = _held_back(even, _most_lag(config))
         return TimeBudget(even - lag, even - lag, lag)
-    lag = _period_lag(per_stone, left.stones, config)
+    lag = _period_lag(clock, per_stone, left.stones, config)
     target = per_stone - lag
     ceiling = left.period / (CANADIAN_EVENNESS * left.stones + 1 - CANADIAN_EVENNESS) - lag
     return TimeBudget(target, min(ceiling, target * config.hard_move_factor), lag)
@@ -228,7 +240,7 @@ def _main_before_overtime(clock: Clock, spread: float, opening: float, config: T
     main, settings = clock.left.main, clock.settings
     chances = settings.stones or clock.left.periods
     per_move = settings.overtime / (settings.stones or 1)
-    lag = _period_lag(per_move, chances, config)
+    lag = _period_lag(clock, per_move, chances, config)
     sure = per_move - lag
     best = main / (BEST_MULTIPLE * per_move) if per_move > 0 else inf  # the tiniest overtime over several stones is 0
     moves = min(max(best, min(opening, LARGEST_STRETCH * best)), spread)
@@ -251,9 +263,21 @@ def _held_back(time: float, lag: float) -> float:
     return min(lag, time / 2)
 
 
-def _period_lag(time: float, chances: int, config: TimeConfig) -> float:
-    """Return the lag to hold back from `time` in an overtime with `chances` periods or stones left."""
-    return _held_back(time, config.lag * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
+def _most_lag(config: TimeConfig) -> float:
+    return DEFAULT_LAG if config.lag is None else config.lag
+
+
+def _period_lag(clock: Clock, time: float, chances: int, config: TimeConfig) -> float:
+    """Return the lag to hold back from `time` in an overtime with `chances` periods or stones left.
+
+    Once it is known that moves are on time, less is held back from a short one, and as much more as they were late.
+    """
+    lag = _held_back(time, _most_lag(config) * (LAST_PERIOD_LAG if chances <= 1 else 1.0))
+    if config.lag is not None or clock.lateness is None:
+        return lag
+    # From the share of 2 s it rises evenly to the whole lag of the shortest period on a server.
+    rising = LAST_PERIOD_LAG * DEFAULT_LAG * (time - 1) / (ONLINE_PERIOD - 1)
+    return min(lag, max(SURE_LAG, SURE_SHARE * time, rising) + clock.lateness)
 
 
 def effort(config: TimeConfig, *, passes: int, winrates: Sequence[float]) -> float:

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gtp_engine.clock import Clock, TimeKind, TimeSettings
+from gtp_engine.clock import LATE_MOVES, Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config, SearchConfig, TimeConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
+from gtp_engine.config.sections import DEFAULT_LAG
 from gtp_engine.time_manager import (
     MIN_SPREAD,
     RESERVED_PERIODS,
@@ -49,7 +50,7 @@ def any_settings() -> st.SearchStrategy[TimeSettings]:
 def any_config() -> st.SearchStrategy[Config]:
     time = st.builds(
         TimeConfig,
-        lag=st.just(0.5) | st.floats(0, 60),
+        lag=st.none() | st.floats(0, 60),
         drift=st.just(0.02) | st.floats(0, 10),
         hard_move_factor=st.floats(1, 10),
         max_share=st.floats(0.01, 0.5),
@@ -144,6 +145,8 @@ def test_a_controller_that_sends_time_left_never_sees_the_clock_run_out(
         seconds = rng.choice([limits.maximum, limits.target, limits.maximum * rng.random()])
         game.move(seconds, lag=limits.lag * rng.choice([0, 1, rng.random()]))
         assert game.theirs.left.has_time
+        if rng.random() < 0.5:
+            game.ours.note_lateness(rng.choice([-1.0, 0.0, 2 * rng.random()]))
 
 
 @settings(max_examples=150)
@@ -180,9 +183,49 @@ def test_a_controller_that_never_sends_time_left_does_not_see_the_clock_run_out_
 )
 def test_the_whole_lag_is_held_back_where_there_is_time(words: str) -> None:
     game = Game(TimeSettings.parse(words.split()))
-    assert game.budget().lag >= DEFAULT.time.lag
+    assert game.budget().lag >= DEFAULT_LAG
     game.move(0.0)
-    assert game.budget().lag >= DEFAULT.time.lag
+    assert game.budget().lag >= DEFAULT_LAG
+
+
+# What is held back from a period of so many seconds: before the first move, after moves on time, 0.05 and 5 s late.
+# The last period holds back twice 0.5 s, and never more than half.
+@pytest.mark.parametrize(
+    ("seconds", "unknown", "on_time", "late", "too_late"),
+    [
+        (0.1, 0.05, 0.05, 0.05, 0.05),
+        (0.5, 0.25, 0.1, 0.15, 0.25),
+        (1.0, 0.5, 0.125, 0.175, 0.5),
+        (2.0, 1.0, 0.25, 0.3, 1.0),
+        (3.0, 1.0, 0.5, 0.55, 1.0),
+        (5.0, 1.0, 1.0, 1.0, 1.0),
+        (30.0, 1.0, 1.0, 1.0, 1.0),
+    ],
+)
+def test_less_is_held_back_from_short_periods_once_moves_were_on_time(
+    seconds: float, unknown: float, on_time: float, late: float, too_late: float
+) -> None:
+    for time_settings in (TimeSettings.canadian(0, seconds, 1), TimeSettings.byoyomi(0, seconds, 1)):
+        clock = Clock(time_settings)
+
+        def held_back(config: Config = DEFAULT, clock: Clock = clock) -> TimeBudget:
+            return budget(clock, moves_played=0, area=AREA_19, config=config)
+
+        assert held_back().lag == pytest.approx(unknown)
+        for lateness, expected in ((-1.0, on_time), (0.05, late), (0.0, late), (5.0, too_late)):
+            clock.note_lateness(lateness)
+            assert held_back() == TimeBudget(*[pytest.approx(seconds - expected)] * 2, pytest.approx(expected))
+        assert held_back(Config(time=TimeConfig(lag=0.25))).lag == pytest.approx(min(0.5, seconds / 2))
+
+
+def test_lateness_is_forgotten_after_some_moves_in_time() -> None:
+    clock = Clock(TimeSettings.canadian(0, 1, 1))
+    clock.note_lateness(0.3)
+    for _ in range(LATE_MOVES - 1):
+        clock.note_lateness(0.0)
+    assert clock.lateness == 0.3
+    clock.note_lateness(-2.0)
+    assert clock.lateness == 0.0
 
 
 def test_canadian_overtime_counted_a_stone_early_is_not_lost() -> None:
@@ -230,7 +273,7 @@ def test_spread_follows_the_published_formula_on_19x19() -> None:
 
 def test_byoyomi_uses_the_whole_period_less_the_lag() -> None:
     game = Game(TimeSettings.byoyomi(0, 30, 3))
-    assert game.play(10) == pytest.approx([30 - DEFAULT.time.lag] * 10)
+    assert game.play(10) == pytest.approx([30 - DEFAULT_LAG] * 10)
     assert game.theirs.left.periods == 3
 
 
@@ -323,7 +366,7 @@ def test_periods_shorter_than_the_lag_are_not_lost() -> None:
 
 def test_canadian_spreads_the_period_over_its_stones() -> None:
     spent = Game(TimeSettings.canadian(0, 300, 25)).play(25)
-    assert min(spent) == pytest.approx(12 - DEFAULT.time.lag)
+    assert min(spent) == pytest.approx(12 - DEFAULT_LAG)
     assert max(spent) < 1.5 * min(spent) + 12
     assert 280 < sum(spent) < 300
 
@@ -331,7 +374,7 @@ def test_canadian_spreads_the_period_over_its_stones() -> None:
 def test_canadian_hard_moves_leave_time_for_the_stones_due() -> None:
     game = Game(TimeSettings.canadian(0, 300, 25))
     spent = game.play(25, use="maximum")
-    assert spent[0] > 1.2 * (12 - DEFAULT.time.lag)
+    assert spent[0] > 1.2 * (12 - DEFAULT_LAG)
     assert min(spent) > 0.3 * 12
 
 

@@ -28,6 +28,10 @@ def parse_level(text: str) -> str:
 DEFAULT_TIME_PER_MOVE: Final = 5.0
 """Seconds for a move without a clock, a time per move or a number of visits."""
 
+DEFAULT_LAG: Final = 0.5
+"""Seconds reserved for delays.  KataGo and Leela Zero reserve 1 s; so does this where a late move loses the game
+(`time_manager.LAST_PERIOD_LAG`)."""
+
 
 @dataclass(frozen=True)
 class GameConfig(Section, name="game"):
@@ -196,11 +200,11 @@ class TimeConfig(Section, name="time"):
         high=1e6,
         katago_gtp="maxTime",
     )
-    # KataGo and Leela Zero reserve 1 s; so does this where a late move loses the game (time_manager doubles it).
-    lag: float = option(
-        0.5,
+    lag: float | None = option(
+        None,
         "Time reserved on every move for delays the engine cannot measure: the network, the controller, a busy "
-        "machine.  When less than twice this is left, half of what is left is reserved.",
+        "machine; in the last period of overtime twice as much, but never more than half of what is left; not set: "
+        f"{DEFAULT_LAG:g} seconds, and less in short periods of overtime once moves were on time.",
         unit="seconds",
         low=0,
         high=3600,

@@ -270,6 +270,8 @@ class Engine:
         self._background.end()
         task = self._chooser.prepare(self.game, color, _limits(limits, cancel), self._clocks[color], start)
         choice = self._chooser.choose(task, may_resign=play and resign and not cleanup, cleanup=cleanup)
+        if task.deadline < inf:
+            self._clocks[color].note_lateness(time.perf_counter() - task.deadline)
         choice = replace(choice, point=self.game.as_move((color, choice.point)).point)
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)

@@ -28,6 +28,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.kernel_cache import ROLLOUTS
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.time_manager import TimeBudget
 
 FINISHED = """
     . X . X O . O . O
@@ -439,6 +440,17 @@ def test_nothing_is_pondered_while_kernels_are_compiled() -> None:
     engine.ponder_after(choice)
     assert len(pondered) == 1
     engine.close()
+
+
+def test_moves_on_time_leave_more_of_a_short_period(engine: Engine) -> None:
+    engine.genmove(BLACK)  # without a clock, none is late
+    engine.set_time_settings(TimeSettings.canadian(0, 1, 1))
+    assert engine.time_for_move(BLACK)[1] == TimeBudget(0.5, 0.5, 0.5)
+    engine.genmove(BLACK)
+    clock, allowed = engine.time_for_move(BLACK)
+    assert clock.lateness is not None
+    assert allowed.lag == pytest.approx(min(0.5, 0.125 + clock.lateness))
+    assert engine.time_for_move(WHITE)[1].lag == 0.5
 
 
 def test_a_clock_that_has_run_out_still_gets_a_move(engine: Engine) -> None:
