@@ -20,7 +20,7 @@ Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot b
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import e, exp, inf
 from typing import Final
 
@@ -82,7 +82,7 @@ SURE_SHARE: Final = 0.125
 
 ONLINE_PERIOD: Final = 5.0
 """The shortest period that gtp2ogs accepts by default.  From there on as much is held back as if nothing were known:
-what is lost on the way to a server cannot be seen."""
+what is lost on the way to a server cannot be seen.  And clear moves are played at once, for the sake of people."""
 
 CANADIAN_EVENNESS: Final = 0.75
 """With k stones left a move takes at most the period / (0.75 k + 0.25), as in KataGo: all of it for the last
@@ -109,13 +109,15 @@ class TimeBudget:
     """Seconds for one move: `target` to aim for, `maximum` never to exceed; 0 means to play at once.
 
     Both are infinite where only visits limit the search.  `lag` was held back: the clock survives a move of `maximum +
-    lag` seconds.  Without a clock no move is late: where `is_average`, moves should take `maximum` on average.
+    lag` seconds.  Without a clock no move is late: where `is_average`, moves should take `maximum` on average.  What a
+    move leaves of its time is lost unless `is_saved`.
     """
 
     target: float
     maximum: float
     lag: float = 0.0
     is_average: bool = False
+    is_saved: bool = True
 
 
 def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> TimeBudget:
@@ -128,7 +130,7 @@ def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> Tim
     allowed = _by_clock(clock, moves_played, area, config.time)
     longest = config.time.max_per_move
     target = allowed.target * config.time.stretch * _midgame_factor(moves_played, area, config.time)
-    return TimeBudget(min(target, allowed.maximum, longest), min(allowed.maximum, longest), allowed.lag)
+    return replace(allowed, target=min(target, allowed.maximum, longest), maximum=min(allowed.maximum, longest))
 
 
 def _midgame_factor(moves_played: int, area: int, config: TimeConfig) -> float:
@@ -212,7 +214,8 @@ def _byoyomi(clock: Clock, config: TimeConfig) -> TimeBudget:
         lag = _period_lag(clock, period, periods, config)
     target = period - lag
     spare = length if periods > RESERVED_PERIODS else 0.0
-    return TimeBudget(target, min(target + spare, target * config.hard_move_factor), lag)
+    maximum = min(target + spare, target * config.hard_move_factor)
+    return TimeBudget(target, maximum, lag, is_saved=period >= ONLINE_PERIOD)
 
 
 def _canadian(clock: Clock, config: TimeConfig) -> TimeBudget:
@@ -228,7 +231,8 @@ def _canadian(clock: Clock, config: TimeConfig) -> TimeBudget:
     lag = _period_lag(clock, per_stone, left.stones, config)
     target = per_stone - lag
     ceiling = left.period / (CANADIAN_EVENNESS * left.stones + 1 - CANADIAN_EVENNESS) - lag
-    return TimeBudget(target, min(ceiling, target * config.hard_move_factor), lag)
+    is_saved = left.stones > 1 or per_stone >= ONLINE_PERIOD
+    return TimeBudget(target, min(ceiling, target * config.hard_move_factor), lag, is_saved=is_saved)
 
 
 def _main_before_overtime(clock: Clock, spread: float, opening: float, config: TimeConfig) -> TimeBudget:
@@ -345,8 +349,9 @@ def should_stop(
     of `is_settled`.  The caller must have a move to play even if the first call returns True.
 
     It ends at the maximum; at the target, unless the move is hard and the runner-up could still overtake by the
-    maximum; and with `early_stop` before the target, if the move is settled or the runner-up could not get
-    `enough_share` of the leader's visits even with every visit until then.
+    maximum; and with `early_stop` before the target, if the move is settled, or if time is saved by that and the
+    runner-up could not get `enough_share` of the leader's visits even with every visit until then.  Where no time is
+    saved the visits serve the next move, whose search goes on with a part of the tree.
     """
     if elapsed >= limits.maximum or (settled and early_stop):
         return True
@@ -358,6 +363,6 @@ def should_stop(
     deadline = limits.maximum if hard else limits.target
     if elapsed >= deadline:
         return True
-    if visits_per_second <= 0 or (elapsed < limits.target and not early_stop):
+    if visits_per_second <= 0 or (elapsed < limits.target and not (early_stop and limits.is_saved)):
         return False
     return runner_up_visits + visits_per_second * (deadline - elapsed) < enough_share * leader_visits

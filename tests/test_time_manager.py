@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -214,7 +215,8 @@ def test_less_is_held_back_from_short_periods_once_moves_were_on_time(
         assert held_back().lag == pytest.approx(unknown)
         for lateness, expected in ((-1.0, on_time), (0.05, late), (0.0, late), (5.0, too_late)):
             clock.note_lateness(lateness)
-            assert held_back() == TimeBudget(*[pytest.approx(seconds - expected)] * 2, pytest.approx(expected))
+            assert held_back().lag == pytest.approx(expected)
+            assert held_back().target == held_back().maximum == pytest.approx(seconds - expected)
         assert held_back(Config(time=TimeConfig(lag=0.25))).lag == pytest.approx(min(0.5, seconds / 2))
 
 
@@ -502,6 +504,36 @@ def test_stops_early_when_the_runner_up_cannot_catch_up() -> None:
     assert _stops(5.0, 701, 200)
     assert not _stops(5.0, 701, 200, early_stop=False)
     assert not _stops(5.0, 701, 200, visits_per_second=0.0)
+
+
+def test_time_that_would_be_lost_is_used() -> None:
+    limits = replace(LIMITS, is_saved=False)
+
+    def stops(elapsed: float, **facts: bool) -> bool:
+        return should_stop(elapsed, limits, leader_visits=701, runner_up_visits=200, visits_per_second=100, **facts)
+
+    assert not stops(5.0)
+    assert stops(10.0)
+    assert stops(5.0, settled=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "is_saved"),
+    [
+        ("absolute 3", True),
+        ("fischer 1 1", True),
+        ("byoyomi 0 1 3", False),
+        ("byoyomi 0 4.9 1", False),
+        ("byoyomi 0 5 1", True),
+        ("byoyomi 10 1 3", True),
+        ("canadian 0 1 1", False),
+        ("canadian 0 5 1", True),
+        ("canadian 0 4 2", True),
+    ],
+)
+def test_time_left_of_a_short_period_is_lost(words: str, is_saved: bool) -> None:
+    clock = Clock(TimeSettings.parse(words.split()))
+    assert budget(clock, moves_played=0, area=AREA_19, config=DEFAULT).is_saved == is_saved
 
 
 def test_a_settled_move_stops_at_once() -> None:

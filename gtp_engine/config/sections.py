@@ -290,7 +290,9 @@ class TimeConfig(Section, name="time"):
         katago_gtp="obviousMovesPolicySurpriseTolerance",
     )
     early_stop: bool = option(
-        True, "Play before the planned time is up when no other move can catch up or the move is settled."
+        True,
+        "Play before the planned time is up when no other move can catch up or the move is settled; in periods below "
+        "5 seconds, the rest of which is lost, only when it is settled.",
     )
     settled_winrate: float = option(
         0.98,

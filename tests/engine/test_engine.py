@@ -445,7 +445,7 @@ def test_nothing_is_pondered_while_kernels_are_compiled() -> None:
 def test_moves_on_time_leave_more_of_a_short_period(engine: Engine) -> None:
     engine.genmove(BLACK)  # without a clock, none is late
     engine.set_time_settings(TimeSettings.canadian(0, 1, 1))
-    assert engine.time_for_move(BLACK)[1] == TimeBudget(0.5, 0.5, 0.5)
+    assert engine.time_for_move(BLACK)[1] == TimeBudget(0.5, 0.5, 0.5, is_saved=False)
     engine.genmove(BLACK)
     clock, allowed = engine.time_for_move(BLACK)
     assert clock.lateness is not None
