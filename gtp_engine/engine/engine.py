@@ -28,7 +28,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.decision import Choice, MoveChooser
+from gtp_engine.engine.decision import Choice, MoveChooser, MoveTask
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
@@ -269,9 +269,8 @@ class Engine:
         start, color = time.perf_counter(), self._color(color)
         self._background.end()
         task = self._chooser.prepare(self.game, color, _limits(limits, cancel), self._clocks[color], start)
-        choice = self._chooser.choose(task, may_resign=play and resign and not cleanup, cleanup=cleanup)
-        if task.deadline < inf:
-            self._clocks[color].note_lateness(time.perf_counter() - task.deadline)
+        may_resign = play and resign and not cleanup
+        choice = self._choose(task, self._clocks[color], may_resign=may_resign, cleanup=cleanup)
         choice = replace(choice, point=self.game.as_move((color, choice.point)).point)
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
@@ -309,11 +308,18 @@ class Engine:
         task = self._chooser.prepare(game, color, _limits(limits), clock, time.perf_counter())
 
         def choose() -> None:
-            choice = self._chooser.choose(task)
+            choice = self._choose(task, clock)
             if not task.cancel.is_cancelled:
                 done(choice)
 
         self._background.start(choose, task.cancel)
+
+    def _choose(self, task: MoveTask, clock: Clock, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
+        """Choose a move, and note by how much it is late."""
+        choice = self._chooser.choose(task, may_resign=may_resign, cleanup=cleanup)
+        if task.deadline < inf:
+            clock.note_lateness(time.perf_counter() - task.deadline)
+        return choice
 
     # --- searching and evaluating the position ---
 

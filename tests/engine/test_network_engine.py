@@ -414,6 +414,16 @@ def test_a_search_in_the_background_chooses_without_playing() -> None:
         assert engine.game.is_legal(choices[0], BLACK)
 
 
+def test_a_clock_knows_whether_a_move_chosen_in_the_background_was_late() -> None:
+    with make(FakeEvaluator()) as engine:
+        choices: list[int] = []
+        engine.set_time_settings(TimeSettings.canadian(0, 1, 1))
+        assert engine.time_for_move(BLACK)[0].lateness is None
+        engine.start_genmove(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
+        wait_until(lambda: bool(choices))
+        assert engine.time_for_move(BLACK)[0].lateness is not None
+
+
 def test_a_cancelled_search_in_the_background_chooses_nothing() -> None:
     with make(SlowEvaluator(0.1), search__visits=1_000_000) as engine:
         choices: list[int] = []
