@@ -215,7 +215,7 @@ def _byoyomi(clock: Clock, config: TimeConfig) -> TimeBudget:
     target = period - lag
     spare = length if periods > RESERVED_PERIODS else 0.0
     maximum = min(target + spare, target * config.hard_move_factor)
-    return TimeBudget(target, maximum, lag, is_saved=period >= ONLINE_PERIOD)
+    return TimeBudget(target, maximum, lag, is_saved=length >= ONLINE_PERIOD)
 
 
 def _canadian(clock: Clock, config: TimeConfig) -> TimeBudget:
@@ -231,7 +231,7 @@ def _canadian(clock: Clock, config: TimeConfig) -> TimeBudget:
     lag = _period_lag(clock, per_stone, left.stones, config)
     target = per_stone - lag
     ceiling = left.period / (CANADIAN_EVENNESS * left.stones + 1 - CANADIAN_EVENNESS) - lag
-    is_saved = left.stones > 1 or per_stone >= ONLINE_PERIOD
+    is_saved = left.stones > 1 or settings.overtime >= ONLINE_PERIOD
     return TimeBudget(target, min(ceiling, target * config.hard_move_factor), lag, is_saved=is_saved)
 
 

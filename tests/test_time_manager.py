@@ -536,6 +536,13 @@ def test_time_left_of_a_short_period_is_lost(words: str, is_saved: bool) -> None
     assert budget(clock, moves_played=0, area=AREA_19, config=DEFAULT).is_saved == is_saved
 
 
+def test_the_end_of_a_long_period_is_none_of_a_short_one() -> None:
+    for words, stones in (("byoyomi 0 30 1", 1), ("canadian 0 30 5", 1)):
+        clock = Clock(TimeSettings.parse(words.split()))
+        clock.set_time_left(3.0, stones)
+        assert budget(clock, moves_played=50, area=AREA_19, config=DEFAULT).is_saved
+
+
 def test_a_settled_move_stops_at_once() -> None:
     assert _stops(0.0, 0, 0, settled=True)
     assert not _stops(0.0, 0, 0, settled=True, early_stop=False)
