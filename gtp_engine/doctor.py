@@ -231,23 +231,25 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
 
 
 def _damage(files: "NetworkFiles", precision: str) -> list[str]:
-    """Return what is wrong with the weights of the default network, as far as one evaluation shows.
+    """Return what is wrong with the weights of the default network, and those of networks for one board beside it.
 
-    It is run by ONNX Runtime, which writes no compiled network to the disk.
+    That is what one evaluation of each shows.  It is run by ONNX Runtime, which writes no compiled network to the disk.
     """
     from gtp_engine.nn.loading import check_evaluation
     from gtp_engine.nn.onnx_model import OnnxModel
     from gtp_engine.nn.providers import PROVIDERS, Runtime
 
-    try:
-        model = OnnxModel(files.path(precision), Runtime(PROVIDERS["cpu"], "float32"), batch=1)
+    found = []
+    for each in (files, *files.for_boards.values()):
         try:
-            check_evaluation(model, model.info.sizes.usual)
-        finally:
-            model.close()
-    except TengenError as error:
-        return [str(error)]
-    return []
+            model = OnnxModel(each.path(precision), Runtime(PROVIDERS["cpu"], "float32"), batch=1)
+            try:
+                check_evaluation(model, model.info.sizes.usual)
+            finally:
+                model.close()
+        except TengenError as error:
+            found.append(str(error))
+    return found
 
 
 def _default_network(problems: list[str]) -> "NetworkFiles | None":

@@ -118,18 +118,24 @@ def test_a_default_of_the_user_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert f"the network '{file}', which `gtp-engine models default` has set, is missing; set another" in problem
 
 
-def test_damaged_weights_of_the_default_are_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", ["strong", "nine"])
+def test_damaged_weights_of_the_default_are_a_problem(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, damaged: str
+) -> None:
     """The doctor found nothing wrong with a network that every start refused."""
     monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
-    set_default(str(v7_network(tmp_path / "strong.onnx", name="strong")))
+    v7_network(tmp_path / "strong.onnx", name="strong")
+    v7_network(tmp_path / "nine.onnx", name="nine", sizes="9x9")
+    set_default(str(tmp_path))
     assert examine()["problems"] == []
-    model = onnx.load(tmp_path / "strong.onnx")
+    file = tmp_path / f"{damaged}.onnx"
+    model = onnx.load(file)
     for tensor in model.graph.initializer:
         if (array := onnx.numpy_helper.to_array(tensor)).dtype == np.float32:
             tensor.CopyFrom(onnx.numpy_helper.from_array(array * np.float32(np.nan), tensor.name))
-    onnx.save(model, tmp_path / "strong.onnx")
+    onnx.save(model, file)
     (problem,) = examine()["problems"]
-    assert problem.startswith("network 'strong.onnx' returns NaN, infinity or absurd numbers; the file is damaged")
+    assert problem.startswith(f"network '{damaged}.onnx' returns NaN, infinity or absurd numbers; the file is damaged")
 
 
 def test_a_damaged_default_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

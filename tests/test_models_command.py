@@ -143,6 +143,8 @@ class TestList:
     def test_the_default_network_is_marked(self) -> None:
         (line,) = (line for line in succeed("list").splitlines() if line.endswith("  (default)"))
         assert "tengen-b10c128 (" in line
+        (line,) = (line for line in succeed("list").splitlines() if line.endswith("  (default on 9x9)"))
+        assert "tengen-9x9 (" in line
         succeed("default", "alphago-9x9")
         (line,) = (line for line in succeed("list").splitlines() if line.endswith("  (default)"))
         assert "alphago-9x9 (" in line

@@ -319,13 +319,16 @@ def list_command(folders: tuple[Path, ...]) -> None:
     for file in files:
         if is_quantized_copy(file):
             continue
+        mark = _mark_of_default(file)
         try:
             info = info_of(read_properties(file))
             precision = f"{info.precision} and int8" if quantized_path(file).exists() else info.precision
             text = f"{info.name} ({info.kind}, {info.encoder}, {precision}, boards {info.sizes})"
+            if mark and info.sizes.only is not None:
+                mark = f"  (default on {info.sizes})"
         except ModelError as error:
             text = f"unusable: {error}"
-        click.echo(f"{file}  {text}{_mark_of_default(file)}")
+        click.echo(f"{file}  {text}{mark}")
     if not folders:
         for folder in _shipped_sets():
             infos = [info_of(read_properties(file)) for file in sorted(folder.glob("*.onnx"))]

@@ -31,6 +31,12 @@ class BoardSizes:
         return BoardSizes((max(a[0], c[0]), min(a[1], c[1])), (max(b[0], d[0]), min(b[1], d[1])))
 
     @property
+    def only(self) -> tuple[int, int] | None:
+        """Width and height of the one board among them, None if there are more."""
+        (least_width, width), (least_height, height) = self.widths, self.heights
+        return (width, height) if (least_width, least_height) == (width, height) else None
+
+    @property
     def usual(self) -> tuple[int, int]:
         """Width and height of the board that games most likely use: 19×19, or the nearest to it."""
         (least_width, width), (least_height, height) = self.widths, self.heights

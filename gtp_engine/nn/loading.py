@@ -1,8 +1,9 @@
 """From the configuration to an evaluator: finding the files, choosing what runs them, falling back where it fails.
 
 `network.model` names an ONNX file, or a folder with a network for each purpose: one for policy and value, or one for
-each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them.  It may also be the name of a
-network (`named_networks`); without it, the default one is loaded.  Where a network exists both in float32 and
+each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them; others beside them may play one
+board each (`network_files`).  It may also be the name of a network (`named_networks`); without it, the default one is
+loaded.  Where a network exists both in float32 and
 quantized to 8 bits (`network_files`), `network.precision` chooses, by default what suits the processor (`providers`).
 
 Graphics and neural processors calculate in formats of their own, in which some networks overflow, and small networks
@@ -16,8 +17,9 @@ is the usual one, it has to find about the same.
 """
 
 import json
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -218,9 +220,8 @@ def load_evaluator(
     on_processor = next((runtime for runtime in runtimes if runtime.provider.is_cpu), None)
     weights = read_rollout_weights(path)
     for runtime, following in zip(runtimes, [*runtimes[1:], None], strict=True):
-        paths = {purpose: entry.path(runtime.precision) for purpose, entry in files.items()}
         try:
-            evaluator = _evaluator(paths, weights, config, runtime, board, batch)
+            evaluator = _evaluator(files, weights, config, runtime, board, batch)
             if not runtime.provider.is_cpu and "auto" in (config.provider, config.precision):
                 rival = on_processor if config.provider == "auto" else None
                 _check_trust(evaluator, runtime, rival, files["policy"], config.network_threads)
@@ -232,6 +233,8 @@ def load_evaluator(
         info = evaluator.info
         text = f"Network {info.name}: {runtime.title}, up to {info.batch} positions at a time."
         log(" ".join([text, *runtime.reasons[-1:]]))
+        for (width, height), other in files["policy"].for_boards.items():
+            log(f"Network {other.info.name} plays on {width}x{height}.")
         if config.precision == "auto" and (hint := quantization_hint(files["policy"], runtime.provider, simd)):
             log(hint)
         return evaluator
@@ -239,7 +242,7 @@ def load_evaluator(
 
 
 def _evaluator(
-    paths: dict[str, Path],
+    files: dict[str, NetworkFiles],
     rollout_weights: object,
     config: NetworkConfig,
     runtime: Runtime,
@@ -247,14 +250,17 @@ def _evaluator(
     batch: int,
 ) -> NetworkEvaluator:
     """Return an evaluator of these files with its sessions created; raises ModelError."""
-    networks = {
-        path: EncodedNetwork(OnnxModel(path, runtime, threads=config.network_threads, batch=batch))
-        for path in set(paths.values())
-    }
+    networks: dict[Path, EncodedNetwork] = {}
+    by_purpose = {}
+    for purpose, entry in files.items():
+        path = entry.path(runtime.precision)
+        if path not in networks:
+            networks[path] = EncodedNetwork(_model(entry, runtime, threads=config.network_threads, batch=batch))
+        by_purpose[purpose] = networks[path]
     evaluator = NetworkEvaluator(
-        networks[paths["policy"]],
-        networks[paths["value"]],
-        rollout=networks[paths["rollout"]] if "rollout" in paths else None,
+        by_purpose["policy"],
+        by_purpose["value"],
+        rollout=by_purpose.get("rollout"),
         rollout_weights=rollout_weights,
         config=config,
     )
@@ -268,6 +274,64 @@ def _evaluator(
     for network, prepared in boards.items():
         check_evaluation(network.model, prepared)
     return evaluator
+
+
+def _model(files: NetworkFiles, runtime: Runtime, *, threads: int, batch: int) -> OnnxModel:
+    """Return the model of these files, with those of networks for one board."""
+    path = files.path(runtime.precision)
+    if not files.for_boards:
+        return OnnxModel(path, runtime, threads=threads, batch=batch)
+    for_boards = {
+        board: OnnxModel(each.path(runtime.precision), runtime, threads=threads, batch=batch)
+        for board, each in files.for_boards.items()
+    }
+    return _ModelForBoards(path, runtime, for_boards, threads=threads, batch=batch)
+
+
+class _ModelForBoards(OnnxModel):
+    """A network that leaves some boards to others with the same inputs and outputs.
+
+    Weights that are damaged are found when the first board of their network is prepared.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        runtime: Runtime,
+        for_boards: Mapping[tuple[int, int], OnnxModel],
+        *,
+        threads: int,
+        batch: int,
+    ) -> None:
+        super().__init__(path, runtime, threads=threads, batch=batch)
+        self._for_boards: Final = for_boards
+        self.files = (path, *(each.path for each in for_boards.values()))
+        self._unchecked: Final[set[OnnxModel]] = {self, *for_boards.values()}
+        self._checking: Final = threading.Lock()
+
+    def prepare(self, width: int, height: int) -> None:
+        """Get the network for boards of this size ready; raises ModelError."""
+        other = self._for_boards.get((width, height))
+        if other is None:
+            super().prepare(width, height)
+        else:
+            other.prepare(width, height)
+        with self._checking:
+            if (other or self) in self._unchecked:
+                check_evaluation(other or self, (width, height))
+                self._unchecked.remove(other or self)
+
+    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
+        """Return the outputs of the network for these boards; see `OnnxModel`."""
+        height, width = spatial.shape[2:]
+        other = self._for_boards.get((width, height))
+        return super().run(spatial, globals_) if other is None else other.run(spatial, globals_)
+
+    def close(self) -> None:
+        """Free the networks."""
+        super().close()
+        for other in self._for_boards.values():
+            other.close()
 
 
 def _check_trust(

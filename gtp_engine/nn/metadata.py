@@ -37,7 +37,7 @@ all for the side to move.  B, H and W are free dimensions called batch, height a
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
 
@@ -137,6 +137,12 @@ class NetworkInfo:
     def needs_profile(self) -> bool:
         """Whether a profile of players is among its inputs (`config.human`)."""
         return self.encoder == HUMAN_ENCODER
+
+    def is_interchangeable(self, other: "NetworkInfo") -> bool:
+        """Return whether another network has the same inputs and outputs, so that either may evaluate a position."""
+        ours = replace(self, sizes=other.sizes, name=other.name, precision=other.precision, origin=other.origin)
+        ours = replace(ours, license=other.license, source_sha256=other.source_sha256)
+        return ours == other and self.knows_cleanup == other.knows_cleanup
 
     def properties(self) -> dict[str, str]:
         """Return the metadata as the properties of a file."""

@@ -4,8 +4,8 @@ The user's folder also holds the name of the network to play with when none is g
 that, it is the network that ships.
 
 What ships lies in the folder `models`, beside the package in a checkout and inside it in an installed engine: the
-default network in float32 and quantized to 8 bits (`providers` chooses), folders with other networks, and a README
-about their origin.
+default network and one that plays 9×9 in its place (`network_files`), each in float32 and quantized to 8 bits
+(`providers` chooses), folders with other networks, and a README about their origin.
 """
 
 import contextlib
@@ -55,12 +55,15 @@ def shipped_folder() -> Path:
 
 
 def shipped_network(name: str) -> Path:
-    """Return the path of a network that ships; raises ModelError if it was removed."""
+    """Return the path of a network that ships; raises ModelError if it was removed.
+
+    For the default network that is its folder, since others in it play a board of their own (`network_files`).
+    """
     path = shipped_networks().get(name)
     if path is None:
         given = f"the network {name}, which ships with the engine, is missing from {shown_path(PLACES[0])}"
         raise ModelError(problem(given, advice="install the engine again"))
-    return path
+    return path if path.is_dir() else path.parent
 
 
 def use_as_shipped(folder: Path) -> None:

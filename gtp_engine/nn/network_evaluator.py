@@ -64,6 +64,11 @@ class Model(Protocol):
         ...
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """All files on which its outputs depend, as far as this process has them."""
+        ...
+
+    @property
     def precision(self) -> str:
         """The number format in which it calculates."""
         ...
@@ -208,7 +213,7 @@ class NetworkEvaluator:
             needs_profile=any(info.needs_profile for info in infos),
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
             prepares_beside=True,
-            files=tuple(network.model.path for network in self.networks if network.model.path is not None),
+            files=tuple(file for network in self.networks for file in network.model.files),
             settings=_settings([network.model.precision for network in self.networks], config),
             model_version=max((info.model_version for info in infos if info.is_katago), default=0),
             is_katago=all(info.is_katago for info in infos),

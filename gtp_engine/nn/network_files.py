@@ -1,12 +1,13 @@
 """The files of a network: one for each purpose, each in float32, quantized to 8 bits, or both.
 
 `NET.onnx` in float32 and `NET-int8.onnx` beside it are one network: naming the first means the better of the two on
-this processor (`providers`).
+this processor (`providers`).  In a folder, a network that plays one board only stands beside one that plays others too,
+and plays that board in its place.
 """
 
 import os
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,13 @@ class NetworkFiles:
     quality: CopyQuality = NOTHING_KNOWN
     remark: str = field(default="", compare=False)
     """A sentence about a file that lies beside these and is not used; empty if there is none."""
+    for_boards: Mapping[tuple[int, int], "NetworkFiles"] = field(default_factory=dict)
+    """Networks that play one board, of this width and height, in place of this one."""
+
+    @property
+    def all_paths(self) -> list[Path]:
+        """The files in every precision, those of networks for one board included."""
+        return [*self.paths.values(), *(path for each in self.for_boards.values() for path in each.paths.values())]
 
     def path(self, precision: str) -> Path:
         """Return the file for `precision`: quantized for "int8", else in float32; if there is only one, that one."""
@@ -91,7 +99,7 @@ def find_networks(path: Path) -> dict[str, NetworkFiles]:
         if fitting:
             files = tuple(file for file, _ in fitting)
             if files not in compared:
-                compared[files] = _one_network(fitting, purpose, path)
+                compared[files] = _with_boards(fitting, purpose, path)
             chosen[purpose] = compared[files]
     if missing := [purpose for purpose in ("policy", "value") if purpose not in chosen]:
         kinds = ", ".join(sorted({info.kind for _, info in found}))
@@ -103,6 +111,35 @@ def find_networks(path: Path) -> dict[str, NetworkFiles]:
             )
         )
     return chosen
+
+
+def _with_boards(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path: Path) -> NetworkFiles:
+    """Return the files for a purpose, with those of networks for one board each; raises ModelError.
+
+    If all play that board only, they are one network.
+    """
+    of_board: dict[tuple[int, int], list[tuple[Path, NetworkInfo]]] = {}
+    others = []
+    for file, info in fitting:
+        if (board := info.sizes.only) is None:
+            others.append((file, info))
+        else:
+            of_board.setdefault(board, []).append((file, info))
+    if not others:
+        return _one_network(fitting, purpose, path)
+    network = _one_network(others, purpose, path)
+    for_boards = {board: _one_network(files, purpose, path) for board, files in of_board.items()}
+    for each in for_boards.values():
+        if not network.info.is_interchangeable(each.info):
+            raise ModelError(
+                problem(
+                    f"network {shown(each.info.name)}, for {each.info.sizes}, beside {shown(network.info.name)} in "
+                    f"folder {shown(path.name)}",
+                    expected="the same inputs and outputs",
+                    advice="name a file",
+                )
+            )
+    return replace(network, for_boards=for_boards)
 
 
 def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path: Path) -> NetworkFiles:

@@ -144,6 +144,7 @@ class OnnxModel:
 
     def __init__(self, path: Path, runtime: Runtime, *, threads: int = 0, batch: int = 0) -> None:
         self.path = path
+        self.files: tuple[Path, ...] = (path,)
         self.info = read_info(path)
         self.runtime = runtime
         self.position_seconds = estimated_seconds(runtime, path.stat().st_size, threads or available_cores())

@@ -299,7 +299,7 @@ class WorkerNetworks:
 
     def files(self) -> list[Path]:
         """Return the paths of all files; raises ModelError."""
-        files = {file for network in find_networks(self._model).values() for file in network.paths.values()}
+        files = {file for network in find_networks(self._model).values() for file in network.all_paths}
         if (self._model / ROLLOUT_WEIGHTS).exists():
             files.add(self._model / ROLLOUT_WEIGHTS)
         if self._human.is_dir():

@@ -170,8 +170,11 @@ class NetworkMenu(NamedTuple):
         names = {}
         for name, path in named_networks().items():
             info = _info(onnx_files(path)[0] if path.is_dir() else path)
+            is_builtin = path.parent == shipped_folder() and path.is_file()
+            if is_builtin and info is not None and info.sizes.only is not None:
+                continue  # it plays its board anyway when the network that ships is chosen
             if info is not None and not info.needs_profile:
-                key = BUILTIN if path.parent == shipped_folder() and path.is_file() else name
+                key = BUILTIN if is_builtin else name
                 names[key] = name if info.sizes == ANY_BOARD else f"{name} ({info.sizes})"
         names.setdefault(current, Path(current).stem)
         return NetworkMenu(names, current, None if PUBLISHED[0].name in names else PUBLISHED[0])

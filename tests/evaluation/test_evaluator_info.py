@@ -33,6 +33,13 @@ def test_the_usual_board_is_the_nearest_to_19x19(sizes: BoardSizes, board: tuple
 
 
 @pytest.mark.parametrize(
+    ("sizes", "board"), [(ONLY_9, (9, 9)), (BoardSizes((13, 13), (9, 9)), (13, 9)), (SQUARES_TO_13, None)]
+)
+def test_the_only_board_is_named(sizes: BoardSizes, board: tuple[int, int] | None) -> None:
+    assert sizes.only == board
+
+
+@pytest.mark.parametrize(
     ("seconds", "board", "expected"),
     [
         (0.0, (19, 19), 8),  # unknown, or a GPU

@@ -33,7 +33,8 @@ from gtp_engine.nn import load_evaluator, loading, named_networks, onnx_model
 from gtp_engine.nn.loading import EVALUATION, disagreement
 from gtp_engine.nn.metadata import read_info, read_properties
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
-from gtp_engine.nn.network_files import find_networks, quantization_hint
+from gtp_engine.nn.network_evaluator import NetworkEvaluator
+from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, read_quality
@@ -47,7 +48,8 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("networks")
     original = tiny_networks.v7_network(folder / "katago.onnx")
     tiny_networks.v7_network(folder / "katago-int8.onnx", precision="int8", quantized_from=sha256_of(original))
-    tiny_networks.v7_network(folder / "small.onnx", sizes="9x9")
+    tiny_networks.v7_network(folder / "small.onnx", sizes="9x9", name="small", seed=3)
+    tiny_networks.v7_network(folder / "other.onnx", seed=4)
     tiny_networks.alphago_policy(folder / "policy.onnx", name="p")
     tiny_networks.alphago_value(folder / "value.onnx", name="v")
     tiny_networks.alphago_policy(folder / "rollout.onnx", name="r", kind="rollout")
@@ -105,8 +107,8 @@ def test_the_8_bit_copy_is_the_default_where_the_processor_gains(
     monkeypatch.setattr(loading, "installed_providers", lambda: ["openvino"])
     made: list[tuple[str, str]] = []
 
-    def no_evaluator(paths: dict[str, Path], _: object, __: object, runtime: Runtime, *rest: object) -> None:
-        made.append((paths["policy"].name, runtime.precision))
+    def no_evaluator(files: dict[str, NetworkFiles], _: object, __: object, runtime: Runtime, *rest: object) -> None:
+        made.append((files["policy"].path(runtime.precision).name, runtime.precision))
         raise ModelError("stop")
 
     monkeypatch.setattr(loading, "_evaluator", no_evaluator)
@@ -138,7 +140,11 @@ def test_nothing_is_known_of_a_copy_with_another_note(tmp_path: Path, note: str)
 def test_an_inaccurate_copy_is_not_used_unless_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "describe_machine", lambda: {"simd": ["avx512_vnni"]})
     monkeypatch.setattr(loading, "installed_providers", lambda: ["openvino"])
-    monkeypatch.setattr(loading, "_evaluator", lambda paths, *_: pytest.fail(paths["policy"].name))
+
+    def no_evaluator(files: dict[str, NetworkFiles], _: object, __: object, runtime: Runtime, *rest: object) -> None:
+        pytest.fail(files["policy"].path(runtime.precision).name)
+
+    monkeypatch.setattr(loading, "_evaluator", no_evaluator)
     note = {"held_out": {"int8": {"policy_kl": 0.02, "winrate_error": 0.003}}, "evaluations_per_second": {}}
     original = tiny_networks.v7_network(tmp_path / "net.onnx")
     changes = {"precision": "int8", "quantized_from": sha256_of(original), "quantization": json.dumps(note)}
@@ -198,13 +204,57 @@ def test_a_network_for_other_boards_is_loaded_too(networks: Path) -> None:
         evaluator.prepare(19, 19)
 
 
+def policy_on(evaluator: NetworkEvaluator, size: int) -> NDArray[np.float32]:
+    """Return what an evaluator thinks of some moves' weights on a square board."""
+    positions, _ = random_rows(1, size)
+    out = new_evaluation(1, size, size)
+    evaluator.prepare(size, size)
+    evaluator.evaluate(Request(positions, 1, out))
+    return out.policy.copy()
+
+
+@pytest.mark.parametrize("board", [(9, 9), (13, 13)])
+def test_a_network_for_one_board_plays_it_beside_the_one_for_all(
+    tmp_path: Path, networks: Path, board: tuple[int, int]
+) -> None:
+    lines: list[str] = []
+    both = load_evaluator(config(folder_of(tmp_path, networks, "katago", "small")), log=lines.append, board=board)
+    assert lines[-1] == "Network small plays on 9x9."
+    assert (both.info.name, both.info.boards) == ("tiny", ANY_BOARD)
+    for size, name in ((9, "small"), (13, "katago"), (9, "small")):
+        alone = load_evaluator(config(networks / f"{name}.onnx"), log=print, board=(size, size))
+        assert np.allclose(policy_on(both, size), policy_on(alone, size), atol=1e-6)
+        alone.close()
+    both.clear_cache()
+    without = load_evaluator(config(networks / "katago.onnx"), log=print, board=board)
+    assert not np.allclose(policy_on(both, 9), policy_on(without, 9), atol=1e-3), "another network is another policy"
+    assert both.info.fingerprint != without.info.fingerprint
+    both.close()
+
+
+@pytest.mark.parametrize("damaged", ["katago", "small"])
+def test_damaged_weights_are_found_when_their_board_is_prepared(tmp_path: Path, networks: Path, damaged: str) -> None:
+    folder, sizes = folder_of(tmp_path, networks, "katago", "small"), {"katago": 13, "small": 9}
+    changed(folder / f"{damaged}.onnx", lambda weights: weights * np.float32(np.nan))
+    sound = sizes["small" if damaged == "katago" else "katago"]
+    evaluator = load_evaluator(config(folder), log=print, board=(sound, sound))
+    with pytest.raises(ModelError, match=f"'{damaged}.onnx' returns NaN, infinity or absurd numbers"):
+        evaluator.prepare(sizes[damaged], sizes[damaged])
+    evaluator.prepare(sound, sound)
+    evaluator.close()
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
         ([], "holds no ONNX file; convert it with `gtp-engine models import`"),
         (["policy"], "is for policy: expected one for value too; put the files into one folder"),
         (["value", "rollout"], "is for rollout, value: expected one for policy too"),
-        (["katago", "policy"], r"has several policy networks \(katago.onnx, policy.onnx\): expected one for each"),
+        (["katago", "other"], r"has several policy networks \(katago.onnx, other.onnx\): expected one for each"),
+        (
+            ["small", "policy"],
+            r"network 'small', for 9x9, beside 'p' in folder .*: expected the same inputs and outputs",
+        ),
     ],
 )
 def test_unusable_folders_are_refused(tmp_path: Path, networks: Path, files: list[str], message: str) -> None:
@@ -247,8 +297,10 @@ def test_shipped_networks_can_be_named(networks: Path, monkeypatch: pytest.Monke
     assert model_path("pair") == Path("pair"), "an existing file or folder comes first"
 
 
-def test_the_default_ships_in_8_bits_too() -> None:
-    paths = find_networks(shipped_folder())["policy"].paths
+@pytest.mark.parametrize("board", [None, (9, 9)])
+def test_the_default_ships_in_8_bits_too(board: tuple[int, int] | None) -> None:
+    files = find_networks(shipped_folder())["policy"]
+    paths = (files if board is None else files.for_boards[board]).paths
     assert paths.keys() == {"float32", "int8"}
     quality = read_quality(paths["int8"])
     for comparison in (quality.with_vnni, quality.without_vnni):
@@ -258,11 +310,11 @@ def test_the_default_ships_in_8_bits_too() -> None:
 
 def test_shipped_networks_have_an_origin_and_a_licence() -> None:
     files = sorted(shipped_folder().glob("*.onnx"))
-    assert sum(file.stat().st_size for file in shipped_folder().rglob("*")) <= 40_000_000
+    assert sum(file.stat().st_size for file in shipped_folder().rglob("*")) <= 52_000_000
     for file in files:
         info = read_info(file)
         assert info.kind == "policy+value"
-        assert info.sizes == ANY_BOARD
+        assert info.sizes == ANY_BOARD or info.name == f"tengen-{info.sizes}"
         assert info.license == "MIT"
         assert "b10c384h6nbttflrs" in info.origin, "the teacher"
 
@@ -385,7 +437,7 @@ def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeyp
         "CUDA in float32 gives other results than the CPU. ONNX Runtime's own CPU provider in float32 runs the network "
         "instead."
     )
-    assert lines[1].startswith("Network tiny: ONNX Runtime's own CPU provider in float32, ")
+    assert lines[1].startswith("Network small: ONNX Runtime's own CPU provider in float32, ")
 
 
 # --- damaged weights ---

@@ -195,6 +195,7 @@ class RemoteModel:
         self.info: Final = port.info
         self.batch: Final = port.rows
         self.path: Final = None
+        self.files: Final = ()
         self.precision: Final = ""
         self.position_seconds: Final = 0.0
 

@@ -20,6 +20,7 @@ from torch import Tensor
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.files import sha256_of
@@ -108,6 +109,7 @@ class TorchModel:
         self._is_compiled = False
         self._rows = rows
         self.path: Final = path
+        self.files: Final = (path,)
         self.precision: Final = precision
         self.position_seconds: Final = 0.0
 
@@ -209,16 +211,25 @@ def _info(path: Path, module: NetworkModule) -> NetworkInfo:
 
 
 def export_network(
-    module: NetworkModule, target: Path, *, name: str, origin: str, terms: str, advantages: bool = False
+    module: NetworkModule,
+    target: Path,
+    *,
+    name: str,
+    origin: str,
+    terms: str,
+    advantages: bool = False,
+    sizes: BoardSizes = ANY_BOARD,
 ) -> None:
     """Write `module` (on the CPU, in evaluation) to `target`, an ONNX file; `terms` is the licence of the weights.
 
-    `advantages` says whether it was trained with playout doubling advantages.
+    `advantages` says whether it was trained with playout doubling advantages, `sizes` which boards it is to play.
 
     A file at `target` is replaced once the new one is complete and agrees with the module.  Raises ModelError, with the
     difference, if it does not.
     """
-    model = model_of(module.describe(), name=name, origin=origin, terms=terms, advantages=advantages)
+    network = replace(module.describe(), name=name)
+    info = info_of_network(network, origin=origin, terms=terms, sha256="", advantages=advantages)
+    model = model_of(network, replace(info, sizes=sizes))
 
     def check(path: Path) -> None:
         check_file(path, module)
@@ -227,19 +238,17 @@ def export_network(
     write_checked(model, target, check)
 
 
-def model_of(network: Network, *, name: str, origin: str, terms: str, advantages: bool = False) -> Any:
+def model_of(network: Network, info: NetworkInfo) -> Any:
     """Return a network as an `onnx.ModelProto` that can be read back."""
-    named = replace(network, name=name)
-    info = info_of_network(named, origin=origin, terms=terms, sha256="", advantages=advantages)
-    model = build_model(named, info)
-    model.metadata_props.add(key=PROPERTY, value=architecture_of(named))
+    model = build_model(network, info)
+    model.metadata_props.add(key=PROPERTY, value=architecture_of(network))
     return model
 
 
 def check_file(path: Path, module: NetworkModule) -> None:
     """Raise ModelError if the outputs of the network file and of `module` differ on random positions."""
     model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
-    for width, height in _CHECKED_BOARDS:
+    for width, height in (board,) if (board := model.info.sizes.only) else _CHECKED_BOARDS:
         spatial, globals_ = random_positions(width, height, _CHECKED_POSITIONS, seed=_SEED)
         if module.needs_profile:
             profiles = np.random.default_rng(_SEED).random((_CHECKED_POSITIONS, PROFILE_INPUTS), dtype=np.float32)

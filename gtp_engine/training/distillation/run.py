@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.errors import problem, shown_path
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.nn.katago_inputs import ADVANTAGE
 from gtp_engine.progress import ProgressBar
 from gtp_engine.streams import write_log
@@ -108,7 +109,7 @@ def export_run(
 ) -> Path:
     """Write the averaged network of the checkpoint in `folder`; return its path (default: its name, in `folder`).
 
-    `name` is by default the run's.
+    `name` is by default the run's.  A network that was trained on one board alone plays that board alone.
     """
     checkpoint = read_checkpoint(folder)
     module, config = module_of_checkpoint(checkpoint), config_of(checkpoint)
@@ -116,7 +117,9 @@ def export_run(
     target = target or folder / f"{name}.onnx"
     origin = origin or _origin(checkpoint, config)
     advantages = bool(checkpoint.settings.get("advantages"))
-    export_network(module, target, name=name, origin=origin, terms=terms, advantages=advantages)
+    boards = [(width, height) for width, height, _ in config.board_shares]
+    sizes = BoardSizes(*((side, side) for side in boards[0])) if len(boards) == 1 else ANY_BOARD
+    export_network(module, target, name=name, origin=origin, terms=terms, advantages=advantages, sizes=sizes)
     return target
 
 

@@ -60,6 +60,17 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
     assert "validation (5x5) after 480 samples: positions" in shown and "stones.onnx" in shown
 
 
+@pytest.mark.parametrize(("shares", "boards"), [((), "2-25"), (((5, 5, 1.0),), "5x5")])
+def test_a_network_trained_on_one_board_alone_plays_that_board_alone(
+    tmp_path: Path, shares: tuple[tuple[int, int, float], ...], boards: str
+) -> None:
+    config = tiny_config(tmp_path, board_shares=shares)
+    with ProgressBar() as bar:
+        run_training(config, bar, never)
+    (file,) = config.out.glob("*.onnx")
+    assert str(read_info(file).sizes) == boards
+
+
 def test_a_network_knows_advantages_that_its_games_had(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, name="stones", samples=16)
     for with_advantages in (False, True):
