@@ -240,7 +240,7 @@ def _damage(files: "NetworkFiles", precision: str) -> list[str]:
     from gtp_engine.nn.providers import PROVIDERS, Runtime
 
     found = []
-    for each in (files, *files.for_boards.values()):
+    for each in files.networks:
         try:
             model = OnnxModel(each.path(precision), Runtime(PROVIDERS["cpu"], "float32"), batch=1)
             try:
@@ -262,7 +262,7 @@ def _default_network(problems: list[str]) -> "NetworkFiles | None":
     except TengenError as error:
         problems.append(str(error))
         return None
-    problems += [files.remark] if files.remark else []
+    problems += [each.remark for each in files.networks if each.remark]
     return files
 
 

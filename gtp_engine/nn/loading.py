@@ -200,7 +200,7 @@ def load_evaluator(
     """
     path = model_path(config.model)
     files = find_networks(path)
-    for remark in {entry.remark for entry in files.values()} - {""}:
+    for remark in {each.remark for entry in files.values() for each in entry.networks} - {""}:
         log(remark)
     simd = describe_machine()["simd"]
     troubles = plug_in_troubles() if config.provider not in ("cpu", OPENVINO) else {}

@@ -48,9 +48,9 @@ class NetworkFiles:
     """Networks that play one board, of this width and height, in place of this one."""
 
     @property
-    def all_paths(self) -> list[Path]:
-        """The files in every precision, those of networks for one board included."""
-        return [*self.paths.values(), *(path for each in self.for_boards.values() for path in each.paths.values())]
+    def networks(self) -> "list[NetworkFiles]":
+        """This network and those for one board."""
+        return [self, *self.for_boards.values()]
 
     def path(self, precision: str) -> Path:
         """Return the file for `precision`: quantized for "int8", else in float32; if there is only one, that one."""

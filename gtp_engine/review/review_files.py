@@ -299,7 +299,8 @@ class WorkerNetworks:
 
     def files(self) -> list[Path]:
         """Return the paths of all files; raises ModelError."""
-        files = {file for network in find_networks(self._model).values() for file in network.all_paths}
+        found = [each for files in find_networks(self._model).values() for each in files.networks]
+        files = {file for each in found for file in each.paths.values()}
         if (self._model / ROLLOUT_WEIGHTS).exists():
             files.add(self._model / ROLLOUT_WEIGHTS)
         if self._human.is_dir():
