@@ -3,8 +3,8 @@
 `network.model` names an ONNX file, or a folder with a network for each purpose: one for policy and value, or one for
 each, and perhaps one for rollouts or `rollout-policy.npz`, a linear policy for them; others beside them may play one
 board each (`network_files`).  It may also be the name of a network (`named_networks`); without it, the default one is
-loaded.  Where a network exists both in float32 and
-quantized to 8 bits (`network_files`), `network.precision` chooses, by default what suits the processor (`providers`).
+loaded.  Where a network exists both in float32 and quantized to 8 bits (`network_files`), `network.precision` chooses,
+by default what suits the processor (`providers`).
 
 Graphics and neural processors calculate in formats of their own, in which some networks overflow, and small networks
 may run faster on the processor.  So `auto` uses such a provider only after a trial: its outputs must agree with those
@@ -19,7 +19,7 @@ is the usual one, it has to find about the same.
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -255,7 +255,7 @@ def _evaluator(
     for purpose, entry in files.items():
         path = entry.path(runtime.precision)
         if path not in networks:
-            networks[path] = EncodedNetwork(_model(entry, runtime, threads=config.network_threads, batch=batch))
+            networks[path] = EncodedNetwork(_LoadedModel(entry, runtime, threads=config.network_threads, batch=batch))
         by_purpose[purpose] = networks[path]
     evaluator = NetworkEvaluator(
         by_purpose["policy"],
@@ -266,47 +266,26 @@ def _evaluator(
     )
     if all(network.model.info.sizes.include(*board) for network in networks.values()):
         evaluator.prepare(*board)
-        boards = dict.fromkeys(networks.values(), board)
     else:  # the game will be on another board, but a damaged file should be found now
-        boards = {network: network.model.info.sizes.usual for network in networks.values()}
-        for network, usual in boards.items():
-            network.model.prepare(*usual)
-    for network, prepared in boards.items():
-        check_evaluation(network.model, prepared)
+        for network in networks.values():
+            network.model.prepare(*network.model.info.sizes.usual)
     return evaluator
 
 
-def _model(files: NetworkFiles, runtime: Runtime, *, threads: int, batch: int) -> OnnxModel:
-    """Return the model of these files, with those of networks for one board."""
-    path = files.path(runtime.precision)
-    if not files.for_boards:
-        return OnnxModel(path, runtime, threads=threads, batch=batch)
-    for_boards = {
-        board: OnnxModel(each.path(runtime.precision), runtime, threads=threads, batch=batch)
-        for board, each in files.for_boards.items()
-    }
-    return _ModelForBoards(path, runtime, for_boards, threads=threads, batch=batch)
+class _LoadedModel(OnnxModel):
+    """The network of some files, which leaves a board to a network for that board alone if there is one.
 
-
-class _ModelForBoards(OnnxModel):
-    """A network that leaves some boards to others with the same inputs and outputs.
-
-    Weights that are damaged are found when the first board of their network is prepared.
+    Each of them is checked for damage when a board of its is prepared for the first time.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        runtime: Runtime,
-        for_boards: Mapping[tuple[int, int], OnnxModel],
-        *,
-        threads: int,
-        batch: int,
-    ) -> None:
-        super().__init__(path, runtime, threads=threads, batch=batch)
-        self._for_boards: Final = for_boards
-        self.files = (path, *(each.path for each in for_boards.values()))
-        self._unchecked: Final[set[OnnxModel]] = {self, *for_boards.values()}
+    def __init__(self, files: NetworkFiles, runtime: Runtime, *, threads: int, batch: int) -> None:
+        super().__init__(files.path(runtime.precision), runtime, threads=threads, batch=batch)
+        self._for_boards: Final = {
+            board: OnnxModel(each.path(runtime.precision), runtime, threads=threads, batch=batch)
+            for board, each in files.for_boards.items()
+        }
+        self.files = (self.path, *(each.path for each in self._for_boards.values()))
+        self._unchecked: Final[set[OnnxModel]] = {self, *self._for_boards.values()}
         self._checking: Final = threading.Lock()
 
     def prepare(self, width: int, height: int) -> None:

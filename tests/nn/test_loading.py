@@ -250,6 +250,7 @@ def test_damaged_weights_are_found_when_their_board_is_prepared(tmp_path: Path, 
         ([], "holds no ONNX file; convert it with `gtp-engine models import`"),
         (["policy"], "is for policy: expected one for value too; put the files into one folder"),
         (["value", "rollout"], "is for rollout, value: expected one for policy too"),
+        (["katago", "policy"], r"has several policy networks \(katago.onnx, policy.onnx\): expected one for each"),
         (["katago", "other"], r"has several policy networks \(katago.onnx, other.onnx\): expected one for each"),
         (
             ["small", "policy"],
