@@ -84,7 +84,7 @@ PUBLISHED: Final = (
         wheel_sha256="c70e9bc36cc4584b64febe9d1e2d85ae840d75a854997c2a4b3d097cc6ecbad2",
         file_bytes=97_898_094,
         file_sha256="9d7a6afed8ff5b74894727e156f04f0cd36060a24824892008fbb6e0cba51f1d",
-        strength="superhuman; convolutions, a larger file; with 8 bits at least as strong on 19x19 from 1 s a move",
+        strength="superhuman; convolutions, a larger file; with 8 bits about as strong on 19x19 from 1 s a move",
     ),
     PublishedNetwork(
         "g170e-b15c192",
