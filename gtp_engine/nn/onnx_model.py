@@ -134,7 +134,7 @@ class Session(Protocol):
 
 
 class OnnxModel:
-    """A network of one file, run by one provider; one thread runs it at a time, while others may prepare it.
+    """A network of one file, run by one provider; calls of several threads take turns, while others may prepare it.
 
     `threads` is for providers that run on the processor, 0: all cores; `batch` 0: what suits network and machine.
 
@@ -155,6 +155,8 @@ class OnnxModel:
         self._counts: dict[tuple[int, int], Counter[int]] = {}
         """How many calls there were for each number of positions, on boards with open sessions."""
         self._lock: Final = threading.Lock()
+        self._running: Final = threading.Lock()
+        """Held by the call that runs: a network for a new board is checked for damage beside a search."""
 
     @property
     def precision(self) -> str:
@@ -183,7 +185,7 @@ class OnnxModel:
         try:
             for rows, session in sessions:
                 last = min(first + rows, count) if rows else count
-                with _calls.one():
+                with _calls.one(), self._running:
                     part = session.run({name: _padded(array[first:last], rows) for name, array in feeds.items()})
                 parts.append(part)
                 first = last

@@ -111,6 +111,22 @@ def test_a_board_is_prepared_while_another_one_is_evaluated(network: Path, monke
     assert len(created) == len({*map(str, created)}) == 2, "none is created twice"
 
 
+@pytest.mark.parametrize("provider", [name for name in ("cpu", "openvino") if name in installed_providers()])
+def test_calls_of_several_threads_take_turns(network: Path, provider: str) -> None:
+    """A network for a new board is checked for damage beside a search: "Infer Request is busy", or another's outputs."""
+    model = OnnxModel(network, Runtime(PROVIDERS[provider], "float32"), threads=1, batch=1)
+    given = [(spatial[i : i + 1], globals_[i : i + 1]) for spatial, globals_ in [inputs(4)] for i in range(4)]
+    expected = [model.run(*each) for each in given]
+
+    def run_often(i: int) -> list[RawOutputs]:
+        return [model.run(*given[i]) for _ in range(100)]
+
+    with ThreadPoolExecutor(len(given)) as pool:
+        for found, right in zip(pool.map(run_often, range(len(given))), expected, strict=True):
+            for outputs in found:
+                assert_alike(outputs, right)
+
+
 def test_a_session_that_cannot_be_created_is_tried_again(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, real = OnnxModel(network, CPU), onnx_model.new_session
 
