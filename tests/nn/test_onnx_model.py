@@ -113,7 +113,7 @@ def test_a_board_is_prepared_while_another_one_is_evaluated(network: Path, monke
 
 @pytest.mark.parametrize("provider", [name for name in ("cpu", "openvino") if name in installed_providers()])
 def test_calls_of_several_threads_take_turns(network: Path, provider: str) -> None:
-    """A network for a new board is checked for damage beside a search: "Infer Request is busy", or another's outputs."""
+    """A network for a new board is checked for damage beside a search; that said "Infer Request is busy"."""
     model = OnnxModel(network, Runtime(PROVIDERS[provider], "float32"), threads=1, batch=1)
     given = [(spatial[i : i + 1], globals_[i : i + 1]) for spatial, globals_ in [inputs(4)] for i in range(4)]
     expected = [model.run(*each) for each in given]
