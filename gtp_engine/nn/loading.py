@@ -12,8 +12,8 @@ of plain ONNX Runtime, and come faster than from what would run the network on t
 precision, which comes first on cards, has to agree also on a provider that was named.
 
 A network whose weights are damaged returns NaN or numbers beyond all reason, or it plays badly.  So every network is
-run once when it is loaded.  Where the file holds what it found when it was written (`store_evaluation`), and the board
-is the usual one, it has to find about the same.
+run once before it evaluates anything.  Where the file holds what it found when it was written (`store_evaluation`), and
+the board is the usual one, it has to find about the same.
 """
 
 import json
@@ -275,7 +275,7 @@ def _evaluator(
 class _LoadedModel(OnnxModel):
     """The network of some files, which leaves a board to a network for that board alone if there is one.
 
-    Each of them is checked for damage when a board of its is prepared for the first time.
+    Each of them is checked for damage before it evaluates for the first time, at the latest.
     """
 
     def __init__(self, files: NetworkFiles, runtime: Runtime, *, threads: int, batch: int) -> None:
@@ -286,7 +286,7 @@ class _LoadedModel(OnnxModel):
         }
         self.files = (self.path, *(each.path for each in self._for_boards.values()))
         self._unchecked: Final[set[OnnxModel]] = {self, *self._for_boards.values()}
-        self._checking: Final = threading.Lock()
+        self._checking: Final = threading.RLock()  # which the thread that checks may take again, to run the network
 
     def prepare(self, width: int, height: int) -> None:
         """Get the network for boards of this size ready; raises ModelError."""
@@ -295,16 +295,25 @@ class _LoadedModel(OnnxModel):
             super().prepare(width, height)
         else:
             other.prepare(width, height)
-        with self._checking:
-            if (other or self) in self._unchecked:
-                check_evaluation(other or self, (width, height))
-                self._unchecked.remove(other or self)
+        self._check(other or self, (width, height))
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
-        """Return the outputs of the network for these boards; see `OnnxModel`."""
+        """Return the outputs of the network for these boards; see `OnnxModel`.  Raises ModelError if it is damaged."""
         height, width = spatial.shape[2:]
         other = self._for_boards.get((width, height))
+        self._check(other or self, (width, height))
         return super().run(spatial, globals_) if other is None else other.run(spatial, globals_)
+
+    def _check(self, network: OnnxModel, board: tuple[int, int]) -> None:
+        """Raise ModelError if a network that has not passed yet is damaged; other threads wait meanwhile."""
+        with self._checking:
+            if network in self._unchecked:
+                self._unchecked.remove(network)
+                try:
+                    check_evaluation(network, board)
+                except ModelError:
+                    self._unchecked.add(network)
+                    raise
 
     def close(self) -> None:
         """Free the networks."""

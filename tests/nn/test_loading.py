@@ -240,6 +240,10 @@ def test_damaged_weights_are_found_when_their_board_is_prepared(tmp_path: Path, 
     evaluator = load_evaluator(config(folder), log=print, board=(sound, sound))
     with pytest.raises(ModelError, match=f"'{damaged}.onnx' returns NaN, infinity or absurd numbers"):
         evaluator.prepare(sizes[damaged], sizes[damaged])
+    positions, _ = random_rows(1, sizes[damaged])
+    for _ in range(2):  # whatever prepared the board may have told nobody, as a thread does
+        with pytest.raises(ModelError, match=f"'{damaged}.onnx' returns NaN, infinity or absurd numbers"):
+            evaluator.evaluate(Request(positions, 1, new_evaluation(1, sizes[damaged], sizes[damaged])))
     evaluator.prepare(sound, sound)
     evaluator.close()
 
