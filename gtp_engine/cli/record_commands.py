@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -152,6 +152,7 @@ def review_command(
     overrides_file = is_timed and flags["search__visits"] is None
     effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
+    _check_readable(sources, place.game)
     if settings.learn and (len(sources) != 1 or Path("-") in files):
         raise click.UsageError("--learn with several records or stdin: name one file")
     evaluator = evaluator_of(config)
@@ -214,23 +215,31 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
                 advice="name others one by one",
             )
         )
-    _check_readable(sources)
     return sources
 
 
-def _check_readable(sources: "Sequence[RecordSource]") -> None:
-    """End the program, with the reasons, if no record can be read: networks need not be loaded then."""
+def _check_readable(sources: "Sequence[RecordSource]", game: int | None) -> None:
+    """End the program, with the reasons, if no record can be read: networks need not be loaded then.
+
+    `game` is the number of the game that is to be read of each file of several.
+    """
     from gtp_engine.errors import SgfError
     from gtp_engine.sgf import parse_sgf
+    from gtp_engine.sgf.tree_text import game_in
 
-    failures = []
+    failures = {}
     for source in sources:
         try:
-            parse_sgf(source.read())
+            parse_sgf(source.read() if game is None else game_in(source.read(), game))
             return
         except SgfError as error:
-            failures.append(f"Could not read {source.name}: {error}")
-    click.echo("\n".join(failures), err=True)
+            failures[source.name] = str(error)
+    _end_unreadable(failures)
+
+
+def _end_unreadable(failures: Mapping[str, str]) -> NoReturn:
+    """End the program, because none of these records can be read for these reasons."""
+    click.echo("\n".join(f"Could not read {name}: {reason}" for name, reason in failures.items()), err=True)
     sys.exit(1)
 
 
@@ -352,11 +361,17 @@ def rank_command(
     for source in _sources(files, None):
         try:
             games = each_game(source.read())
-            for number, game in enumerate(games, start=1):
-                name = source.name if len(games) == 1 else f"{source.name}, game {number}"
-                records.append((name, parse_sgf(game)))
         except SgfError as error:
             unreadable[source.name] = str(error)
+            continue
+        for number, game in enumerate(games, start=1):
+            name = source.name if len(games) == 1 else f"{source.name}, game {number}"
+            try:
+                records.append((name, parse_sgf(game)))
+            except SgfError as error:
+                unreadable[name] = str(error)
+    if not records:
+        _end_unreadable(unreadable)
     strong, human, _ = networks_of(config)
     if strong is None or human is None:
         raise ConfigError(problem("a search without a network", expected="a network", advice="leave out --search"))

@@ -498,8 +498,9 @@ class Engine:
 
     def load_record(self, record: SgfRecord, move_number: int | None = None) -> SgfRecord:
         """Replace the game by a record that has been read; see `load_sgf`."""
-        # A record that names rules but no komi has the usual komi of its rules, unless the user has set one.
-        komi = self.komi if self._komi_is_given or record.rules is None else None
+        # A record that has rules or a handicap but no komi has the usual komi for it, unless the user has set one.
+        is_known = record.rules is not None or record.handicap > 0
+        komi = self.komi if self._komi_is_given or not is_known else None
         game, record = play_record(record, move_number=move_number, rules=self.rules, komi=komi)
         if self._forced_komi is not None:
             game.komi = self._forced_komi

@@ -163,9 +163,10 @@ class Solution:
         return self.game.vertex(self.moves[0].point)
 
     def to_text(self) -> str:
-        """Return the answer and the refutations, one line each."""
+        """Return the answer and the refutations, one line each; the first line tells if no move succeeds."""
         how = {success: _(success.value) if success.value else "" for success in Success}
-        return "\n".join(f"{self._described(move, how[move.success])}: {_(self._verdict(move))}" for move in self.moves)
+        lines = [f"{self._described(move, how[move.success])}: {_(self._verdict(move))}" for move in self.moves]
+        return "\n".join(lines if self.succeeds else [_("No move succeeds."), *lines])
 
     def to_sgf(self) -> str:
         """Return the position as a record: the best line first, then the other first moves with their refutations."""
@@ -176,7 +177,14 @@ class Solution:
             node = end.add_variation(move.line, self.color)
             node.set("BM" if verdict == "worse" else "TE", "1")
             node.comment = f"{self._described(move, move.success.value)}: {verdict}"
+        if not self.succeeds:
+            end.comment = "No move succeeds."
         return tree.to_sgf()
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether any of the moves succeeds."""
+        return any(move.winrate >= SUCCESS for move in self.moves)
 
     def _verdict(self, move: SolutionMove) -> str:
         """Return how a move compares with the others."""
@@ -191,6 +199,7 @@ class Solution:
 
     def _described(self, move: SolutionMove, how: str) -> str:
         line = " ".join(map(self.game.vertex, move.line))
+        how = how if self.succeeds else ""  # then it is only how they were compared
         return f"{line} ({move.winrate:.0%}{f', {how}' if how else ''})"
 
 

@@ -84,6 +84,8 @@ _GIB_HANDICAP: Final = re.compile(r"^\s*INI\s+\d+\s+\d+\s+(\d)\b", re.MULTILINE)
 _GIB_DATE: Final = re.compile(r"\bC(\d{4}):\s?(\d{1,2}):\s?(\d{1,2})|GDATE:(\d{4})-\s?(\d{1,2})-\s?(\d{1,2})")
 _GIB_RESULTS: Final = {0: "B+{}", 1: "W+{}", 3: "B+R", 4: "W+R", 7: "B+T", 8: "W+T"}
 _GIB_SIZE: Final = 19
+_KOREAN: Final = "Korean"
+"""The rules of the Korean servers, whose records do not name any."""
 
 _NGF_MOVE: Final = re.compile(r"\s*PM..([BW])([A-Z])([A-Z])")
 _NGF_LINES: Final = 12
@@ -139,7 +141,7 @@ def _unwrapped(data: bytes) -> bytes:
 def _read_gib(text: str) -> str:
     tags = {found[1]: found[2].strip() for found in _TAG.finditer(text)}
     main, rest = tags.get("GAMEINFOMAIN", ""), "," + tags.get("GAMETAG", "")
-    root = {"SZ": str(_GIB_SIZE), "EV": tags.get("GAMENAME", ""), "PC": tags.get("GAMEPLACE", "")}
+    root = {"SZ": str(_GIB_SIZE), "RU": _KOREAN, "EV": tags.get("GAMENAME", ""), "PC": tags.get("GAMEPLACE", "")}
     for color, side in (("B", "BLACK"), ("W", "WHITE")):
         name = tags.get(f"GAME{side}NAME", "")
         parts = _RANK.fullmatch(name)
@@ -176,7 +178,7 @@ def _read_ngf(text: str) -> str:
     if not re.fullmatch(r"\d{1,2}", size):
         raise SgfError(problem(f"board size {shown(size)} of a record in NGF", expected="a number of lines"))
     stones = int(handicap) if re.fullmatch(r"\d{1,2}", handicap) else 0
-    root = {"SZ": size, "EV": title, "PC": site, "RE": _ngf_result(result)}
+    root = {"SZ": size, "RU": _KOREAN, "EV": title, "PC": site, "RE": _ngf_result(result)}
     for color, player in (("B", black), ("W", white)):
         parts = _NGF_RANK.fullmatch(player)
         root[f"P{color}"], root[f"{color}R"] = parts.groups() if parts else (player, "")

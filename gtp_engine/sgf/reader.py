@@ -19,7 +19,7 @@ from gtp_engine.errors import HandicapError, IllegalMoveError, SgfError, counted
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.sgf import values
 from gtp_engine.sgf.other_formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
@@ -42,7 +42,9 @@ _DEFAULT_SIZE: Final = "19"
 _GAME_NAMES: Final = frozenset({"go", "igo", "weiqi", "baduk", "围棋", "圍棋", "囲碁", "바둑"})
 """Words in GM that mean Go, in small letters."""
 _OTHER_GAMES: Final = re.compile(
-    r"othello|reversi|chess|xiangqi|shogi|gomoku|renju|backgammon|hex|lines|octi|amazons|draughts|checkers|将棋|象棋"
+    r"\b(?:othello|reversi|chess|xiangqi|shogi|gomoku|renju|backgammon|hex|lines of action|octi|amazons|draughts"
+    r"|checkers)\b"
+    r"|将棋|將棋|象棋|五子棋|五目|连珠|連珠|黑白棋|オセロ|チェス|오목|장기|체스|오셀로"
 )
 """Words in it that mean another game."""
 
@@ -163,6 +165,8 @@ class _GameInfo:
                 if name in names:
                     self._resigned = result
             for name in _GAME_INFO.intersection(names):
+                if name == "KO" and node.moves:
+                    continue  # here it is not the komi: the move counts though a ko forbids it
                 # Terminals and front ends show names and results, so control characters in them become blanks.
                 texts = node.texts(name)
                 text = values.one_line(values.unescaped(" ".join(texts) if name == "AP" else texts[0])).strip()
@@ -176,7 +180,7 @@ class _GameInfo:
             has_begun = has_begun or not {*_STONES, "B", "W"}.isdisjoint(names)
         game = self.text("GM")
         if game is not None and not _names_go(game):
-            if re.search(r"[0-9]", game) or _OTHER_GAMES.search(game.lower()):
+            if re.fullmatch(r"\W*[0-9]+\W*", game) or _OTHER_GAMES.search(game.lower()):
                 raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
             self.note(f"game {shown(game)} is not known; Go was taken")
 
@@ -198,7 +202,10 @@ class _GameInfo:
         return values.parse_size(text)
 
     def komi(self) -> float | None:
-        """Return the komi in points: from KM, or else from KO (some Asian servers) or RU (older versions of KataGo)."""
+        """Return the komi in points: from KM, or else from KO (some Asian servers) or RU (older versions of KataGo).
+
+        The Fox server writes 0 for even games with the usual komi, too; where Black begins without komi, HA is 1.
+        """
         text, application = self.text("KM") or self.text("KO"), self.text("AP") or ""
         if text is None:
             return values.komi_of_rules(self.text("RU") or "")
@@ -206,6 +213,10 @@ class _GameInfo:
         if komi is None:
             if self.text("KM") is not None:
                 self.note(f"komi {shown(text)} is not a number and was ignored")
+        elif komi == 0 and values.FOX in application.lower() and self.text("HA") in (None, "0"):
+            meant = (self.rules() or PRESETS["japanese"]).default_komi()
+            self.note(f"komi 0 of an even game on the Fox server was read as the usual {meant:g} points")
+            return meant
         elif not application.startswith("Tengen"):
             meant = values.usual_komi(komi)
             if meant != komi:
@@ -265,17 +276,22 @@ class _MainLine:
         self._info: Final = info
 
     def add(self, node: TextNode) -> None:
-        """Add a node: first its set-up, then its moves (SGF forbids both in one node, programs do it)."""
+        """Add a node: first its set-up, then its moves (SGF forbids both in one node, programs do it).
+
+        A set-up that only says what its move does, such as which stones are captured, comes after that.
+        """
         if self.is_cut:
             return
-        names = node.names
-        if not {*_STONES, "PL"}.isdisjoint(names):
+        has_setup, is_after = not {*_STONES, "PL"}.isdisjoint(node.names), _describes_move(node)
+        if has_setup and not is_after:
             self._add_setup(node)
         before = len(self.moves)
         for number, (name, text) in enumerate(node.move_texts()):
             self._add_move(BLACK if name == "B" else WHITE, text, is_first=number == 0)
         if len(self.moves) > before + 1:
             self._info.note(f"moves {before + 1} to {len(self.moves)} are in one node: each of them counts")
+        if has_setup and is_after and len(self.moves) > before:
+            self._add_setup(node)
         self.is_cut |= node is self._cut
 
     def _add_move(self, color: int, text: str, *, is_first: bool) -> None:
@@ -335,6 +351,14 @@ class _MainLine:
         return tuple(points)
 
 
+def _describes_move(node: TextNode) -> bool:
+    """Return whether the set-up of a node puts nothing but its moves' stones, and takes off single points but these."""
+    moves = node.move_texts()
+    stones = {(color, text) for color in "BW" for text in node.texts(f"A{color}")}
+    points, emptied = {text for _, text in moves}, node.texts("AE")
+    return bool(moves) and stones <= {*moves} and points.isdisjoint(emptied) and all(len(text) == 2 for text in emptied)
+
+
 def _record(info: _GameInfo, line: _MainLine) -> SgfRecord:
     handicap, rules = info.handicap(), info.rules()
     stones = tuple(Move(color, point) for point, color in line.stones.items() if color != EMPTY)
@@ -374,7 +398,8 @@ def _handicap_without_stones(
     Some programs record them as Black's first moves: then they stay moves.  Others (the Fox server, at times) omit the
     stones if they are on the fixed points; this is assumed if White moves first, and the moves can be played then.
     """
-    leading = sum(1 for _ in takewhile(lambda move: move.color == BLACK, line.moves))
+    by_black = takewhile(lambda move: move.color == BLACK or move.point == PASS, line.moves)
+    leading = sum(move.color == BLACK and move.point != PASS for move in by_black)
     if leading >= handicap:
         return handicap, ()
     if line.moves and line.moves[0].color == WHITE:

@@ -10,7 +10,8 @@ from gtp_engine.errors import IllegalMoveError, SgfError, counted, problem
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import board_points, format_color, neighbors
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.handicap import HANDICAP_KOMI
+from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.sgf.values import format_komi, format_point, format_rules, format_size, one_line
 
 _LINE_LENGTH: Final = 79
@@ -98,11 +99,12 @@ def record_to_game(
 
     With `move_number` N (from 1) the position is the one before move N, as GTP's `loadsgf` defines it, and the colour
     to play is that of move N; a number beyond the end means the end.  `rules` and `komi` are for records that have
-    none, and default to those of `Game`.
+    none, and default to those of `Game`; the komi to `HANDICAP_KOMI` with a handicap.
 
     Moves that superko forbids are played under all rules, because real records contain them.  If a record changes the
     position between two moves, the game starts afresh from the changed position: earlier moves cannot be taken back any
-    more, and captures and handicap up to there are forgotten.  Chains that are set up without a liberty are left out.
+    more, and captures and handicap up to there are forgotten.  A set-up that changes nothing is passed over.  Chains
+    that are set up without a liberty are left out.
 
     Raises SgfError for a `move_number` below 1, and UnplayableError for an illegal move, naming its number.
     """
@@ -116,7 +118,11 @@ def _replayed(
     if move_number is not None and move_number < 1:
         raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
     count = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
-    game = Game(record.width, record.height, record.rules or rules, record.komi if record.komi is not None else komi)
+    if record.komi is not None:
+        komi = record.komi
+    elif record.handicap and komi is None:
+        komi = HANDICAP_KOMI
+    game = Game(record.width, record.height, record.rules or rules, komi)
     notes = _set_up(game, record.setup_stones, record.first_player, moves=0)
     setups: dict[int, list[LaterSetup]] = defaultdict(list)
     for setup in record.later_setups:
@@ -188,10 +194,22 @@ def _change_position(game: Game, setup: LaterSetup) -> list[str]:
         colors = {point: int(game.board.color[point]) for point in board_points(game.width, game.height)}
         colors.update((point, color) for color, point in setup.stones)
         colors.update(dict.fromkeys(setup.emptied, EMPTY))
-        stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
-        return _set_up(game, stones, player, moves=setup.move_index)
+        if any(game.board.color[point] != color for point, color in colors.items()):
+            stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
+            return [*_forgotten(game, setup.move_index), *_set_up(game, stones, player, moves=setup.move_index)]
     game.to_play = player
     return []
+
+
+def _forgotten(game: Game, moves: int) -> list[str]:
+    """Return a note about what no longer counts once the position is changed after this number of moves."""
+    forgotten = []
+    if (prisoners := sum(game.captures.values())) and game.rules.scoring is Scoring.TERRITORY:
+        forgotten.append(counted(prisoners, "prisoner"))
+    if game.rules.handicap_points(game.handicap):
+        forgotten.append("the points for the handicap")
+    where = f"the position is changed after move {moves}"
+    return [f"{where}: {' and '.join(forgotten)} of before do not count"] if forgotten else []
 
 
 def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, moves: int) -> list[str]:

@@ -40,6 +40,7 @@ _FOLLOWS: Final = re.compile(
 
 _NAME_FOLLOWS: Final = re.compile(rf"\s*(?:[;()]\s*)*(?:{_NAME}|(?i:{_ROOT_NAMES}|B|W|C|N)\[)")
 _ESCAPED_OR_OPEN: Final = re.compile(r"\\.|\[", re.DOTALL)
+_BRACKET: Final = re.compile(r"[\[\]]")
 _NEW_NODE: Final = re.compile(rf";\s*{_NAME}")
 _POINT_NAMES: Final = "AB AW AE AR B CR DD LN MA OB OW SL SQ TB TR TW VW W"
 _NUMBER_NAMES: Final = "BL BM CA DO FF FG GM HA IT MN PL PM ST SZ TE TM WL"
@@ -85,6 +86,9 @@ _SHORT: Final = re.compile(r"\s*(?:[A-Za-z]{2}\s*)?")
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
 """Values of moves: of those with small names, and of those that are no passes."""
 _RESIGNS: Final = re.compile(r"\s*(?:resign(?:s|ed|ation)?|投了|认输|認輸)\s*", re.IGNORECASE)
+
+_CAPITALIZED: Final = re.compile(rf"(?=[A-Z][a-z]\Z)(?i:{_ROOT_NAMES})")
+"""Names of the first node of which only the first letter is a capital."""
 
 _LOWER_CASE: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
 """Old records write names such as AddBlack; the capitals count."""
@@ -339,7 +343,7 @@ class GameText(Generic[N]):
         if self._is_lower_case is None:
             self._is_lower_case = written.islower()
         if not written.islower():
-            return written.translate(_LOWER_CASE)
+            return written.upper() if _CAPITALIZED.fullmatch(written) else written.translate(_LOWER_CASE)
         return written.upper() if self._is_lower_case or written in _SMALL_NAMES else written
 
     def _take_moves_in_small_letters(self) -> None:
@@ -410,6 +414,10 @@ class GameText(Generic[N]):
             return backslash_end
         if end is None:
             return None
+        balanced_end = self._balanced_end(start, end)
+        if balanced_end is not None:
+            self._note("brackets in a text lack a backslash")
+            return balanced_end
         later: int | None = end
         while later is not None and later < start + _LOOK_AHEAD:
             if _FOLLOWS.match(text, later + 1):
@@ -421,6 +429,23 @@ class GameText(Generic[N]):
             later = self._bracket(later + 1)
         self._failures += 1
         return end
+
+    def _balanced_end(self, start: int, end: int) -> int | None:
+        """Return the bracket that closes the value if those in the text, none of which has a backslash, are pairs.
+
+        None for other texts: those without such brackets, and those whose brackets are no pairs or which nothing
+        follows that can follow a value.  So a variation that is quoted in a comment stays there.
+        """
+        text = self.text
+        if text.find("[", start, end) < 0 or text.find("\\", start, end) >= 0:
+            return None
+        depth = 1
+        for found in _BRACKET.finditer(text, start, start + _LOOK_AHEAD):
+            depth += 1 if found[0] == "[" else -1
+            if depth == 0:
+                return found.start() if _FOLLOWS.match(text, found.end()) else None
+        self._failures += 1
+        return None
 
     def _lost_end(self, start: int, end: int) -> int | None:
         """Return where a value ends that has lost its bracket, so that `end` is that of a later value; else None."""

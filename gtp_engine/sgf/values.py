@@ -44,7 +44,9 @@ _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z
 _CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"} | {0x2212: "-", 0x2013: "-"}
 """Other digits and signs; two dashes are minus signs, too."""
-_HALF: Final = re.compile(r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집]?\s?)?[½半반]|(?:([0-9]+)[\s-]{1,3})?1/2(?![0-9]))")
+_HALF: Final = re.compile(
+    r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집호]?\s?)?[½半반]|(?:([0-9]+)[\s-]{1,3})?1/2(?![0-9])|([0-9]+) and a half)"
+)
 """A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
 
 _CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
@@ -52,11 +54,13 @@ _NUMBER_WORDS: Final = {
     word: number
     for number, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], start=2)
 }
-_CHINESE_NUMBER: Final = re.compile(r"[一二三四五六七八九十]{1,3}(?=\s?[目子路])")
-_NO_KOMI: Final = frozenset({"无", "無", "なし", "無し", "none", "no"})
+_CHINESE_NUMBER: Final = re.compile(r"[一二三四五六七八九十]{1,3}(?=\s?[目子路又])")
+_CHINESE_FRACTION: Final = re.compile(r"([24二四])分之([1-3一二三])(?=\s?子)")
+_NO_KOMI: Final = frozenset({"无", "無", "不", "なし", "無し", "없음", "none", "no"})
 _NO_HANDICAP: Final = _NO_KOMI | {
     *(
         "even",
+        "even game",
         "-",
         "n/a",
         "nil",
@@ -75,24 +79,29 @@ _NO_HANDICAP: Final = _NO_KOMI | {
 }
 """Values of KM and HA that mean 0, in small letters."""
 _HANDICAP: Final = re.compile(
-    rf"(?:(?:handicap|h|[让讓受置])[\s.:=]*)?\+?"
+    rf"(?:(?:handicap|h|[黑黒白]?[让讓受]{{1,2}}|置き?石?)[\s.:=]*)?\+?"
     rf"(?:([0-9]{{1,3}})(?:\.0+)?|([两兩一二三四五六七八九])(?=\s?[子目])|({'|'.join(_NUMBER_WORDS)}))"
     r"\s{0,3}[^\W\d]*(?:[\s(]{1,3}[^\W\d]+\)?){0,5}"
 )
 
 _KOMI_NAME: Final = "(?:komi|km|贴[目子]?|貼[目子]?|コミ|덤|공제)"
 _NO_KOMI_WORDS: Final = re.compile(rf"(?:{_KOMI_NAME}|:|\uff1a|\s)+", re.IGNORECASE)
-_KOMI_WORD: Final = re.compile(rf"\A(?:{_KOMI_NAME}|white(?: gets)?|白|w)?\s{{0,3}}[:\uff1a=(]?", re.IGNORECASE)
+_KOMI_WORD: Final = re.compile(rf"\A(?:{_KOMI_NAME}|white(?: gets)?|白|w)?\s{{0,3}}(?:[:\uff1a=(]|is )?", re.IGNORECASE)
 """What may precede the number; the side that gets it is White."""
-_KOMI_GIVER: Final = re.compile(r"\A(?:互先|先番|[先黑黒])\s?(?=[贴貼]|コミ|.{0,20}(?:コミ|込))")
+_KOMI_GIVER: Final = re.compile(
+    r"\A(?:(?:互先|先番|先|[黑黒][方棋番]?)\s?(?=[贴貼]|コミ|.{0,20}(?:コミ|込))|先番\s?(?=\w{1,3}目))"
+)
 """Black, who gives it, or that the game is an even one."""
 _KOMI_REVERSED: Final = re.compile(
-    rf"\A(?:(?:[倒反逆역]\s?|reverse )(?={_KOMI_NAME})|reverse (?=[0-9])|白(?=[贴貼]))", re.IGNORECASE
+    rf"\A(?:(?:[倒反逆역]\s?|reverse )(?={_KOMI_NAME})|reverse (?=[0-9])|白[方棋]?(?=[贴貼]))"
+    r"|\s?(?:逆コミ|逆込み?|[倒反][贴貼]目?)\Z",
+    re.IGNORECASE,
 )
 """Where White gives it to Black."""
 _FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
-_MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:\s|\s?又\s?)([1-3])/4$")
+_MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:\s|\s?又\s?)([1-3])/4(?=[^0-9]*\Z)")
 _QUARTER: Final = re.compile(r"(?<![0-9.,/])([0-9]{0,3})\s?([¼¾])")
+_HALF_STONE: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})\s?子半")
 _STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?子")
 """Stones, in which the Chinese count, with quarters as fractions or decimals."""
 
@@ -106,7 +115,7 @@ _REASONS: Final = ("R", "T", "F")
 
 _SIDES: Final = {"黑": "B", "黒": "B", "흑": "B", "白": "W", "백": "W"}
 _OUTCOME: Final = re.compile(
-    r"(?P<won>[胜勝승+]|\bw[io]n|\bby\b|\A\s?[0-9]{1,3}(?:\.[0-9]+)?\s*\Z)|[负負패]|[认認][输輸]|投了|\blos[et]|\bresign|\bforfeit"
+    r"(?P<won>[胜勝승+]|\bw[io]n|\bby\b|\A\s?[0-9]{1,3}(?:\.[0-9]+)?\s*\Z)|[负負패]|[认認][输輸]|投了|超[时時](?![胜勝])|\blos[et]|\bresign|\bforfeit"
 )
 """Whether the side named first has won or lost, in the words behind it; the first of them counts."""
 _REASON_WORDS: Final = {
@@ -131,7 +140,9 @@ _MOST_DAN: Final = 9
 VOID: Final = "Void"
 """RE of a game without result, such as one that ended in a long cycle."""
 
-_HUNDREDTHS_WRITERS: Final = ("foxwq", "sgfc:2.0")
+FOX: Final = "foxwq"
+"""What AP has in records of the Fox server, in small letters."""
+_HUNDREDTHS_WRITERS: Final = (FOX, "sgfc:2.0")
 """Substrings of AP in files of programs that write komi in hundredths: the Fox server, and SGFC 2.0 on gokifu.com."""
 _SMALLEST_HUNDREDTHS: Final = 50.0
 _QUARTERS: Final = re.compile(r"([BWbw]\+)([0-9]{1,3}\.[27]5)")
@@ -317,7 +328,7 @@ def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
     The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
     programs are taken literally, even 375.
     """
-    text = _bare(text)
+    text = _without_remark(_bare(text))
     if _NO_KOMI_WORDS.sub("", text.lower()) in _NO_KOMI:
         return 0.0
     amount = _KOMI_REVERSED.sub("", text)
@@ -501,7 +512,7 @@ def _result(winner: str, margin: str) -> str:
 
 def _margin(text: str) -> str:
     """Return what follows the plus sign of a result: points, the letter of a reason, or "" if it is not known."""
-    if number := _NUMBER.fullmatch(_with_decimals(text)):
+    if number := _NUMBER.fullmatch(_with_decimals(_without_remark(text))):
         return number[1].replace(",", ".")
     letter = text[:1].upper()
     return letter if letter in _REASONS else _reason_in_words(text)
@@ -514,12 +525,25 @@ def _reason_in_words(text: str) -> str:
 
 def _with_decimals(text: str) -> str:
     """Return text with full-width digits as ordinary ones, halves as decimals, and stones as twice as many points."""
-    text = _with_digits(text.translate(_FULL_WIDTH))
+    text = _CHINESE_FRACTION.sub(_fraction_in_digits, _with_digits(text.translate(_FULL_WIDTH)))
     text = _QUARTER.sub(lambda part: f"{part[1] or '0'}.{'25' if part[2] == '¼' else '75'}", text)
     text = _FRACTION.sub(lambda part: f"{int(part[1] or 0) + int(part[2]) / int(part[3]):g}", text)
     text = _MIXED.sub(lambda number: f"{int(number[1]) + int(number[2]) / 4:g}", text)
-    text = _HALF.sub(lambda half: f"{half[1] or half[2] or '0'}.5", text)
+    text = _HALF_STONE.sub(r"\1.5子", text)
+    text = _HALF.sub(lambda half: f"{half[1] or half[2] or half[3] or '0'}.5", text)
     return _STONES.sub(lambda stones: f"{2 * float(f'{stones[1]}.{stones[2] or 0}'):g}目", text)
+
+
+def _fraction_in_digits(part: re.Match[str]) -> str:
+    """Return "1/4" for "四分之一"."""
+    below, above = (_CHINESE_DIGITS.get(digit, digit) for digit in part.groups())
+    return f"{above}/{below}"
+
+
+def _without_remark(text: str) -> str:
+    """Return text without parentheses behind a number, in which it is given again in other words."""
+    before = re.split(r"[({\uff08]", text, maxsplit=1)[0]
+    return before if any(character.isnumeric() or character == "半" for character in before) else text
 
 
 def _with_digits(text: str) -> str:

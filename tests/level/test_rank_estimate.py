@@ -333,9 +333,11 @@ def test_moves_unlike_those_of_people_say_so(table: RankTable) -> None:
 def test_all_games_of_a_collection_count(tmp_path: Path) -> None:
     path = tmp_path / "two.sgf"
     games = [format_sgf(played(44, seed=seed), black_name="Ann", white_name="Bo") for seed in (1, 2)]
-    path.write_text("".join(games), encoding="utf-8")
+    path.write_text("(;GM[1]SZ[37];B[aa])\n".join(games), encoding="utf-8")
     result = CliRunner().invoke(cli, ["rank", str(path), "--moves", "12", "--player", "Ann", "--json"])
-    assert json.loads(result.stdout)["games"] == 2
+    found = json.loads(result.stdout)
+    assert found["games"] == 2
+    assert list(found["left_out"]) == [f"{path}, game 2"], "one that cannot be read does not hide the others"
 
 
 # What ships

@@ -36,6 +36,7 @@ from gtp_engine.review.life_and_death import (
 )
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport
+from gtp_engine.sgf.game_tree import GameTree
 
 PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
 MODEL = os.environ.get("TENGEN_PROBLEM_MODEL")
@@ -96,7 +97,9 @@ def test_where_no_move_succeeds_the_first_search_decides() -> None:
     points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1")]
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.83, 0.72)]
     moves = _compared(Frame(game, game), 1, points, reports, Success.KO)  # type: ignore[arg-type]
-    assert Solution(game, 1, tuple(moves)).to_text() == "A1 (17%, ko): best\nB1 (28%, ko): as good"
+    solution = Solution(game, 1, tuple(moves))
+    assert solution.to_text() == "No move succeeds.\nA1 (17%): best\nB1 (28%): as good"
+    assert GameTree(solution.to_sgf()).main_line()[0].comment == "No move succeeds."
 
 
 def test_the_position_and_its_komi_stay_as_they_were() -> None:

@@ -212,6 +212,13 @@ def test_records_that_cannot_be_read_are_named_before_networks_are_loaded(comman
     ]
 
 
+def test_one_unreadable_game_of_a_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "games.sgf"
+    path.write_text("(;SZ[37]GM[1];B[aa])\n(;SZ[9]GM[1];B[ee];W[cc])\n")
+    assert review(path, "--game", "2").exit_code == 0
+    assert "board size SZ[37]" in review(path, "--game", "1").stderr
+
+
 def test_records_of_one_name_do_not_overwrite_each_other(game: Path, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     other = tmp_path / "a" / "game.sgf"

@@ -9,6 +9,7 @@ from gtp_engine.errors import SgfError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.sgf import GameTree, parse_sgf
 from gtp_engine.sgf.tree_text import game_in, games_in
 
@@ -87,6 +88,7 @@ def test_gib(encoding: str) -> None:
     assert vertices(data) == ["B Q16", "W D4", "B pass", "W A1"]
     assert (record.black_name, record.black_rank, record.white_name, record.komi) == ("신진서", "9P", "박정환", 6.5)
     assert (record.result, record.date, record.notes, record.setup_stones) == ("B+4.5", "2016-03-26", (), ())
+    assert record.rules == PRESETS["korean"]
     tree = GameTree(data)
     assert tree.root.get("EV") == ["시험 대국 [1]"]
     assert parse_sgf(tree.to_bytes()) == record, "it is written as SGF"
@@ -117,6 +119,7 @@ def test_ngf(encoding: str) -> None:
     assert vertices(data) == ["B Q16", "W D4", "B pass"]
     assert (record.black_name, record.black_rank, record.white_name) == ("江維傑", "5段p", "アギラール")
     assert (record.komi, record.result, record.date) == (6.5, "B+R", "2011-08-12")
+    assert record.rules == PRESETS["korean"]
     assert record.moves[2].point == PASS
     assert len(Game.from_sgf(data).moves) == 3
     assert game_in(data, None) == data

@@ -18,10 +18,17 @@ from gtp_engine.sgf import (
     LaterSetup,
     SgfRecord,
     parse_sgf,
+    play_record,
     read_sgf_file,
     record_to_game,
 )
 from gtp_engine.sgf.text_encoding import encoding_of
+
+WALLS = (
+    ";W[aa];B[ab];W[hh];B[ba];W[fa];B[ea];W[fb];B[eb];W[fc];B[ec];W[fd];B[ed];W[fe];B[ee];W[ff];B[ef];W[fg];B[eg]"
+    ";W[fh];B[eh];W[fi];B[ei];W[hg];B[];W[]"
+)
+"""The moves of a 9x9 game: a wall on column E and one on column F, a stone captured at A9."""
 
 DATA = Path(__file__).parent.parent / "data" / "sgf"
 
@@ -209,9 +216,51 @@ def test_ways_to_name_the_player(player: str, color: int) -> None:
     assert (record.first_player, record.notes) == (color, ())
 
 
-@pytest.mark.parametrize("name", ["1", "01", "1.0", '"1"', "1:Go", "Weiqi game", "go 9x9", "囲碁"])
+@pytest.mark.parametrize(
+    "name",
+    ["1", "01", "1.0", '"1"', "1:Go", "Weiqi game", "go 9x9", "囲碁", "Game 1", "Kisei 45", "19x19", "Hexham Open"],
+)
 def test_ways_to_name_go(name: str) -> None:
     assert len(parse(f"(;GM[{name}]SZ[9];B[cc])").moves) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "komi"),
+    [
+        ("KM[0]HA[0]RU[Japanese]AP[foxwq]", 6.5),
+        ("KM[0]HA[0]RU[Chinese]AP[foxwq]", 7.5),
+        ("KM[0]AP[GNU Go:3.8]AP[foxwq]", 6.5),
+        ("KM[0]HA[1]RU[Japanese]AP[foxwq]", 0.0),
+        ("KM[0]HA[0]RU[Japanese]AP[KGS]", 0.0),
+        ("KM[650]HA[0]RU[Japanese]AP[foxwq]", 6.5),
+    ],
+)
+def test_the_fox_server_writes_0_for_the_usual_komi(text: str, komi: float) -> None:
+    """Reviews were 6.5 points off for most of its games."""
+    record = parse(f"(;GM[1]SZ[19]{text};B[pd];W[dp])")
+    assert record.komi == komi
+    assert any("usual" in note for note in record.notes) == ("KM[0]" in text and komi > 0)
+
+
+@pytest.mark.parametrize(("rules", "result"), [("RU[Chinese]", "B+6.5"), ("RU[Japanese]", "B+7.5"), ("", "B+6.5")])
+def test_a_handicap_without_komi_has_that_of_handicap_games(rules: str, result: str) -> None:
+    """The result was W+0.5, with the komi of even games."""
+    game = load(f"(;SZ[9]{rules}HA[2]AB[cc][gg]{WALLS})")
+    assert (game.komi, str(game.score(["G3"]))) == (0.5, result)
+    known = load(f"(;SZ[9]{rules}HA[2]KM[3.5]AB[cc][gg]{WALLS})")
+    assert known.komi == 3.5
+    assert record_to_game(parse(f"(;SZ[9]{rules}HA[2]AB[cc][gg]{WALLS})"), komi=1.5).komi == 1.5
+
+
+def test_white_may_pass_between_handicap_stones() -> None:
+    record = parse("(;HA[2];B[pd];W[tt];B[dp];W[dd])")
+    assert (record.handicap, record.notes) == (2, ())
+    assert record_to_game(record).handicap == 2
+
+
+def test_ko_of_a_move_is_no_komi() -> None:
+    assert parse("(;SZ[9]RU[Japanese];B[ee];W[cc]KO[1])").komi is None
+    assert parse("(;SZ[9]KO[5.5];B[ee];W[cc])").komi == 5.5
 
 
 def test_a_position_with_both_colours_is_not_a_handicap() -> None:
@@ -266,6 +315,41 @@ def test_setup_in_the_middle_starts_the_game_afresh() -> None:
     assert game.to_play == WHITE
 
 
+PRISONER = (
+    "(;SZ[9]RU[Japanese]KM[0.5];B[ea];W[fa];B[eb];W[fb];B[ec];W[fc];B[ed];W[fd];B[ee];W[fe];B[ef];W[ff];B[eg];W[fg]"
+    ";B[eh];W[fh];B[ei];W[fi];B[ab];W[aa];B[ba];W[ii];B[];W[])"
+)
+"""Black captures a stone at A9, and wins by 8.5."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        (";W[ii]", ";W[ii];AB[ea]"),
+        (";B[ba]", ";B[ba];AE[aa]"),
+        (";B[ba]", ";B[ba]AE[aa]"),
+        (";B[ba]", ";AE[aa]B[ba]"),
+        (";B[ba]", ";B[ba]AB[ba]"),
+        (";W[ii]", ";W[ii]PL[B]"),
+    ],
+)
+def test_a_setup_that_changes_nothing_keeps_the_game(old: str, new: str) -> None:
+    """The prisoner was lost, or the game ended with "E5 is occupied"."""
+    record = parse(PRISONER.replace(old, new))
+    game, played = play_record(record)
+    assert (str(game.score()), len(game.moves), played.notes) == ("B+8.5", 24, ())
+
+
+def test_a_changed_position_tells_what_no_longer_counts() -> None:
+    _, played = play_record(parse(PRISONER.replace(";W[ii]", ";W[ii];AW[gh]")))
+    assert played.notes == ("the position is changed after move 22: 1 prisoner of before do not count",)
+    text = f"(;SZ[9]RU[Chinese]HA[2]AB[cc][gg]{WALLS})".replace(";W[hg]", ";W[hg]AE[cc]")
+    _, played = play_record(parse(text))
+    note = "the position is changed after move 23: the points for the handicap of before do not count"
+    assert played.notes == (note,)
+
+
 def test_setup_before_move_n_belongs_to_the_position_before_it() -> None:
     text = "(;SZ[3];B[aa];AW[cc];W[bb])"
     assert position(load(text, 2)) == grid("X . .\n. . .\n. . O")
@@ -303,6 +387,8 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ("(;GM[2])", r"another game, GM\[2\]: expected GM\[1\], Go"),
         ("(;GM[19])", r"another game, GM\[19\]"),
         ("(;GM[Chess])", r"another game, GM\[Chess\]"),
+        ("(;GM[五子棋])", r"another game, GM\[五子棋\]"),
+        ("(;GM[Game of Hex])", r"another game, GM\[Game of Hex\]"),
         ("(;SZ[1])", r"board size SZ\[1\]"),
         ("(;SZ[52])", r"board size SZ\[52\]"),
     ],
