@@ -11,7 +11,7 @@ has left, and under Canadian overtime leaves enough for the remaining stones.  T
     overtime     in main time, one and a half to e times what a move gets in overtime (`_main_before_overtime`)
     byo-yomi     the whole period each time, and for hard moves one of the spare periods
     canadian     the period divided by the stones left
-    no clock     time.time_per_move; else search.visits and search.playouts alone; else five seconds
+    no clock     time.time_per_move and max_time; else search.visits and search.playouts alone; else five seconds
 
 Sources: Huang, Coulom and Lin, "Time Management for Monte-Carlo Tree Search Applied to the Game of Go", TAAI 2010
 (the main time formula; more time when the most visited move is not the best valued one); Baier and Winands, "Time
@@ -121,14 +121,14 @@ class TimeBudget:
 
 
 def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> TimeBudget:
-    """Return the time for the next move of the player with this clock, no more than time.max_per_move with a clock.
+    """Return the time for the next move of the player with this clock, no more than time.max_per_move and max_time.
 
     `moves_played` counts the moves of both players so far, `area` the points of the board.
     """
     if clock.settings.kind is TimeKind.NONE:
         return _unlimited(config)
     allowed = _by_clock(clock, moves_played, area, config.time)
-    longest = config.time.max_per_move
+    longest = min(config.time.max_per_move, config.time.max_time or inf)
     target = allowed.target * config.time.stretch * _midgame_factor(moves_played, area, config.time)
     return replace(allowed, target=min(target, allowed.maximum, longest), maximum=min(allowed.maximum, longest))
 
@@ -177,7 +177,7 @@ def moves_before_overtime(moves_played: int, area: int) -> float:
 
 def _unlimited(config: Config) -> TimeBudget:
     """Return the time for a move without a clock; no game can be lost on time."""
-    seconds = config.time.time_per_move
+    seconds = config.time.without_clock
     if seconds is None:
         seconds = inf if config.search.is_limited else DEFAULT_TIME_PER_MOVE
     return TimeBudget(seconds, seconds, is_average=True)

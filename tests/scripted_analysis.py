@@ -2,7 +2,8 @@
 
 Each turn of a query is answered at once, after one report during the search; a query of 1,000,000 visits or more
 reports until it is terminated.  Komi 101: the process ends; 102: never an answer; 103: an error; 104: a response
-without its fields; 105: junk without end; 106: an error about no query.
+without its fields; 105: junk without end; 106: an error about no query; 107: a
+warning that a limit is unknown, and a search without an end.
 """
 
 import json
@@ -73,6 +74,10 @@ def main() -> None:
                 print("word " * 1000)
         elif query["komi"] == 106:
             print(json.dumps({"error": "not a query"}), flush=True)
+        elif query["komi"] == 107:
+            warning = "unknown settings, ignored: 'maxPlayouts'"
+            print(json.dumps({"id": query["id"], "field": "overrideSettings", "warning": warning}), flush=True)
+            running[query["id"]] = query
         elif query.get("maxVisits", 0) >= 1_000_000:
             running[query["id"]] = query
         else:

@@ -114,7 +114,7 @@ def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], t
     (here / "ours.toml").write_text("[search]\nvisits = 1\n[time]\nlag = 3.0\n[puct]\nlcb = false\n")
     (here / "gtp.cfg").write_text("maxVisits = 2\nlagBuffer = 2\nmaxTime = 2\n")
     config, _ = started("gtp --config ours.toml -config gtp.cfg -override-config maxTime=4 --lag 5")
-    assert (config.search.visits, config.time.lag, config.time.time_per_move) == (2, 5.0, 4.0)
+    assert (config.search.visits, config.time.lag, config.time.max_time) == (2, 5.0, 4.0)
     assert not config.puct.lcb
 
 

@@ -432,11 +432,28 @@ def test_more_time_on_the_clock_never_means_less_for_the_move() -> None:
         (Config(time=TimeConfig(time_per_move=1.0)), 1.0),
         (Config(search=SearchConfig(visits=100)), math.inf),
         (Config(time=TimeConfig(time_per_move=1.0), search=SearchConfig(visits=100)), 1.0),
+        (Config(time=TimeConfig(max_time=8.0)), 8.0),
+        (Config(time=TimeConfig(max_time=8.0, time_per_move=1.0)), 1.0),
+        (Config(time=TimeConfig(max_time=0.5, time_per_move=1.0)), 0.5),
+        (Config(time=TimeConfig(max_time=2.0), search=SearchConfig(visits=100)), 2.0),
     ],
 )
 def test_time_per_move_without_a_clock(config: Config, seconds: float) -> None:
     limits = budget(Clock(), moves_played=0, area=AREA_19, config=config)
     assert limits == TimeBudget(seconds, seconds, 0.0, is_average=True)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [TimeSettings.absolute(1800), TimeSettings.fischer(600, 30), TimeSettings.byoyomi(60, 30, 5)],
+)
+def test_the_longest_time_counts_with_a_clock_too(settings: TimeSettings) -> None:
+    """KataGo's maxTime did nothing while a clock ran: a move took up to two minutes."""
+    found = budget(Clock(settings), moves_played=20, area=AREA_19, config=Config(time=TimeConfig(max_time=1.0)))
+    assert found.target == found.maximum == 1.0
+    plain = budget(Clock(settings), moves_played=20, area=AREA_19, config=Config())
+    assert plain.maximum > 20.0
+    assert budget(Clock(settings), moves_played=20, area=AREA_19, config=Config(time=TimeConfig(max_time=1e6))) == plain
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ INTERVALS: Final = (0.001, 1e6)
 """KataGo's bounds; intervals in seconds."""
 
 _MAX_PV: Final = 1000
+_PLAYOUTS: Final = "maxPlayouts"
+"""KataGo's setting; no option of ours has its name for analyses."""
 
 _RULES: Final = 'rules by name, such as "chinese" or "tromp-taylor", or a JSON object'
 _RESTRICTIONS: Final = "a list of objects with the fields player, moves and untilDepth"
@@ -371,7 +373,12 @@ def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning
     if "rootPolicyTemperature" in fields:
         temperature = fields.number("rootPolicyTemperature", 0.01, 100.0)
         direct |= {"rootPolicyTemperature": temperature, "rootPolicyTemperatureEarly": temperature}
-    return with_katago_settings(config, direct)[0], warnings
+    config, _ = with_katago_settings(config, direct)
+    settings = fields.value("overrideSettings") if "overrideSettings" in fields else {}
+    if _PLAYOUTS in settings:  # a search begins without a tree, so its playouts are its visits
+        most = Fields(settings, name="overrideSettings").integer(_PLAYOUTS, 1, MAX_VISITS)
+        config = config.with_values({"analysis.analysis_visits": min(most, config.analysis.analysis_visits)})
+    return config, warnings
 
 
 def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
@@ -385,8 +392,8 @@ def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldWarni
         config, unknown = with_katago_settings(config, settings)
     except ConfigError as error:
         raise QueryError("overrideSettings", f"could not set settings: {error}") from None
-    names = ", ".join(shown(name) for name in unknown)
-    return config, [FieldWarning("overrideSettings", f"unknown settings, ignored: {names}")] if unknown else []
+    names = ", ".join(shown(name) for name in unknown if name != _PLAYOUTS)
+    return config, [FieldWarning("overrideSettings", f"unknown settings, ignored: {names}")] if names else []
 
 
 def _wanted(fields: Fields) -> Wanted:

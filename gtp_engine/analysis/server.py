@@ -52,12 +52,13 @@ search ends sooner, a compiler or a loader may not."""
 class AnalysisServer:
     """Parses lines and schedules queries; the searching thread alone calls `backend`, after loading it.
 
-    With `most_positions`, a query that would make more positions wait at once is refused.
+    `config` returns the configuration of queries that come now.  With `most_positions`, a query that would make more
+    positions wait at once is refused.
     """
 
     def __init__(
         self,
-        config: Config,
+        config: Callable[[], Config],
         schedule: Schedule,
         backend: "Callable[[], SharedEngines]",
         log: Callable[[str], None],
@@ -109,7 +110,7 @@ class AnalysisServer:
             if "action" in data:
                 self._act(data)
             else:
-                query, warnings = parse_query(data, self._config)
+                query, warnings = parse_query(data, self._config())
                 for warning in warnings:
                     self._send({"id": query.id, "field": warning.field, "warning": warning.message})
                 self._add(query)
@@ -131,7 +132,7 @@ class AnalysisServer:
         handler(data)
 
     def _query_version(self, data: Mapping[str, Any]) -> None:
-        version = self._config.gtp.version or KATAGO_VERSION  # Ogatak chooses the fields of its queries by it
+        version = self._config().gtp.version or KATAGO_VERSION  # Ogatak chooses the fields of its queries by it
         self._send({**data, "version": version, "git_hash": "<omitted>", "program": f"Tengen {__version__}"})
 
     def _query_models(self, data: Mapping[str, Any]) -> None:
@@ -262,7 +263,7 @@ class AnalysisSession:
 
     def _read(self) -> None:
         """Pass the lines of stdin to a server, then wait for the end."""
-        server = AnalysisServer(self._config, self._schedule, self._loaded_backend, self._log)
+        server = AnalysisServer(lambda: self._config, self._schedule, self._loaded_backend, self._log)
         for line in read_lines(self._stdin):
             server.handle_bytes(line)
         if self._is_hasty:

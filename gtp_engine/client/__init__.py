@@ -270,7 +270,7 @@ class AsyncAnalysis:
         return self._result().__await__()
 
     def __aiter__(self) -> AsyncIterator[Analysis]:
-        return self
+        return _Loop(self)
 
     async def __anext__(self) -> Analysis:
         if self._is_over:
@@ -301,6 +301,23 @@ class AsyncAnalysis:
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
             self.close()
+
+
+class _Loop:
+    """A loop over a search, which it ends when it is left, even if the search is still referred to."""
+
+    def __init__(self, search: AsyncAnalysis) -> None:
+        self._search: Final = search
+
+    def __aiter__(self) -> AsyncIterator[Analysis]:
+        return self
+
+    async def __anext__(self) -> Analysis:
+        return await self._search.__anext__()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self._search.close()
 
 
 def vertices_of(game: Game) -> tuple[str, ...]:

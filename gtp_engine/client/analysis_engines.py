@@ -53,6 +53,9 @@ _SIGNS_OF_LIFE: Final = 4
 _WAIT_SECONDS: Final = 0.25
 """Seconds between two looks whether the engine has been silent for too long."""
 
+_LIMIT_KEYS: Final = ("maxTime", "maxPlayouts")
+"""Settings that end a search: a warning about one means that the search would never end."""
+
 Receive = Callable[[Any], None]
 """Gets what arrives for a query, an Analysis or an EngineError, from the reading thread."""
 
@@ -246,6 +249,11 @@ class SimpleAnalysisEngine(SimpleClient):
                 found[1](error)
             elif name is None:
                 self._fail(error)
+            return
+        if found is not None and "warning" in response and any(key in str(response["warning"]) for key in _LIMIT_KEYS):
+            self.forget(str(name))
+            words = f"{self.label}: the engine does not know a limit of the query {shown(name)}"
+            found[1](CommandFailedError(f"{words}: {whole(str(response['warning']))}", reply=str(response["warning"])))
             return
         if found is None or "warning" in response:
             return

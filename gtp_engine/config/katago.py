@@ -157,7 +157,7 @@ _FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
         "time.ponder_playouts": _limit(NO_VISITS_LIMIT, 0),
         "time.effort_winrate": _WINRATE_FORM,
         "play.resign_winrate": _WINRATE_FORM,
-        "time.time_per_move": _limit(NO_TIME_LIMIT, None),
+        "time.max_time": _limit(NO_TIME_LIMIT, None),
         "analysis.analysis_time": _limit(NO_TIME_LIMIT, None),
         "gtp.analysis_perspective": _COLOR_FORM,
         "analysis.perspective": _COLOR_FORM,

@@ -198,6 +198,14 @@ class TimeConfig(Section, name="time"):
         unit="seconds",
         low=0.001,
         high=1e6,
+    )
+    max_time: float | None = option(
+        None,
+        "Longest search for a move, whether the controller keeps a clock or not ({katago_gtp}); not set: as long as "
+        "the clock and the other options allow.",
+        unit="seconds",
+        low=0.001,
+        high=1e6,
         katago_gtp="maxTime",
     )
     lag: float | None = option(
@@ -358,6 +366,11 @@ class TimeConfig(Section, name="time"):
         high=1,
         katago_gtp="searchFactorWhenWinningThreshold",
     )
+
+    @property
+    def without_clock(self) -> float | None:
+        """Seconds for a move without a clock; None if neither option that limits them is set."""
+        return min((limit for limit in (self.time_per_move, self.max_time) if limit is not None), default=None)
 
 
 @dataclass(frozen=True)

@@ -244,10 +244,10 @@ class MoveChooser:
 
 
 def with_less_effort(limits: Limits, config: Config, share: float) -> Limits:
-    """Return the limits with this share of the configured visits and playouts, one at least."""
+    """Return the limits with this share of their visits and playouts, or of those configured if these are fewer."""
     visits, playouts = (
-        max(1, ceil(share * most)) if most else given
-        for most, given in ((config.search.visits, limits.visits), (config.search.playouts, limits.playouts))
+        max(1, ceil(share * min(numbers))) if (numbers := [number for number in both if number]) else None
+        for both in ((config.search.visits, limits.visits), (config.search.playouts, limits.playouts))
     )
     return replace(limits, visits=visits, playouts=playouts)
 

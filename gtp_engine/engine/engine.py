@@ -114,6 +114,8 @@ class Engine:
         self._chooser.is_seeded = self.config.search.seed is not None
         rules = Rules.parse(self.config.game.rules)
         komi = self.config.game.komi if self._forced_komi is None else self._forced_komi
+        self._users_rules, self._users_komi = rules, komi
+        """Those of the options and commands: records that name none have them; None: the usual komi."""
         self._komi_is_given = komi is not None
         self.game = Game(*self._resources.first_board(self.config), rules, komi)
         self.game.handicap_by_moves = self.config.game.handicap_by_moves
@@ -161,7 +163,7 @@ class Engine:
         if self._forced_komi is not None:
             self.game.komi = self._forced_komi
             self._log(f"komi {komi:g} is ignored: game.forced_komi is {self._forced_komi:g}")
-        self._komi_is_given = True
+        self._komi_is_given, self._users_komi = True, self.game.komi
 
     def set_rules(self, rules: Rules | str) -> None:
         """Set the rules, also during a game; the komi becomes their usual one unless it has been set.
@@ -169,7 +171,7 @@ class Engine:
         They may be text that `Rules.parse` reads; raises RulesError.
         """
         rules = Rules.of(rules)
-        self.game.rules = rules
+        self.game.rules = self._users_rules = rules
         if not self._komi_is_given:
             self.game.komi = rules.default_komi()
 
@@ -228,13 +230,15 @@ class Engine:
 
     def play_sequence(self, moves: Iterable[Move]) -> None:
         """Play several moves, or none if one of them is illegal; raises what `play` raises."""
-        played, resigned = 0, self._resigned
+        played, resigned, to_play = 0, self._resigned, self.game.to_play
         try:
             for move in moves:
                 self.play(*self.game.as_move(move))
                 played += 1
         except TengenError:
             self.game.undo(played)
+            if self.game.to_play != to_play:  # it had been set
+                self.game.to_play = to_play
             self._resigned = resigned
             raise
 
@@ -337,7 +341,7 @@ class Engine:
         visits, seconds = limit.visits, limit.time
         if limit == Limit():
             visits = self.config.search.visits or None
-            seconds = self.config.time.time_per_move if visits is None else None
+            seconds = self.config.time.without_clock if visits is None else None
         watcher = None
         if seconds is not None:
             watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
@@ -497,15 +501,16 @@ class Engine:
         return self.load_record(parse_sgf(raw), move_number)
 
     def load_record(self, record: SgfRecord, move_number: int | None = None) -> SgfRecord:
-        """Replace the game by a record that has been read; see `load_sgf`."""
-        # A record that has rules or a handicap but no komi has the usual komi for it, unless the user has set one.
-        is_known = record.rules is not None or record.handicap > 0
-        komi = self.komi if self._komi_is_given or not is_known else None
-        game, record = play_record(record, move_number=move_number, rules=self.rules, komi=komi)
+        """Replace the game by a record that has been read; see `load_sgf`.
+
+        A record that names no rules or komi has those that were configured or set, not those of a record before; where
+        no komi was, the usual one.
+        """
+        game, record = play_record(record, move_number=move_number, rules=self._users_rules, komi=self._users_komi)
         if self._forced_komi is not None:
             game.komi = self._forced_komi
         self._start(game)
-        self._komi_is_given |= record.komi is not None
+        self._komi_is_given = record.komi is not None or self._users_komi is not None
         for note in record.notes:
             self._log(f"the record: {note}")
         return record
@@ -526,7 +531,7 @@ class Engine:
         """
         for key in values:
             section = find_option(key).section
-            if key in _FIXED_OPTIONS:
+            if key in _FIXED_OPTIONS and self.config.with_values({key: values[key]}) != self.config:
                 raise ConfigError(problem(f"option {key} of a running engine", advice="start the engine with it"))
             if section in _FIXED_SECTIONS:
                 raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))

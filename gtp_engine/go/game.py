@@ -423,7 +423,8 @@ class Game:
         if not 0 <= count <= len(self._moves):
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {shown(count)} asked for, {played or 'none'} to take back")
-        self._replay(self._moves[: len(self._moves) - count])
+        if count:  # else a side to play that has been set would be forgotten
+            self._replay(self._moves[: len(self._moves) - count])
 
     def set_up(self, stones: Iterable[Move], first_player: int | str = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.

@@ -544,7 +544,10 @@ def _filled(
     fair = (int((~zone).sum()) + SURROUNDED_SHARE * int(zone.sum())) / 2
     for share in shares:
         if surrounding == EMPTY:
-            owner = _nearest(_outermost(colors, zone))
+            outer = _outermost(colors, zone)
+            if not all((outer == color).any() for color in (BLACK, WHITE)):  # the zone lies at all edges
+                return None
+            owner = _nearest(outer)
         else:
             far = _farthest(~zone & ~wall, zone, round(share * fair))
             owner = np.where(far, opponent(surrounding), surrounding)

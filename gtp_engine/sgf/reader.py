@@ -352,8 +352,11 @@ class _MainLine:
 
 
 def _describes_move(node: TextNode) -> bool:
-    """Return whether the set-up of a node puts nothing but its moves' stones, and takes off single points but these."""
-    moves = node.move_texts()
+    """Return whether the set-up of a node puts nothing but its moves' stones, and takes off single points but these.
+
+    A side to play is said before a move.
+    """
+    moves = [] if "PL" in node.names else node.move_texts()
     stones = {(color, text) for color in "BW" for text in node.texts(f"A{color}")}
     points, emptied = {text for _, text in moves}, node.texts("AE")
     return bool(moves) and stones <= {*moves} and points.isdisjoint(emptied) and all(len(text) == 2 for text in emptied)

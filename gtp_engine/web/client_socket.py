@@ -59,7 +59,8 @@ TURN: Final = 0.005
 GONE_CHECK: Final = 0.2
 """Seconds between two checks whether a client that is held back has gone."""
 
-_LINE: Final = re.compile(rb"[^\r\n]+")
+_LINE: Final = re.compile(rb"([^\r\n]+)(?:\r\n|\r|\n)?|[\r\n]+")
+"""A line, or line ends that no line precedes: together one empty line, which ends an analysis by GTP."""
 
 HEARTBEAT: Final = 20.0
 """Seconds of silence after which a client is asked whether it is still there; half as long it has to answer."""
@@ -294,7 +295,7 @@ class ClientSocket:
         """
         async for message in self.response:
             if message.type is WSMsgType.TEXT:
-                yield message.data.encode()
+                yield message.data.encode() or b"\n"  # an empty line; only a binary message can be NO_MORE
             elif message.type is WSMsgType.BINARY:
                 yield message.data
             elif message.type is WSMsgType.PING:
@@ -308,10 +309,10 @@ class ClientSocket:
         self.outbox.close()
 
     async def lines(self, message: bytes) -> AsyncIterator[bytes]:
-        """Yield the lines of a message that are not empty, until the client goes."""
+        """Yield the lines of a message, of empty ones in a row one, until the client goes."""
         end = time.monotonic() + TURN
         for found in _LINE.finditer(message):
-            yield found[0]
+            yield found[1] or b""
             delay = self._lines.delay()
             if delay or time.monotonic() > end:
                 await self.pause(delay)

@@ -22,15 +22,16 @@ What has been found so far goes to pages as messages.  A message of the type `re
 import asyncio
 import base64
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.analysis.query import Fields, parse_query
+from gtp_engine.analysis.query import Fields, QueryError, parse_query
 from gtp_engine.config import Config
-from gtp_engine.config.human import rank_name, rank_number
+from gtp_engine.config.sections import LEVELS
 from gtp_engine.errors import TengenError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.coords import parse_vertex
@@ -298,6 +299,12 @@ class GameReviews:
                 self._remember(game.name, stored)
                 await asyncio.to_thread(self._saved.save, game.name, stored)  # the list of games reads it there
 
+    async def remove(self, name: str) -> None:
+        """End and remove the review of a game that is removed; raises JsonFileError."""
+        await self.cancel(name)
+        self._finished.pop(name, None)
+        await asyncio.to_thread(self._saved.remove, name)
+
     async def accuracies(self) -> dict[str, Message]:
         """Return the accuracies of the reviews that are kept (see `SavedReviews`)."""
         return await asyncio.to_thread(self._saved.accuracies)
@@ -370,6 +377,9 @@ class GameReviews:
             pass
         except TengenError as error:
             self._games.publish(name, {"type": "error", "message": str(error)})
+        except Exception as error:
+            self._games.log(f"internal error in a review:\n{traceback.format_exc().rstrip()}")
+            self._games.publish(name, {"type": "error", "message": f"internal error: {type(error).__name__}"})
         finally:
             self._running = None
             self._games.publish(name, await self.message(name))
@@ -434,17 +444,18 @@ class Studies:
         """End the question that is being answered."""
         self._cancel.cancel()
 
-    def explore(self, query: Mapping[str, Any], rank: str, shown: str | None) -> None:
+    def explore(self, query: Mapping[str, Any], rank: str, on_page: str | None) -> None:
         """Tell what is played in the position of an analysis query, and then what the moves lose.
 
-        The game `shown` does not count; raises QueryError.
+        The game `on_page` does not count; raises QueryError.
         """
         game, number = self._asked(query)
-        rank = rank_name(rank_number(rank))
+        if rank not in LEVELS:
+            raise QueryError("rank", problem(f"rank {shown(rank)}", expected=f"{LEVELS[0]} to {LEVELS[-1]}"))
 
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, people = self._reviews.guests(cancel)
-            openings = Openings(people, self._games.index(shown))
+            openings = Openings(people, self._games.index(on_page))
             moves = openings.moves(game, rank)
             has_score = network is not None and network.info.has_score
             yield {
@@ -509,3 +520,6 @@ class Studies:
             pass
         except TengenError as error:
             self._send({"type": "error", "message": str(error)})
+        except Exception as error:
+            self._games.log(f"internal error in a study of a page:\n{traceback.format_exc().rstrip()}")
+            self._send({"type": "error", "message": f"internal error: {type(error).__name__}"})

@@ -198,6 +198,7 @@ class _Page:
 
     async def _delete(self, fields: Fields) -> None:
         await self._games.remove(_text(fields, "id"))
+        await self._reviews.remove(_text(fields, "id"))
         await self._list(fields)
 
     async def _rename(self, fields: Fields) -> None:

@@ -177,7 +177,7 @@ async def serve_analysis(request: web.Request, host: EngineHost, seats: Seats) -
     async with accepted(request, seats) as client:
         responses = Responses(client.outbox)
         schedule = host.open_schedule(responses.send)
-        server = AnalysisServer(host.config, schedule, host.source, host.log, MAX_POSITIONS)
+        server = AnalysisServer(lambda: host.config, schedule, host.source, host.log, MAX_POSITIONS)
         has_ended = asyncio.Event()
         try:
             await first_of(_read(client, server, responses, has_ended), _finish(schedule, has_ended))

@@ -249,9 +249,19 @@ class TestActions:
 
     def test_the_version_is_that_of_katagos_protocol_by_default(self) -> None:
         sent: list[dict[str, Any]] = []
-        handle = server.AnalysisServer(Config(), Schedule(1, sent.append), FakeBackend, print).handle_bytes  # type: ignore[arg-type]
+        handle = server.AnalysisServer(Config, Schedule(1, sent.append), FakeBackend, print).handle_bytes  # type: ignore[arg-type]
         handle(b'{"id": "v", "action": "query_version"}')
         assert sent[0]["version"] == "1.17.2"
+
+    @pytest.mark.parametrize("name", ["one", "other"])
+    def test_the_configuration_may_change_while_a_client_is_connected(self, name: str) -> None:
+        """Which network a client got depended on what others had asked for, once another was chosen on a page."""
+        sent: list[dict[str, Any]] = []
+        config, schedule = Config(), Schedule(1, sent.append)
+        handle = server.AnalysisServer(lambda: config, schedule, FakeBackend, print).handle_bytes  # type: ignore[arg-type]
+        config = config.with_values({"network.model": name})
+        handle(json.dumps(query()).encode())
+        assert schedule.take().query.config.network.model == name  # type: ignore[union-attr]
 
     def test_models_and_cache_while_searching(self) -> None:
         backend = FakeBackend(0.001)

@@ -146,6 +146,13 @@ class TestWhatIsReported:
         assert (config.analysis.perspective, config.analysis.pv_length) == ("sidetomove", 3)
         assert (config.puct.root_average, config.puct.lcb, config.puct.lcb_stdevs) == (True, False, 4.5)
 
+    @pytest.mark.parametrize(("visits", "playouts", "most"), [(None, 7, 7), (5, 7, 5), (9, 7, 7)])
+    def test_playouts_are_visits_of_a_search_without_a_tree(self, visits: int | None, playouts: int, most: int) -> None:
+        """The setting was ignored, and a search that nothing else limited went on for ever."""
+        more = {} if visits is None else {"maxVisits": visits}
+        query_, warnings = parse_query(query(overrideSettings={"maxPlayouts": playouts}, **more), Config())
+        assert (query_.config.analysis.analysis_visits, warnings) == (most, [])
+
     def test_moves_to_avoid(self) -> None:
         avoid = [
             {"player": "B", "moves": ["C3", "pass"], "untilDepth": 2},
@@ -200,6 +207,7 @@ class TestMistakes:
             ({"priorities": [1]}, "priorities", "together with analyzeTurns"),
             ({"analyzeTurns": [0], "priorities": [1, 2]}, "priorities", "2 priorities: expected 1 priorities"),
             ({"maxVisits": 0}, "maxVisits", "maxVisits 0: expected an integer from 1"),
+            ({"overrideSettings": {"maxPlayouts": 0}}, "overrideSettings", "maxPlayouts 0: expected an integer from 1"),
             ({"analysisPVLen": 1001}, "analysisPVLen", "analysisPVLen 1001"),
             ({"includePolicy": 1}, "includePolicy", "includePolicy 1: expected true or false"),
             ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery", "reportDuringSearchEvery 0"),

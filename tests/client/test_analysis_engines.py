@@ -95,6 +95,7 @@ def test_positions_and_games() -> None:
         (103, CommandFailedError, r"scripted: the query 'q1' \(field 'komi'\) failed: 'no such komi'"),
         (104, EngineError, r"scripted: a response to query q1 cannot be read: .*KeyError"),
         (106, CommandFailedError, r"scripted: the query failed: 'not a query'"),
+        (107, CommandFailedError, r"scripted: the engine does not know a limit of the query 'q1': .*maxPlayouts"),
     ],
 )
 def test_engines_that_break_off(komi: float, error: type[EngineError], message: str) -> None:
@@ -102,7 +103,7 @@ def test_engines_that_break_off(komi: float, error: type[EngineError], message: 
         with pytest.raises(error, match=message):
             client.analyse(game_of(komi), Limit(visits=1), timeout=0.4 if komi == 102 else None)
         assert not client._waiting
-        if komi in (103, 104):
+        if komi in (103, 104, 107):
             assert client.analyse(game_of(), Limit(visits=2)).visits == 2
         elif komi != 106:
             assert not client.is_alive()
@@ -149,6 +150,10 @@ def test_an_engine_for_asyncio() -> None:
                 if count == 3:
                     break
             assert client.plain._waiting == {}
+            search = client.analyse(game, every=0.01)
+            async for _ in search:
+                break
+            assert client.plain._waiting == {}, "though the search is still referred to"
             reports = [report async for report in client.analyse(game, Limit(visits=5))]
             assert [each.is_final for each in reports] == [False, True]
             with pytest.raises(TimeoutError):

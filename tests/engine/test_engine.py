@@ -15,6 +15,7 @@ from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.errors import (
     BoardNotEmptyError,
     CannotUndoError,
+    ConfigError,
     HandicapError,
     IllegalMoveError,
     InvalidSizeError,
@@ -499,6 +500,44 @@ def test_a_record_with_rules_and_no_komi_has_their_komi_unless_one_was_set(given
             engine.set_komi(given)
         engine.load_sgf("(;SZ[9]RU[Japanese];B[ee];W[cc])")
         assert engine.komi == komi
+
+
+def test_a_record_leaves_nothing_of_its_own_to_the_next_one() -> None:
+    """The score of a record depended on which was loaded before."""
+    first = "(;SZ[9]HA[2]KM[0]RU[AGA]AB[cc][gg];W[ee])"
+    with make(game__komi=5.5, game__rules="japanese") as engine:
+        engine.load_sgf(first)
+        engine.load_sgf("(;SZ[9];B[ee];W[cc])")
+        assert (engine.komi, engine.rules.preset_name()) == (5.5, "japanese")
+    with make(game__rules="japanese") as engine:
+        for text, komi in [("(;SZ[9];B[ee])", 6.5), ("(;SZ[9]HA[2]AB[cc][gg];W[ee])", 0.5)]:
+            engine.load_sgf(first)
+            engine.load_sgf(text)
+            assert engine.komi == komi
+        engine.set_rules("chinese")
+        engine.load_sgf(first)
+        engine.load_sgf("(;SZ[9];B[ee])")
+        assert (engine.komi, engine.rules.preset_name()) == (7.5, "chinese")
+
+
+def test_moves_that_are_refused_leave_the_side_to_play_as_it_was_set() -> None:
+    with make() as engine:
+        engine.load_sgf("(;SZ[9];B[aa];B[bb];W[cc])", 2)
+        before = engine.game.copy()
+        assert before.to_play == BLACK, "the second move is Black's"
+        with pytest.raises(IllegalMoveError):
+            engine.play_sequence([Move(WHITE, point(engine, "C3")), Move(BLACK, point(engine, "A9"))])
+        assert (engine.game, engine.game.to_play) == (before, BLACK)
+        engine.undo(0)
+        assert (engine.game, engine.game.to_play) == (before, BLACK)
+
+
+def test_an_option_of_a_running_engine_may_be_set_to_what_it_is() -> None:
+    with make() as engine:
+        engine.configure({"play.book": engine.config.value("play.book"), "search.visits": 7})
+        assert engine.config.search.visits == 7
+        with pytest.raises(ConfigError, match=r"option play\.book of a running engine"):
+            engine.configure({"play.book": "other.book"})
 
 
 def test_the_drift_of_running_clocks_can_be_set(engine: Engine) -> None:

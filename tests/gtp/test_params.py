@@ -36,8 +36,8 @@ def test_katagos_names_are_options_of_ours() -> None:
     [
         ("maxVisits", "500", "search.visits", 500, "500"),
         ("maxVisits", "1125899906842624", "search.visits", 0, "1125899906842624"),
-        ("maxTime", "2.5", "time.time_per_move", 2.5, "2.5"),
-        ("maxTime", "1e20", "time.time_per_move", None, "1e+20"),
+        ("maxTime", "2.5", "time.max_time", 2.5, "2.5"),
+        ("maxTime", "1e20", "time.max_time", None, "1e+20"),
         ("ponderingEnabled", "true", "time.ponder", True, "true"),
         ("reportAnalysisWinratesAs", "BLACK", "gtp.analysis_perspective", "black", "BLACK"),
         ("reportAnalysisWinratesAs", "w", "gtp.analysis_perspective", "white", "WHITE"),

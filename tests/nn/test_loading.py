@@ -241,7 +241,7 @@ def test_damaged_weights_are_found_when_their_board_is_prepared(tmp_path: Path, 
     with pytest.raises(ModelError, match=f"'{damaged}.onnx' returns NaN, infinity or absurd numbers"):
         evaluator.prepare(sizes[damaged], sizes[damaged])
     positions, _ = random_rows(1, sizes[damaged])
-    for _ in range(2):  # whatever prepared the board may have told nobody, as a thread does
+    for _ in range(2):  # each time: a thread that prepared the board drops the error
         with pytest.raises(ModelError, match=f"'{damaged}.onnx' returns NaN, infinity or absurd numbers"):
             evaluator.evaluate(Request(positions, 1, new_evaluation(1, sizes[damaged], sizes[damaged])))
     evaluator.prepare(sound, sound)

@@ -332,6 +332,23 @@ def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_answered() ->
     assert line[1] in region, "there was no answer"
 
 
+@pytest.mark.parametrize(
+    ("record", "region"),
+    [
+        ("(;SZ[9]KM[7]AB[cc][gg][cg]AW[gc][ee][fc]PL[W])", "A1:J9"),
+        ("(;SZ[5]AB[be][bd][ad]AW[ce][cd][bc][ac]PL[W])", "A1:E5"),
+        ("(;SZ[9]AB[cc][gg]PL[W])", "A1:J9"),
+    ],
+)
+def test_a_problem_may_be_the_whole_board(record: str, region: str) -> None:
+    """It was an internal error, and the page waited for ever."""
+    game = GameTree(record).root.game()
+    points = parse_region(region, width=game.width, height=game.height)
+    assert framed(game, points) is None
+    solution = LifeAndDeath(Config(), AreaEvaluator(), 8).solve(game, WHITE, points)
+    assert {move.point for move in solution.moves} <= points
+
+
 def test_the_region_of_a_problem_reaches_to_edges_that_are_near() -> None:
     game = Game(19, 19)
     game.set_up([Move(BLACK, parse_vertex(vertex, width=19, height=19)) for vertex in ("C16", "E18")])

@@ -52,6 +52,16 @@ def test_warnings_come_with_the_result() -> None:
     run(test)
 
 
+def test_an_empty_text_message_is_not_the_end() -> None:
+    async def test() -> None:
+        async with serving() as client, client.ws_connect("/analysis") as socket:
+            await socket.send_str("")
+            await socket.send_json(query(maxVisits=7))
+            assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 7
+
+    run(test)
+
+
 def test_clients_with_the_same_ids_do_not_disturb_each_other() -> None:
     async def test() -> None:
         async with (

@@ -106,6 +106,39 @@ def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
     run(test)
 
 
+def test_the_review_of_a_game_that_is_deleted_is_removed(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+            game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
+            await socket.send_json({"do": "review"})
+            await finish(socket)
+            await until(lambda: [path.stem for path in tmp_path.glob("reviews/*.json")] == [game["id"]])
+            await ask(socket, **NEW)
+            await ask(socket, "games", do="delete_game", id=game["id"])
+            assert [*tmp_path.glob("reviews/*")] == []
+
+    run(test)
+
+
+def test_a_fault_in_a_question_of_a_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page waited for ever."""
+
+    def fail(*_: object) -> None:
+        raise ValueError("a fault")
+
+    monkeypatch.setattr(game_reviews, "region_of", fail)
+
+    async def test() -> None:
+        async with serving(ReviewSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
+            position = {"number": 1, "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "moves": []}
+            answer = await ask(socket, "error", do="check_answer", vertex="C3", **position)
+            assert answer["message"] == "internal error: ValueError"
+            answer = await ask(socket, "error", do="openings", rank="x", **position)
+            assert answer["message"] == "rank 'x': expected 20k to 9d"
+
+    run(test)
+
+
 def check_growth(messages: list[dict[str, Any]]) -> None:
     shares = [message["share"] for message in messages]
     assert shares == sorted(shares)

@@ -53,6 +53,25 @@ def test_every_client_has_an_engine_of_its_own() -> None:
     run(test)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n\r\n", "", " \n", b"\n"])
+def test_an_empty_line_ends_an_analysis(end: str | bytes) -> None:
+    """It went on: programs that stop it by a newline, such as Sabaki, left the server searching."""
+
+    async def test() -> None:
+        async with serving(RolloutSource()) as client, client.ws_connect("/gtp") as socket:
+            await socket.send_str("boardsize 5\nkata-analyze b 1\n")
+            text = await replies(socket, 1)
+            while "info move" not in text:
+                text += await socket.receive_str()
+            await (socket.send_bytes(end) if isinstance(end, bytes) else socket.send_str(end))
+            while not text.endswith("\n\n"):
+                text += await socket.receive_str()
+            await socket.send_str("name")
+            assert await replies(socket, 1) == "= Tengen\n\n"
+
+    run(test)
+
+
 def test_quit_closes_the_connection() -> None:
     async def test() -> None:
         async with serving() as client, client.ws_connect("/gtp") as socket:

@@ -179,13 +179,13 @@ def _raw_arguments(engine: "Engine", args: Args) -> tuple[int, tuple[int, ...], 
 
 
 def _symmetries(word: str, *, is_square: bool) -> tuple[int, ...]:
-    """Return the symmetries that a word names; those that exchange rows and columns need a square board."""
+    """Return the symmetries that a word names; on a rectangle rows and columns are not exchanged, as in KataGo."""
     count = 8 if is_square else 4
     if word.lower() == "all":
         return tuple(range(count))
-    if word not in map(str, range(count)):
-        raise GtpError(problem(f"syntax error: symmetry {shown(word)}", expected=f"0 to {count - 1} or all"))
-    return (int(word),)
+    if word not in map(str, range(8)):
+        raise GtpError(problem(f"syntax error: symmetry {shown(word)}", expected="0 to 7 or all"))
+    return (int(word) % count,)
 
 
 def _optimism(word: str) -> float:

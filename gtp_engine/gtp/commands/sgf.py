@@ -3,11 +3,10 @@
 File names may contain spaces and may be quoted (GoGui does so), but cannot contain `#`, which starts a comment.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gtp_engine.errors import SgfError, shown_path
-from gtp_engine.files import replacing
+from gtp_engine.files import expanded, replacing
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.registry import command
@@ -30,7 +29,7 @@ def loadsgf(server: "GtpServer", args: Args) -> str:
     from gtp_engine.sgf import read_sgf_file  # here: it needs numpy, which comes with the engine
 
     try:
-        engine.load_sgf(read_sgf_file(name), move_number)
+        engine.load_sgf(read_sgf_file(str(expanded(name)) if name else name), move_number)
     except SgfError as error:
         raise GtpError(f"cannot load file: {error}") from error
     return ""
@@ -48,7 +47,7 @@ def printsgf(server: "GtpServer", args: Args) -> str:
             "cannot open a file: access to files is off (option gtp.files); printsgf without a name prints the record"
         )
     try:
-        with replacing(Path(name)) as path:
+        with replacing(expanded(name)) as path:
             path.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise GtpError(f"cannot open {shown_path(name)}: {_reason(error)}") from error

@@ -250,7 +250,7 @@ function play(vertex) {
 }
 
 async function pass() {
-  if (panel.isEditing) return panel.ask({ do: "try", vertex: "pass" });
+  if (panel.isEditing) return panel.ask({ do: "try", vertex: "pass", color: tree.position().toPlay });
   if (!isCurrent()) return playInThePast("pass");
   if (performance.now() - played < PASS_TIME && !(await asks(_("Pass?"), _("Pass"), _("Cancel")))) return;
   return send({ do: "play", vertex: "pass" });

@@ -214,7 +214,7 @@ export class TreePanel {
   choose(vertex) {
     const tool = this.find("[name=tool]:checked").value;
     const { marks = {}, labels = {} } = this.tree.shown;
-    if (tool === "move") this.ask({ do: "try", vertex });
+    if (tool === "move") this.ask({ do: "try", vertex, color: this.tree.position().toPlay });
     else if (["black", "white", "empty"].includes(tool)) this.ask({ do: "stone", vertex, stone: tool });
     else if (tool === "letter" || tool === "number") {
       this.ask({ do: "label", vertex, label: labels[vertex] ? "" : freeLabel(tool, Object.values(labels)) });
