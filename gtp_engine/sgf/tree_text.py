@@ -231,6 +231,7 @@ class GameText(Generic[N]):
         self._has_value = False  # the property of this name
         self._is_lower_case: bool | None = None  # known from the first name on
         self._failures = 0
+        self._unpaired = 0  # texts whose brackets are no pairs, which is right where they lack a closing one
         self.end: Final = self._read()
         self._take_moves_in_small_letters()
         self._leave_out_moves_written_twice()
@@ -437,14 +438,14 @@ class GameText(Generic[N]):
         follows that can follow a value.  So a variation that is quoted in a comment stays there.
         """
         text = self.text
-        if text.find("[", start, end) < 0 or text.find("\\", start, end) >= 0:
+        if text.find("[", start, end) < 0 or text.find("\\", start, end) >= 0 or self._unpaired > _MOST_FAILURES:
             return None
         depth = 1
         for found in _BRACKET.finditer(text, start, start + _LOOK_AHEAD):
             depth += 1 if found[0] == "[" else -1
             if depth == 0:
                 return found.start() if _FOLLOWS.match(text, found.end()) else None
-        self._failures += 1
+        self._unpaired += 1
         return None
 
     def _lost_end(self, start: int, end: int) -> int | None:

@@ -145,7 +145,7 @@ def debug_moves(server: "GtpServer", args: Args) -> str:
 
 @command("kata-benchmark", "VISITS", "How fast ten positions are searched with so many visits each.", exact=True)
 def kata_benchmark(server: "GtpServer", args: Args) -> str:
-    """Return one line in KataGo's format; every other line that comes ends it."""
+    """Return one line in KataGo's format."""
     visits = parse_integer(args[0], failure="visits not an integer")
     if not 1 <= visits <= MOST_VISITS:
         raise GtpError(problem(f"syntax error: {counted(visits, 'visit')}", expected=f"1 to {MOST_VISITS}"))
