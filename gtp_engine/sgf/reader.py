@@ -165,7 +165,7 @@ class _GameInfo:
                 if name in names:
                     self._resigned = result
             for name in _GAME_INFO.intersection(names):
-                if name == "KO" and node.moves:
+                if name == "KO" and has_begun and node.moves:
                     continue  # here it is not the komi: the move counts though a ko forbids it
                 # Terminals and front ends show names and results, so control characters in them become blanks.
                 texts = node.texts(name)

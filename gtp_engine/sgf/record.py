@@ -202,14 +202,14 @@ def _change_position(game: Game, setup: LaterSetup) -> list[str]:
 
 
 def _forgotten(game: Game, moves: int) -> list[str]:
-    """Return a note about what no longer counts once the position is changed after this number of moves."""
+    """Return a note about what no longer counts when the position is changed after this number of moves."""
     forgotten = []
     if (prisoners := sum(game.captures.values())) and game.rules.scoring is Scoring.TERRITORY:
         forgotten.append(counted(prisoners, "prisoner"))
     if game.rules.handicap_points(game.handicap):
         forgotten.append("the points for the handicap")
     where = f"the position is changed after move {moves}"
-    return [f"{where}: {' and '.join(forgotten)} of before do not count"] if forgotten else []
+    return [f"{where}, from which on this no longer counts: {' and '.join(forgotten)}"] if forgotten else []
 
 
 def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, moves: int) -> list[str]:

@@ -22,7 +22,6 @@ What has been found so far goes to pages as messages.  A message of the type `re
 import asyncio
 import base64
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -375,11 +374,8 @@ class GameReviews:
             await asyncio.to_thread(self._saved.save, name, finished)
         except GuestCancelled:
             pass
-        except TengenError as error:
-            self._games.publish(name, {"type": "error", "message": str(error)})
         except Exception as error:
-            self._games.log(f"internal error in a review:\n{traceback.format_exc().rstrip()}")
-            self._games.publish(name, {"type": "error", "message": f"internal error: {type(error).__name__}"})
+            self._games.publish(name, self._games.error_message(error, "in a review"))
         finally:
             self._running = None
             self._games.publish(name, await self.message(name))
@@ -518,8 +514,5 @@ class Studies:
                 await asyncio.to_thread(run)
         except GuestCancelled:
             pass
-        except TengenError as error:
-            self._send({"type": "error", "message": str(error)})
         except Exception as error:
-            self._games.log(f"internal error in a study of a page:\n{traceback.format_exc().rstrip()}")
-            self._send({"type": "error", "message": f"internal error: {type(error).__name__}"})
+            self._send(self._games.error_message(error, "in a question of a page"))

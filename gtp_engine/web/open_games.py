@@ -12,6 +12,7 @@ import contextlib
 import json
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from math import ceil
@@ -535,6 +536,13 @@ class OpenGames:
         with self._indexing:
             self._index.update([each for each in self._saved.newest(INDEXED) if each[0] != shown], read)
             return self._index
+
+    def error_message(self, error: Exception, where: str) -> Message:
+        """Return the message about an error that was caught; an unexpected one, as seen `where`, is logged whole."""
+        if isinstance(error, TengenError):
+            return {"type": "error", "message": str(error)}
+        self.log(f"internal error {where}:\n{''.join(traceback.format_exception(error)).rstrip()}")
+        return {"type": "error", "message": f"internal error: {type(error).__name__}"}
 
     async def remove(self, name: str) -> None:
         """Remove a game from the disk; raises TengenError if a page shows it."""

@@ -28,7 +28,6 @@ Analyses are no business of this socket: pages ask for them at `/analysis`, as K
 import asyncio
 import base64
 import json
-import traceback
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -143,11 +142,8 @@ class _Page:
         """Do what a message asks for, or say why that is impossible."""
         try:
             await work
-        except TengenError as error:
-            self._send({"type": "error", "message": str(error)})
         except Exception as error:
-            self._games.log(f"internal error after a message of a page:\n{traceback.format_exc().rstrip()}")
-            self._send({"type": "error", "message": f"internal error: {type(error).__name__}"})
+            self._send(self._games.error_message(error, "after a message of a page"))
 
     def leave(self) -> None:
         """Stop showing the game."""

@@ -261,6 +261,7 @@ def test_white_may_pass_between_handicap_stones() -> None:
 def test_ko_of_a_move_is_no_komi() -> None:
     assert parse("(;SZ[9]RU[Japanese];B[ee];W[cc]KO[1])").komi is None
     assert parse("(;SZ[9]KO[5.5];B[ee];W[cc])").komi == 5.5
+    assert parse("(;SZ[9]KO[5.5]B[ee];W[cc])").komi == 5.5, "of the game, beside its first move"
 
 
 def test_a_position_with_both_colours_is_not_a_handicap() -> None:
@@ -343,10 +344,10 @@ def test_a_setup_that_changes_nothing_keeps_the_game(old: str, new: str) -> None
 
 def test_a_changed_position_tells_what_no_longer_counts() -> None:
     _, played = play_record(parse(PRISONER.replace(";W[ii]", ";W[ii];AW[gh]")))
-    assert played.notes == ("the position is changed after move 22: 1 prisoner of before do not count",)
+    assert played.notes == ("the position is changed after move 22, from which on this no longer counts: 1 prisoner",)
     text = f"(;SZ[9]RU[Chinese]HA[2]AB[cc][gg]{WALLS})".replace(";W[hg]", ";W[hg]AE[cc]")
     _, played = play_record(parse(text))
-    note = "the position is changed after move 23: the points for the handicap of before do not count"
+    note = "the position is changed after move 23, from which on this no longer counts: the points for the handicap"
     assert played.notes == (note,)
 
 
