@@ -1,6 +1,8 @@
 """Settings of the whole suite."""
 
+import asyncio
 import gc
+import inspect
 import math
 import os
 import signal
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from busy_machine import bound
 from hypothesis import settings
 
 # The networks of the user who runs the tests, and their choice of a default, must not matter.
@@ -39,6 +42,9 @@ MANY_TESTS: Final = 500
 MOST_TESTS: Final = 2000
 """Tests from which a run uses AlphaGo's kernels as well."""
 
+COROUTINE_SECONDS: Final = 120
+"""The longest that a test that is a coroutine may take on an idle machine."""
+
 
 @pytest.fixture(autouse=True)
 def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +62,21 @@ def _few_curves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         write_panels = reporting.write_panels
         monkeypatch.setattr(reporting, "write_panels", lambda path, panels: write_panels(path, panels[:1]))
         monkeypatch.setattr(reporting, "_DOTS_PER_INCH", 25)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine to its end."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+
+    async def limited() -> None:
+        async with asyncio.timeout(bound(COROUTINE_SECONDS)):
+            await pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+
+    asyncio.run(limited())
+    return True
 
 
 @pytest.hookimpl(optionalhook=True)

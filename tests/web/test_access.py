@@ -36,12 +36,9 @@ LET_THROUGH = 400
         ("", 403),
     ],
 )
-def test_names_of_the_server(host: str, expected: int) -> None:
-    async def test() -> None:
-        async with serving(names=("go.example",)) as client:
-            assert await status(client, Host=host) == expected
-
-    run(test)
+async def test_names_of_the_server(host: str, expected: int) -> None:
+    async with serving(names=("go.example",)) as client:
+        assert await status(client, Host=host) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,37 +51,28 @@ def test_names_of_the_server(host: str, expected: int) -> None:
         ("null", 403),  # a page in a sandbox, or a file
     ],
 )
-def test_origins(origin: str, expected: int) -> None:
-    async def test() -> None:
-        async with serving() as client:
-            assert await status(client, Host="127.0.0.1:8361", Origin=origin) == expected
-
-    run(test)
+async def test_origins(origin: str, expected: int) -> None:
+    async with serving() as client:
+        assert await status(client, Host="127.0.0.1:8361", Origin=origin) == expected
 
 
-def test_requests_that_a_browser_says_come_from_elsewhere() -> None:
-    async def test() -> None:
-        async with serving() as client:
-            assert await status(client, Sec_Fetch_Site="cross-site") == 403
-            assert await status(client, Sec_Fetch_Site="same-site") == 403
-            assert await status(client, Sec_Fetch_Site="same-origin") == LET_THROUGH
-
-    run(test)
+async def test_requests_that_a_browser_says_come_from_elsewhere() -> None:
+    async with serving() as client:
+        assert await status(client, Sec_Fetch_Site="cross-site") == 403
+        assert await status(client, Sec_Fetch_Site="same-site") == 403
+        assert await status(client, Sec_Fetch_Site="same-origin") == LET_THROUGH
 
 
-def test_the_token() -> None:
-    async def test() -> None:
-        async with serving(token=TOKEN) as client:
-            assert await status(client) == 401
-            assert await status(client, f"/gtp?token={TOKEN[:-1]}") == 401
-            assert await status(client, "/gtp?token=") == 401
-            assert await status(client, Authorization=f"Basic {TOKEN}") == 401
-            assert await status(client, Authorization=f"Bearer {TOKEN}") == LET_THROUGH
-            assert await status(client, f"/gtp?token={TOKEN}") == LET_THROUGH
-            assert await status(client, "/nothing/here") == 401, "no one learns what there is"
-            assert await status(client, "/nothing/here", Authorization=f"Bearer {TOKEN}") == 404
-
-    run(test)
+async def test_the_token() -> None:
+    async with serving(token=TOKEN) as client:
+        assert await status(client) == 401
+        assert await status(client, f"/gtp?token={TOKEN[:-1]}") == 401
+        assert await status(client, "/gtp?token=") == 401
+        assert await status(client, Authorization=f"Basic {TOKEN}") == 401
+        assert await status(client, Authorization=f"Bearer {TOKEN}") == LET_THROUGH
+        assert await status(client, f"/gtp?token={TOKEN}") == LET_THROUGH
+        assert await status(client, "/nothing/here") == 401, "no one learns what there is"
+        assert await status(client, "/nothing/here", Authorization=f"Bearer {TOKEN}") == 404
 
 
 def test_the_token_is_kept_as_a_hash() -> None:
@@ -99,85 +87,72 @@ def test_the_token_is_kept_as_a_hash() -> None:
     assert tokens.for_role(Role.PLAY) == Tokens(TOKEN).for_role(Role.PLAY) != tokens.for_role(Role.WATCH)
 
 
-def test_what_each_role_may_do() -> None:
-    async def test() -> None:
-        async with serving(token=TOKEN) as client:
+async def test_what_each_role_may_do() -> None:
+    async with serving(token=TOKEN) as client:
 
-            async def token_for(role: str, **headers: str) -> object:
-                response = await client.get(f"/invitation?role={role}", headers=headers)
-                return (await response.json())["token"] if response.status == 200 else response.status
+        async def token_for(role: str, **headers: str) -> object:
+            response = await client.get(f"/invitation?role={role}", headers=headers)
+            return (await response.json())["token"] if response.status == 200 else response.status
 
-            everything = {"Authorization": f"Bearer {TOKEN}"}
-            tokens = {role: await token_for(role, **everything) for role in ("watch", "play")} | {"compute": TOKEN}
-            assert await token_for("compute", **everything) == 400
-            expected = {"watch": (200, 403, 403, 400), "play": (200, 403, 403, 400), "compute": (200, 400, 400, 400)}
-            for role, token in tokens.items():
-                bearer = {"Authorization": f"Bearer {token}"}
-                paths = ("/", "/analysis", "/gtp", "/play")
-                assert tuple([await status(client, path, **bearer) for path in paths]) == expected[role]
-                assert await token_for("watch", **bearer) == tokens["watch"]
-                assert await token_for("play", **bearer) == (403 if role == "watch" else tokens["play"])
-                socket = await client.ws_connect("/play", headers=bearer)
-                assert (await socket.receive_json())["role"] == role
-                refused = []
-                for name in ("open", "new", "play", "review", "rename_game"):
-                    await socket.send_json({"do": name})
-                    if "with a token for" in (await socket.receive_json())["message"]:
-                        refused.append(name)
-                for_all = ["review", "rename_game"]
-                assert refused == {"watch": ["new", "play", *for_all], "play": for_all, "compute": []}[role]
-                await socket.close()
-
-    run(test)
+        everything = {"Authorization": f"Bearer {TOKEN}"}
+        tokens = {role: await token_for(role, **everything) for role in ("watch", "play")} | {"compute": TOKEN}
+        assert await token_for("compute", **everything) == 400
+        expected = {"watch": (200, 403, 403, 400), "play": (200, 403, 403, 400), "compute": (200, 400, 400, 400)}
+        for role, token in tokens.items():
+            bearer = {"Authorization": f"Bearer {token}"}
+            paths = ("/", "/analysis", "/gtp", "/play")
+            assert tuple([await status(client, path, **bearer) for path in paths]) == expected[role]
+            assert await token_for("watch", **bearer) == tokens["watch"]
+            assert await token_for("play", **bearer) == (403 if role == "watch" else tokens["play"])
+            socket = await client.ws_connect("/play", headers=bearer)
+            assert (await socket.receive_json())["role"] == role
+            refused = []
+            for name in ("open", "new", "play", "review", "rename_game"):
+                await socket.send_json({"do": name})
+                if "with a token for" in (await socket.receive_json())["message"]:
+                    refused.append(name)
+            for_all = ["review", "rename_game"]
+            assert refused == {"watch": ["new", "play", *for_all], "play": for_all, "compute": []}[role]
+            await socket.close()
 
 
-def test_a_link_for_less_takes_nothing_away_from_a_browser() -> None:
-    async def test() -> None:
-        async with serving(token=TOKEN) as client:
-            watch = Tokens(TOKEN).for_role(Role.WATCH)
-            await client.get(f"/?token={TOKEN}")
-            assert await status(client, f"/gtp?token={watch}") == LET_THROUGH
-            await client.get(f"/?token={watch}")
-            assert await status(client) == LET_THROUGH, "the cookie stays"
-
-    run(test)
+async def test_a_link_for_less_takes_nothing_away_from_a_browser() -> None:
+    async with serving(token=TOKEN) as client:
+        watch = Tokens(TOKEN).for_role(Role.WATCH)
+        await client.get(f"/?token={TOKEN}")
+        assert await status(client, f"/gtp?token={watch}") == LET_THROUGH
+        await client.get(f"/?token={watch}")
+        assert await status(client) == LET_THROUGH, "the cookie stays"
 
 
-def test_a_redirect_stays_below_the_prefix_of_a_proxy() -> None:
-    async def test() -> None:
-        async with serving(token=TOKEN) as client:
-            for path, expected in (("/", "./"), ("/index.html", "index.html")):
-                response = await client.get(f"{path}?token={TOKEN}", allow_redirects=False)
-                assert response.headers["Location"] == expected
-
-    run(test)
+async def test_a_redirect_stays_below_the_prefix_of_a_proxy() -> None:
+    async with serving(token=TOKEN) as client:
+        for path, expected in (("/", "./"), ("/index.html", "index.html")):
+            response = await client.get(f"{path}?token={TOKEN}", allow_redirects=False)
+            assert response.headers["Location"] == expected
 
 
-def test_tokens_cannot_be_found_by_trying() -> None:
+async def test_tokens_cannot_be_found_by_trying() -> None:
     """Any number was looked at, and nothing was said about it."""
+    async with serving(token=TOKEN, proxies=("127.0.0.1",)) as client:
 
-    async def test() -> None:
-        async with serving(token=TOKEN, proxies=("127.0.0.1",)) as client:
+        def sent(token: str, address: str = "192.0.2.1") -> dict[str, str]:
+            return {"Authorization": f"Bearer {token}", "X_Forwarded_For": f"203.0.113.9, {address}"}
 
-            def sent(token: str, address: str = "192.0.2.1") -> dict[str, str]:
-                return {"Authorization": f"Bearer {token}", "X_Forwarded_For": f"203.0.113.9, {address}"}
-
-            assert await status(client, **sent(TOKEN, "192.0.2.2")) == LET_THROUGH
-            for address in ("192.0.2.1", "192.0.2.2"):
-                for _ in range(MOST_GUESSES + 5):
-                    assert await status(client, **sent("that of an old server", address)) == 401, "this is one guess"
-                for number in range(1, MOST_GUESSES):
-                    assert await status(client, **sent(f"wrong {number}", address)) == 401
-                assert await status(client, **sent("one more", address)) == 429
-            assert await status(client, **sent(TOKEN, "192.0.2.1")) == 429, "it is not looked at"
-            assert await status(client, **sent(TOKEN, "192.0.2.2")) == LET_THROUGH, "it was right here before"
-            assert await status(client, **sent(TOKEN, "192.0.2.3")) == LET_THROUGH
-            assert await status(client, X_Forwarded_For="192.0.2.1") == 401, "without a token nothing is tried"
-            assert len(told) == 2 * MOST_GUESSES
-            assert told[0] == "wrong token from 192.0.2.1"
-            assert TOKEN not in "".join(told)
-
-    run(test)
+        assert await status(client, **sent(TOKEN, "192.0.2.2")) == LET_THROUGH
+        for address in ("192.0.2.1", "192.0.2.2"):
+            for _ in range(MOST_GUESSES + 5):
+                assert await status(client, **sent("that of an old server", address)) == 401, "this is one guess"
+            for number in range(1, MOST_GUESSES):
+                assert await status(client, **sent(f"wrong {number}", address)) == 401
+            assert await status(client, **sent("one more", address)) == 429
+        assert await status(client, **sent(TOKEN, "192.0.2.1")) == 429, "it is not looked at"
+        assert await status(client, **sent(TOKEN, "192.0.2.2")) == LET_THROUGH, "it was right here before"
+        assert await status(client, **sent(TOKEN, "192.0.2.3")) == LET_THROUGH
+        assert await status(client, X_Forwarded_For="192.0.2.1") == 401, "without a token nothing is tried"
+        assert len(told) == 2 * MOST_GUESSES
+        assert told[0] == "wrong token from 192.0.2.1"
+        assert TOKEN not in "".join(told)
 
 
 def test_guesses_are_forgiven_with_time_and_counted_by_network() -> None:
@@ -193,17 +168,14 @@ def test_guesses_are_forgiven_with_time_and_counted_by_network() -> None:
     assert guesses.count == len(lines) == MOST_GUESSES
 
 
-def test_only_proxies_of_ours_are_believed() -> None:
-    async def test() -> None:
-        for proxies, expected in (((), "127.0.0.1"), (("127.0.0.1",), "192.0.2.1")):
-            async with serving(token=TOKEN, proxies=proxies) as client:
-                forwarded = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
-                await client.get("/?token=wrong", headers=forwarded)
-                assert told == [f"wrong token from {expected}"]
-                response = await client.get(f"/?token={TOKEN}", headers=forwarded, allow_redirects=False)
-                assert ("Secure" in response.headers["Set-Cookie"]) == bool(proxies)
-
-    run(test)
+async def test_only_proxies_of_ours_are_believed() -> None:
+    for proxies, expected in (((), "127.0.0.1"), (("127.0.0.1",), "192.0.2.1")):
+        async with serving(token=TOKEN, proxies=proxies) as client:
+            forwarded = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
+            await client.get("/?token=wrong", headers=forwarded)
+            assert told == [f"wrong token from {expected}"]
+            response = await client.get(f"/?token={TOKEN}", headers=forwarded, allow_redirects=False)
+            assert ("Secure" in response.headers["Set-Cookie"]) == bool(proxies)
 
 
 @pytest.mark.parametrize(
@@ -239,19 +211,16 @@ def answer_to(host: bytes, header: bytes) -> int:
     return found[0]
 
 
-def test_every_response_keeps_pages_of_others_out() -> None:
-    async def test() -> None:
-        async with serving(token=TOKEN) as client:
-            for path in ("/", "/nothing", f"/nothing?token={TOKEN}"):
-                response = await client.get(path)
-                policy = response.headers["Content-Security-Policy"]
-                assert policy.startswith("default-src 'none'; script-src 'self';")
-                assert "unsafe" not in policy
-                assert response.headers["X-Content-Type-Options"] == "nosniff"
-                assert response.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-                assert "Access-Control-Allow-Origin" not in response.headers
-
-    run(test)
+async def test_every_response_keeps_pages_of_others_out() -> None:
+    async with serving(token=TOKEN) as client:
+        for path in ("/", "/nothing", f"/nothing?token={TOKEN}"):
+            response = await client.get(path)
+            policy = response.headers["Content-Security-Policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self';")
+            assert "unsafe" not in policy
+            assert response.headers["X-Content-Type-Options"] == "nosniff"
+            assert response.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+            assert "Access-Control-Allow-Origin" not in response.headers
 
 
 @pytest.mark.parametrize("token", ["short", "sixteen letters ", "sixteen/letters/", "sixteenlettersä"])

@@ -12,34 +12,30 @@ from typing import Any
 
 import pytest
 from analysis.test_katrain import FOLDER, check_positions, unpacked
-from web.serving import TOKEN, RolloutSource, run, serving
+from web.serving import TOKEN, RolloutSource, serving
 
 __all__ = ["unpacked"]
 
 
-def test_katrain_uses_the_engine_of_another_machine(unpacked: Path) -> None:
+async def test_katrain_uses_the_engine_of_another_machine(unpacked: Path) -> None:
     if not (unpacked / "katrain" / "core" / "remote_engine.py").exists():
         pytest.skip("this version of KaTrain has no remote engine")
     if not (find_spec("websocket") and find_spec("certifi")):
         pytest.skip("KaTrain's remote engine needs websocket-client and certifi")
     reports: list[dict[str, Any]] = []
-
-    async def test() -> None:
-        async with serving(RolloutSource(), token=TOKEN) as client:
-            url = f"ws://{client.host}:{client.port}/analysis?token={TOKEN}"
-            drive = await asyncio.create_subprocess_exec(
-                sys.executable,
-                str(FOLDER / "katrain" / "drive.py"),
-                str(unpacked),
-                json.dumps({"backend": "remote", "remote_url": url}),
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            output, errors = await drive.communicate()
-        assert drive.returncode == 0, errors.decode()
-        reports.append(json.loads(output))
-
-    run(test)
+    async with serving(RolloutSource(), token=TOKEN) as client:
+        url = f"ws://{client.host}:{client.port}/analysis?token={TOKEN}"
+        drive = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(FOLDER / "katrain" / "drive.py"),
+            str(unpacked),
+            json.dumps({"backend": "remote", "remote_url": url}),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        output, errors = await drive.communicate()
+    assert drive.returncode == 0, errors.decode()
+    reports.append(json.loads(output))
     (report,) = reports
     check_positions(report, policy=False)
     assert report["rules"] == [10] * 5

@@ -61,59 +61,49 @@ async def served(application: web.Application) -> AsyncIterator[int]:
         await runner.cleanup()
 
 
-def test_connections_beyond_the_limit_are_refused() -> None:
+async def test_connections_beyond_the_limit_are_refused() -> None:
     """With 512 as with 3: of many at once the first ones are served, the others are answered and closed.
 
     Idle ones kept others out for 30 seconds: ten windows with a page had more than an address may have.
     """
+    door = Door(web.Server(page), most=3)
+    server, handler = door.server, door.server.request_handler
+    answered = []
 
-    async def test() -> None:
-        door = Door(web.Server(page), most=3)
-        server, handler = door.server, door.server.request_handler
-        answered = []
+    async def welcoming(request: web.BaseRequest) -> web.StreamResponse:
+        answered.append(door.welcome(request))
+        return await handler(request)
 
-        async def welcoming(request: web.BaseRequest) -> web.StreamResponse:
-            answered.append(door.welcome(request))
-            return await handler(request)
-
-        server.request_handler = welcoming
-        listener = await listen(door, "127.0.0.1", 0)
-        port = listener.sockets[0].getsockname()[1]
-        answers = await asyncio.gather(*(answer_of(port, ends=False) for _ in range(20)))
-        assert sorted(answers) == [b"HTTP/1.1 200 OK\r\n"] * 3 + [b"HTTP/1.1 503 Service Unavailable\r\n"] * 17
-        answered.pop()()
-        assert await answer_of(port) == b"HTTP/1.1 503 Service Unavailable\r\n", "what was answered just now stays"
-        await asyncio.sleep(web_process.GRACE)
-        assert await answer_of(port, ends=False) == b"HTTP/1.1 200 OK\r\n", "an idle one makes room"
-        assert await answer_of(port) == b"HTTP/1.1 503 Service Unavailable\r\n"
-        while open_connections:
-            open_connections.pop().close()
-        await until(lambda: not server.connections)
-        assert await answer_of(port) == b"HTTP/1.1 200 OK\r\n"
-        listener.close()
-        await server.shutdown()
-
-    run(test)
+    server.request_handler = welcoming
+    listener = await listen(door, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    answers = await asyncio.gather(*(answer_of(port, ends=False) for _ in range(20)))
+    assert sorted(answers) == [b"HTTP/1.1 200 OK\r\n"] * 3 + [b"HTTP/1.1 503 Service Unavailable\r\n"] * 17
+    answered.pop()()
+    assert await answer_of(port) == b"HTTP/1.1 503 Service Unavailable\r\n", "what was answered just now stays"
+    await asyncio.sleep(web_process.GRACE)
+    assert await answer_of(port, ends=False) == b"HTTP/1.1 200 OK\r\n", "an idle one makes room"
+    assert await answer_of(port) == b"HTTP/1.1 503 Service Unavailable\r\n"
+    while open_connections:
+        open_connections.pop().close()
+    await until(lambda: not server.connections)
+    assert await answer_of(port) == b"HTTP/1.1 200 OK\r\n"
+    listener.close()
+    await server.shutdown()
 
 
-def test_a_port_that_is_taken() -> None:
-    async def test() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as other:
-            port = other.getsockname()[1]
-            with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1 port {port}: .*--port"):
-                await listen(Door(web.Server(page)), "127.0.0.1", port)
-
-    run(test)
+async def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1 port {port}: .*--port"):
+            await listen(Door(web.Server(page)), "127.0.0.1", port)
 
 
-def test_the_process_says_that_its_port_is_taken() -> None:
-    async def test() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as other:
-            settings = ServerSettings(port=other.getsockname()[1])
-            with pytest.raises(ConfigError, match="cannot listen"):
-                await serve(FakeSource.config, settings, FakeSource().load, ServerLog())  # type: ignore[arg-type]
-
-    run(test)
+async def test_the_process_says_that_its_port_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        settings = ServerSettings(port=other.getsockname()[1])
+        with pytest.raises(ConfigError, match="cannot listen"):
+            await serve(FakeSource.config, settings, FakeSource().load, ServerLog())  # type: ignore[arg-type]
 
 
 def test_the_process_says_in_one_line_that_it_cannot_listen(tmp_path: Path) -> None:
@@ -128,12 +118,9 @@ def test_the_process_says_in_one_line_that_it_cannot_listen(tmp_path: Path) -> N
     assert done.stderr.count("\n") == 1, done.stderr
 
 
-def test_a_name_that_no_machine_can_have() -> None:
-    async def test() -> None:
-        with pytest.raises(ConfigError, match=r"cannot listen on x\.\.y port 0: .*--host"):
-            await listen(Door(web.Server(page)), "x..y", 0)
-
-    run(test)
+async def test_a_name_that_no_machine_can_have() -> None:
+    with pytest.raises(ConfigError, match=r"cannot listen on x\.\.y port 0: .*--host"):
+        await listen(Door(web.Server(page)), "x..y", 0)
 
 
 def test_the_command_that_is_printed_is_one_for_every_shell() -> None:
@@ -165,114 +152,93 @@ def test_the_addresses_of_this_machine_are_those_of_networks() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: lo"])
-def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else some hundred of them would keep everyone out."""
     monkeypatch.setattr(web_process, "REQUEST_WAIT", 0.05)
-
-    async def test() -> None:
-        async with served(web.Application()) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(sent)
-            with contextlib.suppress(ConnectionResetError):  # it is closed before this was read
-                assert await reader.read() == b""
-            writer.close()
-
-    run(test)
+    async with served(web.Application()) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        with contextlib.suppress(ConnectionResetError):  # it is closed before this was read
+            assert await reader.read() == b""
+        writer.close()
 
 
 @pytest.mark.parametrize("is_encrypted", [False, True])
-def test_idle_connections_keep_no_one_out(is_encrypted: bool, tmp_path: Path) -> None:
+async def test_idle_connections_keep_no_one_out(is_encrypted: bool, tmp_path: Path) -> None:
     """Some hundred of them did for 30 seconds, those without a TLS handshake for as long as there were file handles."""
     options = certificate_in(tmp_path)
     if is_encrypted and not options:
         pytest.skip("no openssl to make a certificate with")
     encryption = encryption_of(options[1], options[3]) if is_encrypted else None
     trust = ssl.create_default_context(cafile=options[1]) if encryption is not None else None
+    host, access = (
+        EngineHost(Config(), lambda config: FakeSource(), lambda line: None),
+        Access(TOKEN, frozenset(), is_encrypted=False),
+    )
+    runner = web_process.new_runner(web_process.new_application(host, access, tmp_path))
+    await runner.setup()
+    assert runner.server is not None
+    door = Door(runner.server, encryption, most=8, per_address=5)
+    access.on_welcome = door.welcome
+    async with await listen(door, "127.0.0.1", 0) as listener, ClientSession() as client:
+        port = listener.sockets[0].getsockname()[1]
 
-    async def test() -> None:
-        host, access = (
-            EngineHost(Config(), lambda config: FakeSource(), lambda line: None),
-            Access(TOKEN, frozenset(), is_encrypted=False),
-        )
-        runner = web_process.new_runner(web_process.new_application(host, access, tmp_path))
-        await runner.setup()
-        assert runner.server is not None
-        door = Door(runner.server, encryption, most=8, per_address=5)
-        access.on_welcome = door.welcome
-        async with await listen(door, "127.0.0.1", 0) as listener, ClientSession() as client:
-            port = listener.sockets[0].getsockname()[1]
+        async def idle(address: str) -> asyncio.StreamWriter:
+            return (await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0)))[1]
 
-            async def idle(address: str) -> asyncio.StreamWriter:
-                return (await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0)))[1]
+        async def status(token: str) -> int:
+            url = f"http{'s' if is_encrypted else ''}://127.0.0.1:{port}/icon.svg?token={token}"
+            async with client.get(url, ssl=trust or True, allow_redirects=False) as response:
+                return response.status
 
-            async def status(token: str) -> int:
-                url = f"http{'s' if is_encrypted else ''}://127.0.0.1:{port}/icon.svg?token={token}"
-                async with client.get(url, ssl=trust or True, allow_redirects=False) as response:
-                    return response.status
-
-            assert await status(TOKEN) == 303
-            writers = [await idle(address) for address in ["127.0.0.1"] * 20 + ["127.0.0.2"] * 20]
-            await asyncio.sleep(web_process.GRACE)
-            assert await status(TOKEN) == 303, "the connection is still the same one"
-            await client.close()
-            async with (
-                ClientSession() as other,
-                other.get(
-                    f"http{'s' if is_encrypted else ''}://127.0.0.1:{port}/icon.svg", ssl=trust or True
-                ) as response,
-            ):
-                assert response.status == 401, "a new client is answered"
-            assert len(runner.server.connections) <= 8
-            for writer in writers:
-                writer.close()
-            await runner.cleanup()
-
-    run(test)
+        assert await status(TOKEN) == 303
+        writers = [await idle(address) for address in ["127.0.0.1"] * 20 + ["127.0.0.2"] * 20]
+        await asyncio.sleep(web_process.GRACE)
+        assert await status(TOKEN) == 303, "the connection is still the same one"
+        await client.close()
+        async with (
+            ClientSession() as other,
+            other.get(f"http{'s' if is_encrypted else ''}://127.0.0.1:{port}/icon.svg", ssl=trust or True) as response,
+        ):
+            assert response.status == 401, "a new client is answered"
+        assert len(runner.server.connections) <= 8
+        for writer in writers:
+            writer.close()
+        await runner.cleanup()
 
 
-def test_a_client_without_a_token_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_without_a_token_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may send a header or a request every second for ever."""
     monkeypatch.setattr(web_process, "FIRST_WAIT", 0.3)
-
-    async def test() -> None:
-        async with served(web.Application()) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            with contextlib.suppress(OSError):
-                while not reader.at_eof():
-                    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-                    await asyncio.sleep(0.02)
-                    await reader.read(1000)
-            writer.close()
-
-    run(test)
+    async with served(web.Application()) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        with contextlib.suppress(OSError):
+            while not reader.at_eof():
+                writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                await asyncio.sleep(0.02)
+                await reader.read(1000)
+        writer.close()
 
 
 @pytest.mark.parametrize("sent", [b"GARBAGE", b"GET / HTTP/1.1", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b"])
-def test_requests_that_are_none_leave_nothing_in_the_log(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+async def test_requests_that_are_none_leave_nothing_in_the_log(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
     """Each left a traceback on stderr, so that anyone who reached the port filled the terminal, without a token too."""
-
-    async def test() -> None:
-        async with served(web.Application()) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(sent + b"\r\n\r\n")
-            assert b" 400 Bad Request" in await reader.readline()
-            writer.close()
-
-    run(test)
+    async with served(web.Application()) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent + b"\r\n\r\n")
+        assert b" 400 Bad Request" in await reader.readline()
+        writer.close()
     assert caplog.records == []
 
 
-def test_errors_of_the_server_itself_are_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_errors_of_the_server_itself_are_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     async def fail(_: web.Request) -> web.Response:
         raise RuntimeError("a bug")
 
-    async def test() -> None:
-        application = web.Application()
-        application.router.add_get("/", fail)
-        async with served(application) as port:
-            assert await answer_of(port) == b"HTTP/1.1 500 Internal Server Error\r\n"
-
-    run(test)
+    application = web.Application()
+    application.router.add_get("/", fail)
+    async with served(application) as port:
+        assert await answer_of(port) == b"HTTP/1.1 500 Internal Server Error\r\n"
     assert "a bug" in caplog.text
 
 

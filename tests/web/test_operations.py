@@ -39,54 +39,46 @@ def figures(text: str) -> dict[str, float]:
     }
 
 
-def test_figures(tmp_path: Path) -> None:
+async def test_figures(tmp_path: Path) -> None:
     bearer = {"Authorization": f"Bearer {Tokens(TOKEN).for_role(Role.WATCH)}"}
     everything = {"Authorization": f"Bearer {TOKEN}"}
-
-    async def test() -> None:
-        async with serving(NetworkSource(), token=TOKEN, games=tmp_path) as client:
-            assert (await client.get("/metrics")).status == 401
-            async with (
-                client.ws_connect("/play", headers=everything) as socket,
-                client.ws_connect("/gtp", headers=everything) as gtp,
-            ):
-                game = await ask(socket, **NEW)
-                await socket.send_json({"do": "play", "vertex": "E5"})
-                while len(game["moves"]) < 2:
-                    game = await hear_any(socket)
-                found = {"tengen_event_loop_delay_seconds_bucket +Inf": 0.0}
-                while not found["tengen_event_loop_delay_seconds_bucket +Inf"]:  # looked at once in a while
-                    response = await client.get("/metrics", headers=bearer)
-                    assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-                    found = figures(await response.text())
-                    await asyncio.sleep(0.05)
-                await gtp.close()
-        assert found["tengen_loaded"] == found["tengen_games open"] == found["tengen_games shown"] == 1
-        assert found["tengen_games unsaved"] == found["tengen_wrong_tokens_total"] == 0
-        assert (found["tengen_clients socket"], found["tengen_clients engine"]) == (2, 1)
-        assert found["tengen_requests_total 401"] == 1
-        assert found["tengen_evaluations_total"] >= found["tengen_evaluation_batches_total"] > 0
-        assert found["tengen_batch_rows"] >= 1
-        assert found["tengen_queued_evaluations"] == found["tengen_queued_positions"] == 0
-        assert found["process_resident_memory_bytes"] > 1e7
-
-    run(test)
+    async with serving(NetworkSource(), token=TOKEN, games=tmp_path) as client:
+        assert (await client.get("/metrics")).status == 401
+        async with (
+            client.ws_connect("/play", headers=everything) as socket,
+            client.ws_connect("/gtp", headers=everything) as gtp,
+        ):
+            game = await ask(socket, **NEW)
+            await socket.send_json({"do": "play", "vertex": "E5"})
+            while len(game["moves"]) < 2:
+                game = await hear_any(socket)
+            found = {"tengen_event_loop_delay_seconds_bucket +Inf": 0.0}
+            while not found["tengen_event_loop_delay_seconds_bucket +Inf"]:  # looked at once in a while
+                response = await client.get("/metrics", headers=bearer)
+                assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+                found = figures(await response.text())
+                await asyncio.sleep(0.05)
+            await gtp.close()
+    assert found["tengen_loaded"] == found["tengen_games open"] == found["tengen_games shown"] == 1
+    assert found["tengen_games unsaved"] == found["tengen_wrong_tokens_total"] == 0
+    assert (found["tengen_clients socket"], found["tengen_clients engine"]) == (2, 1)
+    assert found["tengen_requests_total 401"] == 1
+    assert found["tengen_evaluations_total"] >= found["tengen_evaluation_batches_total"] > 0
+    assert found["tengen_batch_rows"] >= 1
+    assert found["tengen_queued_evaluations"] == found["tengen_queued_positions"] == 0
+    assert found["process_resident_memory_bytes"] > 1e7
 
 
-def test_delays_of_the_event_loop_are_counted() -> None:
+async def test_delays_of_the_event_loop_are_counted() -> None:
     delays = LoopDelays()
     for seconds in (0.0, 0.01, 0.02, 0.7, 60.0):
         delays.add(seconds)
     assert delays.counts == [2, 1, 0, 0, 1, 0, 1]
-
-    async def test() -> None:
-        watching = asyncio.create_task(delays.watch())
-        await asyncio.sleep(0.01)
-        threading.Event().wait(0.7)  # blocks the loop
-        await until(lambda: sum(delays.counts) > 5)
-        watching.cancel()
-
-    run(test)
+    watching = asyncio.create_task(delays.watch())
+    await asyncio.sleep(0.01)
+    threading.Event().wait(0.7)  # blocks the loop
+    await until(lambda: sum(delays.counts) > 5)
+    watching.cancel()
     assert sum(delays.counts[4:]) == 3
 
 
@@ -124,22 +116,18 @@ def test_the_log_as_json_has_an_object_in_each_line() -> None:
     assert json.loads(lines[0])["message"] == "two\nlines" and "\n" not in lines[0]
 
 
-def test_a_server_is_healthy_until_it_ends(tmp_path: Path) -> None:
+async def test_a_server_is_healthy_until_it_ends(tmp_path: Path) -> None:
     operations = Operations(ServerLog())
-
-    async def test() -> None:
-        async with serving(token=TOKEN, operations=operations) as client:
-            response = await client.get("/health")
-            assert (response.status, await response.json()) == (200, {"status": "ok"})
-            await operations.end()
-            response = await client.get("/health")
-            assert (response.status, await response.json()) == (503, {"status": "ending"})
-
-    run(test)
+    async with serving(token=TOKEN, operations=operations) as client:
+        response = await client.get("/health")
+        assert (response.status, await response.json()) == (200, {"status": "ok"})
+        await operations.end()
+        response = await client.get("/health")
+        assert (response.status, await response.json()) == (503, {"status": "ending"})
 
 
 @pytest.mark.parametrize("is_hurried", [False, True])
-def test_moves_that_are_searched_end_before_the_server(
+async def test_moves_that_are_searched_end_before_the_server(
     is_hurried: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Searches were cancelled at once, and their moves not played; nor did pages hear why they lost the server."""
@@ -155,32 +143,28 @@ def test_moves_that_are_searched_end_before_the_server(
 
     monkeypatch.setattr(GameSession, "engine_move", slow)
     found: list[dict[str, Any]] = []
-
-    async def test() -> None:
-        async with (
-            serving(RolloutSource(), games=tmp_path, operations=operations) as client,
-            client.ws_connect("/play") as socket,
-            client.ws_connect("/gtp") as gtp,
-        ):
-            found.append(await ask(socket, **NEW))
-            await socket.send_json({"do": "play", "vertex": "E5"})
-            await gtp.send_str("1 boardsize 9\n2 genmove b\n")
-            await until(searching.is_set)
-            ending = asyncio.create_task(client.server.close())
-            assert (await hear(socket, "error"))["message"] == ENDING
-            if is_hurried:
-                operations.hurry.set()
-            else:
-                may_end.set()
-            replies = ""
-            async for message in gtp:
-                replies += message.data
-            assert is_hurried or replies.startswith("=1 \n\n=2 ")
-            async for _ in socket:
-                pass
-            assert (socket.close_code, gtp.close_code) == (1001, 1001)
-            await ending
-
-    run(test)
+    async with (
+        serving(RolloutSource(), games=tmp_path, operations=operations) as client,
+        client.ws_connect("/play") as socket,
+        client.ws_connect("/gtp") as gtp,
+    ):
+        found.append(await ask(socket, **NEW))
+        await socket.send_json({"do": "play", "vertex": "E5"})
+        await gtp.send_str("1 boardsize 9\n2 genmove b\n")
+        await until(searching.is_set)
+        ending = asyncio.create_task(client.server.close())
+        assert (await hear(socket, "error"))["message"] == ENDING
+        if is_hurried:
+            operations.hurry.set()
+        else:
+            may_end.set()
+        replies = ""
+        async for message in gtp:
+            replies += message.data
+        assert is_hurried or replies.startswith("=1 \n\n=2 ")
+        async for _ in socket:
+            pass
+        assert (socket.close_code, gtp.close_code) == (1001, 1001)
+        await ending
     saved = SavedGames(tmp_path).load(found[0]["id"]).sgf
     assert (";W[" in saved) is not is_hurried

@@ -57,139 +57,110 @@ async def ask(socket: ClientWebSocketResponse, kind: str = "game", **message: An
     return await hear(socket, kind)
 
 
-def test_a_game_is_played_and_kept(tmp_path: Path) -> None:
+async def test_a_game_is_played_and_kept(tmp_path: Path) -> None:
     games = tmp_path / "games"
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
-            assert (await hear(socket, "hello"))["rules"][0]["komi"] == 7.5
-            started = await ask(socket, **NEW)
-            assert started["phase"] == "playing"
-            await socket.send_json({"do": "play", "vertex": "E5"})
+    async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
+        assert (await hear(socket, "hello"))["rules"][0]["komi"] == 7.5
+        started = await ask(socket, **NEW)
+        assert started["phase"] == "playing"
+        await socket.send_json({"do": "play", "vertex": "E5"})
+        moved = await hear(socket)
+        while len(moved["moves"]) < 2:
             moved = await hear(socket)
-            while len(moved["moves"]) < 2:
-                moved = await hear(socket)
-            assert moved["moves"][0] == ["black", "E5"]
-            hint = await ask(socket, "hint", do="hint")
-            assert hint["moves"][0]["visits"] > 0
-        async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
-            again = await ask(socket, do="open", id=moved["id"])
-        assert again == moved
-        assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{moved['id']}.json"]
-
-    run(test)
+        assert moved["moves"][0] == ["black", "E5"]
+        hint = await ask(socket, "hint", do="hint")
+        assert hint["moves"][0]["visits"] > 0
+    async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
+        again = await ask(socket, do="open", id=moved["id"])
+    assert again == moved
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{moved['id']}.json"]
 
 
-def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Path) -> None:
+async def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Path) -> None:
     """And a move that is taken back gives no more time than there was before it."""
     name, left = "0123456789abcdef", (True, 600.0, 0, 0.0, 0)
     clocks = {0: {"black": TimeLeft(*left), "white": TimeLeft(*left)}}
     game = SavedGame("(;SZ[9]KM[7])", "black", None, ("absolute", "6000"), clocks, ())
     SavedGames(tmp_path).save(name, game)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            assert (await ask(socket, do="open", id=name))["clocks"]["black"]["main"] <= 600
-            while len((await ask(socket, do="play", vertex="E5"))["moves"]) < 2:
-                await asyncio.sleep(0.05)
-            again = await ask(socket, do="undo")
-            assert (again["moves"], again["running"]) == ([], "black")
-            assert 500 < again["clocks"]["black"]["main"] <= 600
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        assert (await ask(socket, do="open", id=name))["clocks"]["black"]["main"] <= 600
+        while len((await ask(socket, do="play", vertex="E5"))["moves"]) < 2:
+            await asyncio.sleep(0.05)
+        again = await ask(socket, do="undo")
+        assert (again["moves"], again["running"]) == ([], "black")
+        assert 500 < again["clocks"]["black"]["main"] <= 600
 
 
-def test_a_page_learns_how_old_the_clocks_are(tmp_path: Path) -> None:
+async def test_a_page_learns_how_old_the_clocks_are(tmp_path: Path) -> None:
     """A page that is loaded again showed the time that there was at the last move."""
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, **NEW | {"time": "absolute 600"})
-            assert game["running"] == "black" and 0 <= game["age"] < 600
-            await asyncio.sleep(0.2)
-            again = await ask(socket, do="open", id=game["id"])
-            assert again["clocks"] == game["clocks"] and again["age"] >= game["age"] + 0.2
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, **NEW | {"time": "absolute 600"})
+        assert game["running"] == "black" and 0 <= game["age"] < 600
+        await asyncio.sleep(0.2)
+        again = await ask(socket, do="open", id=game["id"])
+        assert again["clocks"] == game["clocks"] and again["age"] >= game["age"] + 0.2
 
 
-def test_a_game_that_was_resumed_is_not_scored_again_after_a_restart(tmp_path: Path) -> None:
+async def test_a_game_that_was_resumed_is_not_scored_again_after_a_restart(tmp_path: Path) -> None:
     name, record = "0123456789abcdef", "(;SZ[5]KM[0.5]RU[Japanese];B[cc];W[];B[])"
     game = SavedGame(record, "white", None, ("none",), {}, (), resumed_at=3)
     SavedGames(tmp_path).save(name, game)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            assert (await ask(socket, do="open", id=name))["phase"] == "playing"
-        assert SavedGames(tmp_path).load(name).resumed_at == 3
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        assert (await ask(socket, do="open", id=name))["phase"] == "playing"
+    assert SavedGames(tmp_path).load(name).resumed_at == 3
 
 
-def test_free_handicap_stones_are_placed_even_over_a_restart(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, **{**NEW, "handicap": 3, "free_handicap": True})
-            assert (game["phase"], game["stones_to_place"]) == ("placing", 3)
-            await ask(socket, do="play", vertex="A1")
-            assert "A1 is occupied" in (await ask(socket, "error", do="play", vertex="A1"))["message"]
-            await ask(socket, do="undo")
-            await ask(socket, do="play", vertex="C3")
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, do="open", id=game["id"])
-            assert (game["phase"], game["stones_to_place"], game["rows"][6]) == ("placing", 2, "..X......")
-            await ask(socket, do="play", vertex="G7")
-            await socket.send_json({"do": "play", "vertex": "E5"})
-            while len((game := await hear(socket))["moves"]) < 1:
-                pass
-            assert (game["handicap"], game["moves"][0][0], game["komi"]) == (3, "white", 7)
-
-    run(test)
+async def test_free_handicap_stones_are_placed_even_over_a_restart(tmp_path: Path) -> None:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, **{**NEW, "handicap": 3, "free_handicap": True})
+        assert (game["phase"], game["stones_to_place"]) == ("placing", 3)
+        await ask(socket, do="play", vertex="A1")
+        assert "A1 is occupied" in (await ask(socket, "error", do="play", vertex="A1"))["message"]
+        await ask(socket, do="undo")
+        await ask(socket, do="play", vertex="C3")
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, do="open", id=game["id"])
+        assert (game["phase"], game["stones_to_place"], game["rows"][6]) == ("placing", 2, "..X......")
+        await ask(socket, do="play", vertex="G7")
+        await socket.send_json({"do": "play", "vertex": "E5"})
+        while len((game := await hear(socket))["moves"]) < 1:
+            pass
+        assert (game["handicap"], game["moves"][0][0], game["komi"]) == (3, "white", 7)
 
 
-def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            longest = (await hear(socket, "hello"))["max_file"]
-            record = "(;SZ[9]C[{}];B[ee])"
-            record = record.format("x" * (longest - len(record) + 2))
-            assert len(record) == longest
-            assert len((await ask(socket, do="load", file=in_base_64(record), human="B"))["moves"]) >= 1
-
-    run(test)
+async def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        longest = (await hear(socket, "hello"))["max_file"]
+        record = "(;SZ[9]C[{}];B[ee])"
+        record = record.format("x" * (longest - len(record) + 2))
+        assert len(record) == longest
+        assert len((await ask(socket, do="load", file=in_base_64(record), human="B"))["moves"]) >= 1
 
 
-def test_what_of_a_record_was_left_out_is_shown_also_after_a_restart(tmp_path: Path) -> None:
+async def test_what_of_a_record_was_left_out_is_shown_also_after_a_restart(tmp_path: Path) -> None:
     record = "(;SZ[7]KM[375];B[aa];W[aa];B[bb])(;SZ[9])"
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            loaded = await ask(socket, do="load", file=in_base_64(record))
-            assert loaded["notes"] == [
-                "the file has several games: the first was taken; to take another, split the file",
-                "komi '375' was read as 7.5 points, which it must mean",
-                "move 2 (white): illegal move: A7 is occupied; what follows was left out",
-            ]
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            assert (await ask(socket, do="open", id=loaded["id"]))["notes"] == loaded["notes"]
-            assert (await ask(socket, **NEW))["notes"] == []
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        loaded = await ask(socket, do="load", file=in_base_64(record))
+        assert loaded["notes"] == [
+            "the file has several games: the first was taken; to take another, split the file",
+            "komi '375' was read as 7.5 points, which it must mean",
+            "move 2 (white): illegal move: A7 is occupied; what follows was left out",
+        ]
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        assert (await ask(socket, do="open", id=loaded["id"]))["notes"] == loaded["notes"]
+        assert (await ask(socket, **NEW))["notes"] == []
 
 
-def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with (
-            serving(RolloutSource(), games=tmp_path) as client,
-            client.ws_connect("/play") as one,
-            client.ws_connect("/play") as other,
-        ):
-            game = await ask(one, **NEW)
-            assert (await ask(other, do="open", id=game["id"]))["id"] == game["id"]
-            await one.send_json({"do": "resign"})
-            assert [(await hear(socket))["result"] for socket in (one, other)] == ["W+R", "W+R"]
-
-    run(test)
+async def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
+    async with (
+        serving(RolloutSource(), games=tmp_path) as client,
+        client.ws_connect("/play") as one,
+        client.ws_connect("/play") as other,
+    ):
+        game = await ask(one, **NEW)
+        assert (await ask(other, do="open", id=game["id"]))["id"] == game["id"]
+        await one.send_json({"do": "resign"})
+        assert [(await hear(socket))["result"] for socket in (one, other)] == ["W+R", "W+R"]
 
 
 @pytest.mark.parametrize(
@@ -212,42 +183,32 @@ def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
         ([], "a JSON object with do = new"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_gets_a_sentence(message: Any, reason: str, tmp_path: Path) -> None:
-    async def test() -> None:
-        source = RolloutSource()
-        async with serving(source, games=tmp_path / "games") as client, client.ws_connect("/play") as socket:
-            await socket.send_str(json.dumps(message))
-            assert reason in (await hear(socket, "error"))["message"]
-            await socket.send_str("{" * 10_000)
-            assert "a JSON object" in (await hear(socket, "error"))["message"]
-        assert not (tmp_path / "games").exists(), "nothing is written for a game that does not begin"
-
-    run(test)
+async def test_what_cannot_be_done_gets_a_sentence(message: Any, reason: str, tmp_path: Path) -> None:
+    source = RolloutSource()
+    async with serving(source, games=tmp_path / "games") as client, client.ws_connect("/play") as socket:
+        await socket.send_str(json.dumps(message))
+        assert reason in (await hear(socket, "error"))["message"]
+        await socket.send_str("{" * 10_000)
+        assert "a JSON object" in (await hear(socket, "error"))["message"]
+    assert not (tmp_path / "games").exists(), "nothing is written for a game that does not begin"
 
 
-def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "is_compiling", True)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, **NEW)
-            assert game["compiling"]
-            monkeypatch.undo()
-            assert not (await ask(socket, do="open", id=game["id"]))["compiling"]
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, **NEW)
+        assert game["compiling"]
+        monkeypatch.undo()
+        assert not (await ask(socket, do="open", id=game["id"]))["compiling"]
 
 
-def test_no_score_is_shown_before_the_dead_stones_are_known(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            record = "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[])"
-            await ask(socket, do="load", file=in_base_64(record))
-            counting = await ask(socket, do="play", vertex="pass")
-            assert (counting["phase"], counting["score"]) == ("scoring", "")
-            assert (await hear(socket))["score"].startswith("B+")
-
-    run(test)
+async def test_no_score_is_shown_before_the_dead_stones_are_known(tmp_path: Path) -> None:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        record = "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[])"
+        await ask(socket, do="load", file=in_base_64(record))
+        counting = await ask(socket, do="play", vertex="pass")
+        assert (counting["phase"], counting["score"]) == ("scoring", "")
+        assert (await hear(socket))["score"].startswith("B+")
 
 
 @pytest.mark.parametrize("is_saved", [False, True])
@@ -279,7 +240,7 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
 
 
 @pytest.mark.parametrize("dead", [("E5",), ()])
-def test_the_choice_of_dead_stones_survives_a_restart(
+async def test_the_choice_of_dead_stones_survives_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dead: tuple[str, ...]
 ) -> None:
     """Where the person had marked all stones as alive, the engine proposed dead ones again."""
@@ -291,17 +252,13 @@ def test_the_choice_of_dead_stones_survives_a_restart(
         sought.append(engine)
 
     monkeypatch.setattr(Engine, "outcome", find)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, do="open", id=name)
-            assert (game["dead"], bool(game["score"])) == (list(dead), True)
-        assert (SavedGames(tmp_path).load(name).dead, sought) == (dead, [])
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, do="open", id=name)
+        assert (game["dead"], bool(game["score"])) == (list(dead), True)
+    assert (SavedGames(tmp_path).load(name).dead, sought) == (dead, [])
 
 
-def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, sgf = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese];B[ee];W[])"
     SavedGames(tmp_path).save(name, SavedGame(sgf, "black", None, ("none",), {}, ()))
     was_cancelled: list[bool] = []
@@ -312,94 +269,78 @@ def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch
             ended.wait(60)
         was_cancelled.append(cancel.is_cancelled)
 
-    async def test() -> None:
-        source: Any = RolloutSource()
-        host = EngineHost(source.config, source.load, print)
-        host.start()
-        games = OpenGames(host, SavedGames(tmp_path))
-        game = await games.find(name)
-        monkeypatch.setattr(Engine, "outcome", find)
-        passing = asyncio.create_task(game.change(lambda session: session.play("pass")))
-        await until(lambda: game.message()["phase"] == "scoring")
-        await games.close()
-        await passing
-        await close(host)
-
-    run(test)
+    source: Any = RolloutSource()
+    host = EngineHost(source.config, source.load, print)
+    host.start()
+    games = OpenGames(host, SavedGames(tmp_path))
+    game = await games.find(name)
+    monkeypatch.setattr(Engine, "outcome", find)
+    passing = asyncio.create_task(game.change(lambda session: session.play("pass")))
+    await until(lambda: game.message()["phase"] == "scoring")
+    await games.close()
+    await passing
+    await close(host)
     assert was_cancelled == [True]
 
 
-def test_illegal_moves_change_nothing(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            loaded = await ask(socket, do="load", file=in_base_64("(;SZ[9]KM[7]PB[Human]PW[Tengen];B[ee];W[cc])"))
-            assert (loaded["human"], len(loaded["moves"])) == ("black", 2)
-            assert "occupied" in (await ask(socket, "error", do="play", vertex="E5"))["message"]
-            assert "has not ended" in (await ask(socket, "error", do="accept"))["message"]
-            assert len((await ask(socket, do="undo"))["moves"]) == 0
-
-    run(test)
+async def test_illegal_moves_change_nothing(tmp_path: Path) -> None:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        loaded = await ask(socket, do="load", file=in_base_64("(;SZ[9]KM[7]PB[Human]PW[Tengen];B[ee];W[cc])"))
+        assert (loaded["human"], len(loaded["moves"])) == ("black", 2)
+        assert "occupied" in (await ask(socket, "error", do="play", vertex="E5"))["message"]
+        assert "has not ended" in (await ask(socket, "error", do="accept"))["message"]
+        assert len((await ask(socket, do="undo"))["moves"]) == 0
 
 
-def test_only_so_many_games_have_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_so_many_games_have_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Games that no page shows give way; where every game is shown, another one is refused."""
     monkeypatch.setattr(open_games, "MOST_OPEN", 1)
-
-    async def test() -> None:
-        async with (
-            serving(RolloutSource(), games=tmp_path) as client,
-            client.ws_connect("/play") as one,
-            client.ws_connect("/play") as other,
-        ):
-            first = await ask(one, **NEW)
-            assert "1 game are being played" in (await ask(other, "error", **NEW))["message"]
-            await one.close()
-            await asyncio.sleep(0.05)
-            assert (await ask(other, **NEW))["id"] != first["id"]
-            assert "close one" in (await ask(other, "error", do="open", id=first["id"]))["message"]
-
-    run(test)
+    async with (
+        serving(RolloutSource(), games=tmp_path) as client,
+        client.ws_connect("/play") as one,
+        client.ws_connect("/play") as other,
+    ):
+        first = await ask(one, **NEW)
+        assert "1 game are being played" in (await ask(other, "error", **NEW))["message"]
+        await one.close()
+        await asyncio.sleep(0.05)
+        assert (await ask(other, **NEW))["id"] != first["id"]
+        assert "close one" in (await ask(other, "error", do="open", id=first["id"]))["message"]
 
 
 @pytest.mark.parametrize(
     "path", ["/../saved_games.py", "/static/app.js", "/%2e%2e/%2e%2e/pyproject.toml", "/..%2fweb_process.py"]
 )
-def test_paths_lead_to_the_page_only(path: str) -> None:
-    async def test() -> None:
-        async with serving() as client:
-            reader, writer = await asyncio.open_connection(client.host, client.port)
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
-            answer = await reader.read()
-            writer.close()
-        assert answer.startswith(b"HTTP/1.1 404 ")
-        assert b"import" not in answer
-
-    run(test)
+async def test_paths_lead_to_the_page_only(path: str) -> None:
+    async with serving() as client:
+        reader, writer = await asyncio.open_connection(client.host, client.port)
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 404 ")
+    assert b"import" not in answer
 
 
-def test_the_page_and_its_parts() -> None:
-    async def test() -> None:
-        async with serving() as client:
-            page = await client.get("/")
-            text = await page.text()
-            assert (page.content_type, text[:15]) == ("text/html", "<!doctype html>")
-            assert "http" not in text, "nothing comes from elsewhere"
-            for name, kind in (("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
-                response = await client.get(f"/{name}")
-                assert (response.status, response.content_type) == (200, kind)
-                known = {"If-None-Match": response.headers["ETag"]}
-                assert (await client.get(f"/{name}", headers=known)).status == 304, "sent again at each visit"
-            modules = {file.name for folder in (FOLDER, PAGE_PARTS) for file in folder.glob("*.js")} - {"page.js"}
-            assert set(re.findall(r'="(\w+\.js)"', text)) == modules, "which load one after the other otherwise"
-            assert (await client.post("/", data=b"x")).status == 405
-            socket = await client.ws_connect("/play")
-            await socket.send_str("x" * (2 << 20))
-            while (message := await socket.receive()).type is WSMsgType.TEXT:
-                pass
-            assert message.type is WSMsgType.CLOSE
-            assert (socket.close_code, message.extra) == (1009, "a message has 1048576 bytes at most")
-
-    run(test)
+async def test_the_page_and_its_parts() -> None:
+    async with serving() as client:
+        page = await client.get("/")
+        text = await page.text()
+        assert (page.content_type, text[:15]) == ("text/html", "<!doctype html>")
+        assert "http" not in text, "nothing comes from elsewhere"
+        for name, kind in (("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
+            response = await client.get(f"/{name}")
+            assert (response.status, response.content_type) == (200, kind)
+            known = {"If-None-Match": response.headers["ETag"]}
+            assert (await client.get(f"/{name}", headers=known)).status == 304, "sent again at each visit"
+        modules = {file.name for folder in (FOLDER, PAGE_PARTS) for file in folder.glob("*.js")} - {"page.js"}
+        assert set(re.findall(r'="(\w+\.js)"', text)) == modules, "which load one after the other otherwise"
+        assert (await client.post("/", data=b"x")).status == 405
+        socket = await client.ws_connect("/play")
+        await socket.send_str("x" * (2 << 20))
+        while (message := await socket.receive()).type is WSMsgType.TEXT:
+            pass
+        assert message.type is WSMsgType.CLOSE
+        assert (socket.close_code, message.extra) == (1009, "a message has 1048576 bytes at most")
 
 
 def noted_engines(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
@@ -416,143 +357,115 @@ def noted_engines(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
     return opened
 
 
-def test_names_of_games(tmp_path: Path) -> None:
+async def test_names_of_games(tmp_path: Path) -> None:
     """A name is kept with a game that is open and with one that is not, also while the engine thinks."""
     SavedGames(tmp_path).save("a" * 16, SavedGame("(;SZ[9];B[cc])", "black", None, ("none",), {}, ()))
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            shown = (await ask(socket, **NEW))["id"]
-            for title in ("one", "two \ud800", ""):
-                for name in ("a" * 16, shown):
-                    games = (await ask(socket, "games", do="rename_game", id=name, title=title))["games"]
-                    assert [game["title"] for game in games if game["id"] == name] == [title]
-            await ask(socket, "games", do="rename_game", id=shown, title="kept")
-            await ask(socket, do="resign")
-            assert SavedGames(tmp_path).load(shown).title == "kept"
-            for values, reason in (
-                ({"id": shown, "title": "x" * 81}, "80 characters at most"),
-                ({"id": shown, "title": 7}, "a text"),
-                ({"id": shown}, "a text"),
-                ({"id": "b" * 16, "title": "x"}, "there is no game"),
-                ({"id": "../x", "title": "x"}, "16 hexadecimal digits"),
-            ):
-                assert reason in (await ask(socket, "error", do="rename_game", **values))["message"]
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        shown = (await ask(socket, **NEW))["id"]
+        for title in ("one", "two \ud800", ""):
+            for name in ("a" * 16, shown):
+                games = (await ask(socket, "games", do="rename_game", id=name, title=title))["games"]
+                assert [game["title"] for game in games if game["id"] == name] == [title]
+        await ask(socket, "games", do="rename_game", id=shown, title="kept")
+        await ask(socket, do="resign")
+        assert SavedGames(tmp_path).load(shown).title == "kept"
+        for values, reason in (
+            ({"id": shown, "title": "x" * 81}, "80 characters at most"),
+            ({"id": shown, "title": 7}, "a text"),
+            ({"id": shown}, "a text"),
+            ({"id": "b" * 16, "title": "x"}, "there is no game"),
+            ({"id": "../x", "title": "x"}, "16 hexadecimal digits"),
+        ):
+            assert reason in (await ask(socket, "error", do="rename_game", **values))["message"]
 
 
-def test_a_lone_surrogate_in_a_game_ends_no_connection(tmp_path: Path) -> None:
+async def test_a_lone_surrogate_in_a_game_ends_no_connection(tmp_path: Path) -> None:
     game = SavedGame("(;SZ[9]C[\ud800])", "black", None, ("none",), {}, (), notes=("\ud800",)).to_json()
     (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(game))
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
-            assert (await ask(socket, do="play", vertex="E5"))["unsaved"] == ""
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
+        assert (await ask(socket, do="play", vertex="E5"))["unsaved"] == ""
 
 
-def test_a_bug_in_a_request_ends_no_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bug_in_a_request_ends_no_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(session: Any, vertex: str) -> None:
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr("gtp_engine.play.GameSession.play", fail)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
-            await ask(socket, **NEW)
-            message = (await ask(socket, "error", do="play", vertex="E5"))["message"]
-            assert message == "internal error: ZeroDivisionError"
-            assert (await ask(socket, do="resign"))["result"] == "W+R"
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
+        await ask(socket, **NEW)
+        message = (await ask(socket, "error", do="play", vertex="E5"))["message"]
+        assert message == "internal error: ZeroDivisionError"
+        assert (await ask(socket, do="resign"))["result"] == "W+R"
 
 
-def test_games_that_no_page_shows_keep_few_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_games_that_no_page_shows_keep_few_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to as many as may be played at once were kept, with their trees and records."""
     monkeypatch.setattr(open_games, "MOST_IDLE", 2)
     opened = noted_engines(monkeypatch)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            for _ in range(6):
-                await ask(socket, **NEW)
-            assert len(opened) == 3, "the one that is shown, and two"
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        for _ in range(6):
+            await ask(socket, **NEW)
+        assert len(opened) == 3, "the one that is shown, and two"
 
 
-def test_new_games_of_an_address_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_new_games_of_an_address_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may push an old game out: some hundred of them had removed all that others had played."""
     monkeypatch.setattr(open_games, "NEW_GAMES", (2.0, 0.01))
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path, proxies=("127.0.0.1",)) as client:
-            sockets = [await client.ws_connect("/play") for _ in range(3)]
-            for socket in sockets[:2]:
-                game = await ask(socket, **NEW)
-            for request in (NEW, {"do": "load", "file": in_base_64("(;SZ[9])")}):
-                message = (await ask(sockets[2], "error", **request))["message"]
-                assert re.fullmatch(
-                    r"too many games have been begun from your address; wait (100|[5-9]\d) seconds", message
-                )
-            assert (await ask(sockets[2], do="open", id=game["id"]))["phase"] == "playing"
-            async with client.ws_connect("/play", headers={"X-Forwarded-For": "192.0.2.1"}) as other:
-                await ask(other, **NEW)
-                assert (await ask(other, do="open", id=game["id"]))["phase"] == "playing"
-            await asyncio.gather(*(socket.close() for socket in sockets))
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path, proxies=("127.0.0.1",)) as client:
+        sockets = [await client.ws_connect("/play") for _ in range(3)]
+        for socket in sockets[:2]:
+            game = await ask(socket, **NEW)
+        for request in (NEW, {"do": "load", "file": in_base_64("(;SZ[9])")}):
+            message = (await ask(sockets[2], "error", **request))["message"]
+            assert re.fullmatch(
+                r"too many games have been begun from your address; wait (100|[5-9]\d) seconds", message
+            )
+        assert (await ask(sockets[2], do="open", id=game["id"]))["phase"] == "playing"
+        async with client.ws_connect("/play", headers={"X-Forwarded-For": "192.0.2.1"}) as other:
+            await ask(other, **NEW)
+            assert (await ask(other, do="open", id=game["id"]))["phase"] == "playing"
+        await asyncio.gather(*(socket.close() for socket in sockets))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder that cannot be written to is another one there")
-def test_a_game_goes_on_where_it_cannot_be_saved(tmp_path: Path) -> None:
+async def test_a_game_goes_on_where_it_cannot_be_saved(tmp_path: Path) -> None:
     """It could not even be started."""
     (tmp_path / "file").write_text("")
-
-    async def test() -> None:
-        games = tmp_path / "file" / "games"
-        async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
-            await socket.send_json(NEW)
-            reason = f"the game cannot be saved in {tmp_path}/file/games: Not a directory"
-            assert (await hear(socket))["unsaved"] == reason
-            assert (await hear(socket, "error"))["message"] == reason
-            game = await ask(socket, do="play", vertex="E5")
-            assert (len(game["moves"]) > 0, game["unsaved"]) == (True, reason)
-            (tmp_path / "file").unlink()
-            assert (await ask(socket, do="resign"))["unsaved"] == ""
-            assert SavedGames(games).load(game["id"]).result == "W+R"
-
-    run(test)
+    games = tmp_path / "file" / "games"
+    async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
+        await socket.send_json(NEW)
+        reason = f"the game cannot be saved in {tmp_path}/file/games: Not a directory"
+        assert (await hear(socket))["unsaved"] == reason
+        assert (await hear(socket, "error"))["message"] == reason
+        game = await ask(socket, do="play", vertex="E5")
+        assert (len(game["moves"]) > 0, game["unsaved"]) == (True, reason)
+        (tmp_path / "file").unlink()
+        assert (await ask(socket, do="resign"))["unsaved"] == ""
+        assert SavedGames(games).load(game["id"]).result == "W+R"
 
 
-def test_a_move_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_move_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of six moves that pages had been shown, kill -9 left one."""
     synced: list[str] = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.readlink(f"/proc/self/fd/{descriptor}")))
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, **NEW)
+        for _ in range(4):
+            await socket.send_json({"do": "play", "vertex": "pass" if game["phase"] == "playing" else "E5"})
+            moves = len(game["moves"])
+            while len(game["moves"]) == moves or game["thinking"]:
+                game = await hear_any(socket)
+                saved = SavedGames(tmp_path).load(game["id"]).sgf
+                assert all(f";{color[0].upper()}[" in saved for color, _ in game["moves"])
+                assert saved.count(";B[") + saved.count(";W[") >= len(game["moves"])
+            await ask(socket, do="undo" if game["phase"] == "scoring" else "resign")
             game = await ask(socket, **NEW)
-            for _ in range(4):
-                await socket.send_json({"do": "play", "vertex": "pass" if game["phase"] == "playing" else "E5"})
-                moves = len(game["moves"])
-                while len(game["moves"]) == moves or game["thinking"]:
-                    game = await hear_any(socket)
-                    saved = SavedGames(tmp_path).load(game["id"]).sgf
-                    assert all(f";{color[0].upper()}[" in saved for color, _ in game["moves"])
-                    assert saved.count(";B[") + saved.count(";W[") >= len(game["moves"])
-                await ask(socket, do="undo" if game["phase"] == "scoring" else "resign")
-                game = await ask(socket, **NEW)
-
-    run(test)
     if Path("/proc/self/fd").exists():
         assert {Path(path).name.split(".")[-1] for path in synced} == {"part", tmp_path.name}
 
 
-def test_a_request_that_changes_nothing_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_request_that_changes_nothing_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each wrote the file of the game again, and the moves of a game that was shown to many waited for that."""
     saved: list[str] = []
     write = JsonFiles.write
@@ -562,40 +475,32 @@ def test_a_request_that_changes_nothing_writes_nothing(tmp_path: Path, monkeypat
         write(files, name, values, **options)
 
     monkeypatch.setattr(JsonFiles, "write", written)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, **NEW)
-            count = len(saved)
-            for request in ({"do": "play", "vertex": "Z99"}, {"do": "go", "node": 99}, {"do": "accept"}):
-                await ask(socket, "error", **request)
-            assert len(saved) == count == 1
-            for text in ("a", "b"):
-                await ask(socket, "nodes", do="comment", node=0, comment=text)
-            assert len(saved) == 3
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, **NEW)
+        count = len(saved)
+        for request in ({"do": "play", "vertex": "Z99"}, {"do": "go", "node": 99}, {"do": "accept"}):
+            await ask(socket, "error", **request)
+        assert len(saved) == count == 1
+        for text in ("a", "b"):
+            await ask(socket, "nodes", do="comment", node=0, comment=text)
+        assert len(saved) == 3
 
 
-def test_a_record_that_is_full_is_not_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_record_that_is_full_is_not_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It grew without bound, and was written whole at every change, but could not have been opened as a file."""
     monkeypatch.setattr(play_socket, "MAX_FILE", 2000)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, **NEW)
-            await ask(socket, "nodes", do="try", node=0, vertex="E5")
-            await ask(socket, "nodes", do="comment", node=0, comment="c" * 2000)
-            for request in ({"do": "comment", "comment": "d"}, {"do": "play", "vertex": "E4"}):
-                message = (await ask(socket, "error", node=0, **request))["message"]
-                assert message.endswith("expected 2,000 at most; delete variations")
-            assert (await ask(socket, do="play", vertex="E5"))["phase"] == "playing"
-            assert len((await ask(socket, "tree", do="delete", node=1))["nodes"]) == 1
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, **NEW)
+        await ask(socket, "nodes", do="try", node=0, vertex="E5")
+        await ask(socket, "nodes", do="comment", node=0, comment="c" * 2000)
+        for request in ({"do": "comment", "comment": "d"}, {"do": "play", "vertex": "E4"}):
+            message = (await ask(socket, "error", node=0, **request))["message"]
+            assert message.endswith("expected 2,000 at most; delete variations")
+        assert (await ask(socket, do="play", vertex="E5"))["phase"] == "playing"
+        assert len((await ask(socket, "tree", do="delete", node=1))["nodes"]) == 1
 
 
-def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With 20 players who sent what is not allowed the engine hardly moved, as each request began its search again."""
     searches: list[CancelToken] = []
     engine_move = GameSession.engine_move
@@ -608,40 +513,36 @@ def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.Mo
         return engine_move(session, cancel)
 
     monkeypatch.setattr(GameSession, "engine_move", slow)
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, **NEW)
-            await socket.send_json({"do": "play", "vertex": "E5"})
-            await until(lambda: searches)
-            node = (await hear_any(socket))["node"]
-            for request in ({"do": "play", "vertex": "E4"}, {"do": "hint"}):
-                message = (await ask(socket, "error", **request))["message"]
-                assert message == "it is the engine's move; let it play, or undo"
-            await socket.send_json({"do": "check_time"})
-            assert not searches[0].is_cancelled and len(searches) == 1
-            others = [await client.ws_connect("/play") for _ in range(5)]
-            for other in others:
-                await other.send_json({"do": "open", "id": game["id"]})
-            refused = (
-                {"do": "accept"}, {"do": "resume"}, {"do": "redo"}, {"do": "toggle_dead", "vertex": "E5"},
-                {"do": "go", "node": 99}, {"do": "play", "node": 99, "vertex": "C3"}, {"do": "delete", "node": 99},
-                {"do": "play", "node": game["node"], "vertex": "Z9"},
-            )  # fmt: skip
-            for request in refused:
-                await ask(socket, "error", **request)
-            assert not searches[0].is_cancelled and len(searches) == 1, "they are refused at once"
-            for other in others * 4:
-                await other.send_json({"do": "go", "node": node})  # where the game is already
-            while len((await hear_any(socket))["moves"]) < 2:
-                pass
-            assert len(searches) <= 1 + open_games.MOST_INTERRUPTIONS
-            await asyncio.gather(*(other.close() for other in others))
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, **NEW)
+        await socket.send_json({"do": "play", "vertex": "E5"})
+        await until(lambda: searches)
+        node = (await hear_any(socket))["node"]
+        for request in ({"do": "play", "vertex": "E4"}, {"do": "hint"}):
+            message = (await ask(socket, "error", **request))["message"]
+            assert message == "it is the engine's move; let it play, or undo"
+        await socket.send_json({"do": "check_time"})
+        assert not searches[0].is_cancelled and len(searches) == 1
+        others = [await client.ws_connect("/play") for _ in range(5)]
+        for other in others:
+            await other.send_json({"do": "open", "id": game["id"]})
+        refused = (
+            {"do": "accept"}, {"do": "resume"}, {"do": "redo"}, {"do": "toggle_dead", "vertex": "E5"},
+            {"do": "go", "node": 99}, {"do": "play", "node": 99, "vertex": "C3"}, {"do": "delete", "node": 99},
+            {"do": "play", "node": game["node"], "vertex": "Z9"},
+        )  # fmt: skip
+        for request in refused:
+            await ask(socket, "error", **request)
+        assert not searches[0].is_cancelled and len(searches) == 1, "they are refused at once"
+        for other in others * 4:
+            await other.send_json({"do": "go", "node": node})  # where the game is already
+        while len((await hear_any(socket))["moves"]) < 2:
+            pass
+        assert len(searches) <= 1 + open_games.MOST_INTERRUPTIONS
+        await asyncio.gather(*(other.close() for other in others))
 
 
-def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow disk must not hold up the event loop."""
     threads = set()
 
@@ -654,15 +555,11 @@ def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch: pyte
 
     for name in ("read", "write", "keep"):
         monkeypatch.setattr(JsonFiles, name, noting(getattr(JsonFiles, name)))
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, **NEW)
-            await ask(socket, do="resign")
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, do="open", id=game["id"])
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, **NEW)
+        await ask(socket, do="resign")
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, do="open", id=game["id"])
     assert threads and threading.main_thread() not in threads
 
 
@@ -672,82 +569,72 @@ TREE = (
 )
 
 
-def test_a_record_that_is_opened_is_saved_whole(tmp_path: Path) -> None:
+async def test_a_record_that_is_opened_is_saved_whole(tmp_path: Path) -> None:
     """12,098 bytes came back as 1,203: without comments, variations and ranks, and with today's date."""
+    data = TREE.encode("cp932")
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await socket.send_json({"do": "load", "file": in_base_64(TREE, "cp932")})
+        nodes = (await hear(socket, "tree"))["nodes"]
+        game = await hear(socket)
+        assert [node.get("move") for node in nodes] == [
+            None, ["black", "E5"], ["white", "C7"], ["black", "G3"], ["white", "G7"],
+        ]  # fmt: skip
+        assert [node["parent"] for node in nodes] == [None, 0, 1, 2, 1]
+        assert (nodes[1]["comment"], nodes[2]["marks"], nodes[4]["labels"]) == (
+            "始め",
+            {"C7": "triangle"},
+            {"G7": "A"},
+        )
+        assert game["node"] == 3
+        assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, do="open", id=game["id"])
+        assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data, "after a restart too"
 
-    async def test() -> None:
-        data = TREE.encode("cp932")
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await socket.send_json({"do": "load", "file": in_base_64(TREE, "cp932")})
-            nodes = (await hear(socket, "tree"))["nodes"]
+
+async def test_a_tree_is_edited(tmp_path: Path) -> None:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, do="load", file=in_base_64(TREE), human="W")
+        await socket.send_json({"do": "comment", "node": 4, "comment": "new\nlines"})
+        assert (await hear(socket, "nodes"))["nodes"][0]["comment"] == "new\nlines"
+        await socket.send_json({"do": "try", "node": 4, "vertex": "A1"})
+        assert (await hear(socket, "nodes"))["nodes"] == [{"id": 5, "parent": 4, "move": ["black", "A1"]}]
+        assert (await hear(socket, "at"))["node"] == 5
+        for request in (
+            {"do": "mark", "vertex": "B2", "mark": "circle"},
+            {"do": "label", "vertex": "C3", "label": "x"},
+            {"do": "mark", "vertex": "C3", "mark": None},
+        ):
+            assert (await ask(socket, "nodes", node=5, **request))["nodes"][0]["id"] == 5
+        assert (await ask(socket, "at", do="stone", node=5, vertex="C3", stone="white"))["node"] == 6
+        assert (await ask(socket, "nodes", do="turn", node=6, player="B"))["nodes"][0]["player"] == "black"
+        await socket.send_json({"do": "main", "node": 4})
+        tree = (await hear(socket, "tree"))["nodes"]
+        assert [node["id"] for node in tree] == [0, 1, 4, 5, 6, 2, 3]
+        assert tree[4] == {"id": 6, "parent": 5, "setup": [["white", "C3"]], "player": "black"}
+        await socket.send_json({"do": "delete", "node": 5})
+        assert [node["id"] for node in (await hear(socket, "tree"))["nodes"]] == [0, 1, 4, 2, 3]
+        assert (await hear(socket, "at"))["node"] == 4
+        for request, reason in (
+            ({"do": "try", "node": 1, "vertex": "E5"}, "E5 is occupied"),
+            ({"do": "mark", "node": 1, "vertex": "E5", "mark": "star"}, "one of triangle"),
+            ({"do": "delete", "node": 0}, "the root"),
+            ({"do": "go", "node": 77}, "the game has no node 77"),
+        ):
+            assert reason in (await ask(socket, "error", **request))["message"]
+
+
+async def test_the_engine_goes_on_in_the_branch_that_is_shown(tmp_path: Path) -> None:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await socket.send_json({**NEW, "human": "B"})
+        await hear(socket)
+        for vertex in ("E5", "C3"):
+            await socket.send_json({"do": "play", "vertex": vertex})
             game = await hear(socket)
-            assert [node.get("move") for node in nodes] == [
-                None, ["black", "E5"], ["white", "C7"], ["black", "G3"], ["white", "G7"],
-            ]  # fmt: skip
-            assert [node["parent"] for node in nodes] == [None, 0, 1, 2, 1]
-            assert (nodes[1]["comment"], nodes[2]["marks"], nodes[4]["labels"]) == (
-                "始め",
-                {"C7": "triangle"},
-                {"G7": "A"},
-            )
-            assert game["node"] == 3
-            assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, do="open", id=game["id"])
-            assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data, "after a restart too"
-
-    run(test)
-
-
-def test_a_tree_is_edited(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, do="load", file=in_base_64(TREE), human="W")
-            await socket.send_json({"do": "comment", "node": 4, "comment": "new\nlines"})
-            assert (await hear(socket, "nodes"))["nodes"][0]["comment"] == "new\nlines"
-            await socket.send_json({"do": "try", "node": 4, "vertex": "A1"})
-            assert (await hear(socket, "nodes"))["nodes"] == [{"id": 5, "parent": 4, "move": ["black", "A1"]}]
-            assert (await hear(socket, "at"))["node"] == 5
-            for request in (
-                {"do": "mark", "vertex": "B2", "mark": "circle"},
-                {"do": "label", "vertex": "C3", "label": "x"},
-                {"do": "mark", "vertex": "C3", "mark": None},
-            ):
-                assert (await ask(socket, "nodes", node=5, **request))["nodes"][0]["id"] == 5
-            assert (await ask(socket, "at", do="stone", node=5, vertex="C3", stone="white"))["node"] == 6
-            assert (await ask(socket, "nodes", do="turn", node=6, player="B"))["nodes"][0]["player"] == "black"
-            await socket.send_json({"do": "main", "node": 4})
-            tree = (await hear(socket, "tree"))["nodes"]
-            assert [node["id"] for node in tree] == [0, 1, 4, 5, 6, 2, 3]
-            assert tree[4] == {"id": 6, "parent": 5, "setup": [["white", "C3"]], "player": "black"}
-            await socket.send_json({"do": "delete", "node": 5})
-            assert [node["id"] for node in (await hear(socket, "tree"))["nodes"]] == [0, 1, 4, 2, 3]
-            assert (await hear(socket, "at"))["node"] == 4
-            for request, reason in (
-                ({"do": "try", "node": 1, "vertex": "E5"}, "E5 is occupied"),
-                ({"do": "mark", "node": 1, "vertex": "E5", "mark": "star"}, "one of triangle"),
-                ({"do": "delete", "node": 0}, "the root"),
-                ({"do": "go", "node": 77}, "the game has no node 77"),
-            ):
-                assert reason in (await ask(socket, "error", **request))["message"]
-
-    run(test)
-
-
-def test_the_engine_goes_on_in_the_branch_that_is_shown(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await socket.send_json({**NEW, "human": "B"})
-            await hear(socket)
-            for vertex in ("E5", "C3"):
-                await socket.send_json({"do": "play", "vertex": vertex})
-                game = await hear(socket)
-            tree = [game["node"]]
-            await socket.send_json({"do": "play", "vertex": "G7", "node": 0})
-            moved = await hear(socket)
-            assert moved["moves"][0][1] == "G7" and len(moved["moves"]) == 2
-            assert (await ask(socket, do="undo"))["moves"] == []
-            assert (await ask(socket, do="redo"))["moves"] == moved["moves"]
-            assert (await ask(socket, do="go", node=tree[0]))["moves"] == game["moves"], "the first branch is kept"
-
-    run(test)
+        tree = [game["node"]]
+        await socket.send_json({"do": "play", "vertex": "G7", "node": 0})
+        moved = await hear(socket)
+        assert moved["moves"][0][1] == "G7" and len(moved["moves"]) == 2
+        assert (await ask(socket, do="undo"))["moves"] == []
+        assert (await ask(socket, do="redo"))["moves"] == moved["moves"]
+        assert (await ask(socket, do="go", node=tree[0]))["moves"] == game["moves"], "the first branch is kept"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web.serving import RolloutSource, run, serving
+from web.serving import RolloutSource, serving
 from web.test_play_socket import ask, noted_engines
 
 from gtp_engine.clock import TimeLeft, TimeSettings
@@ -95,24 +95,20 @@ DAMAGES: list[tuple[str, Any]] = [
 ]
 
 
-def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Infinite periods, times that are no numbers or the clock of one side ended the connection and left an engine."""
     opened = noted_engines(monkeypatch)
     clocks = {0: {color: TimeLeft(True, 60.0, 3, 30.0, 0) for color in ("black", "white")}}
     good = SavedGame("(;SZ[9]KM[7])", "black", None, ("byoyomi", "60", "30", "3"), clocks, ()).to_json()
     texts = [json.dumps(good | {field: value}) for field, value in DAMAGES]
     texts += ["", "[]", "7", '{"sgf":', "[" * 100_000, json.dumps(good)[:-10], "\ud800"]
-
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            for number, text in enumerate(texts):
-                name = f"{number:016x}"
-                (tmp_path / f"{name}.json").write_text(text, encoding="utf-8", errors="surrogatepass")
-                message = (await ask(socket, "error", do="open", id=name))["message"]
-                assert message == f"the game {name} is damaged and was put aside", text
-                assert (tmp_path / f"{name}.damaged").read_text("utf-8", errors="surrogatepass") == text
-            assert opened == []
-            (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(good))
-            assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
-
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        for number, text in enumerate(texts):
+            name = f"{number:016x}"
+            (tmp_path / f"{name}.json").write_text(text, encoding="utf-8", errors="surrogatepass")
+            message = (await ask(socket, "error", do="open", id=name))["message"]
+            assert message == f"the game {name} is damaged and was put aside", text
+            assert (tmp_path / f"{name}.damaged").read_text("utf-8", errors="surrogatepass") == text
+        assert opened == []
+        (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(good))
+        assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
