@@ -8,8 +8,7 @@ sizes, points, komi, rules, handicap, set-up, and the common mistakes of other p
 reading is bounded in size, time and memory, and raises nothing but `SgfError`.
 
     reader         bytes to `SgfRecord`
-    text_encoding  which encoding a record has
-    other_formats  records in GIB, NGF and UGF as SGF
+    foreign        records in GIB, NGF and UGF as SGF, and which encoding a record has
     tree_text      the nodes in the text of a record
     game_tree      the tree of a record: to walk, to edit and to write
     values         single values as text: parse and format

@@ -21,9 +21,9 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.sgf import values
-from gtp_engine.sgf.other_formats import sgf_of
+from gtp_engine.sgf.foreign.encodings import encoding_of
+from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
-from gtp_engine.sgf.text_encoding import encoding_of
 from gtp_engine.sgf.tree_text import RESIGNATIONS, GameText, N, TextNode, has_game
 
 MAX_BYTES: Final = 4 * 2**20

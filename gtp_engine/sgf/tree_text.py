@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from gtp_engine.errors import SgfError, counted, problem
-from gtp_engine.sgf.other_formats import sgf_of
-from gtp_engine.sgf.text_encoding import encoding_of, sections_of
+from gtp_engine.sgf.foreign.encodings import encoding_of, sections_of
+from gtp_engine.sgf.foreign.formats import sgf_of
 
 _ROOT_NAMES: Final = "FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
 _FIRST: Final = rf"(?:(?:{_ROOT_NAMES})\s*\[|[BW]\s*\[(?:[a-z]{{2}})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))"

@@ -22,7 +22,7 @@ from gtp_engine.sgf import (
     read_sgf_file,
     record_to_game,
 )
-from gtp_engine.sgf.text_encoding import encoding_of
+from gtp_engine.sgf.foreign.encodings import encoding_of
 
 WALLS = (
     ";W[aa];B[ab];W[hh];B[ba];W[fa];B[ea];W[fb];B[eb];W[fc];B[ec];W[fd];B[ed];W[fe];B[ee];W[ff];B[ef];W[fg];B[eg]"

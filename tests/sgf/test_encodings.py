@@ -3,8 +3,8 @@
 import pytest
 
 from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.game_tree import GameTree
-from gtp_engine.sgf.text_encoding import encoding_of
 
 JAPANESE = (
     "井山裕太 一力遼 芝野虎丸 許家元 羽根直樹 張栩 依田紀基 小林覚 趙治勲 武宮正樹 加藤正夫 大竹英雄 坂田栄男 石田芳夫"

@@ -47,12 +47,11 @@ import html
 import re
 from codecs import BOM_UTF8
 from typing import Final
-from urllib.parse import unquote_to_bytes
 
 from gtp_engine.errors import HandicapError, SgfError, problem, shown
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.sgf.text_encoding import encoding_of, utf_16
+from gtp_engine.sgf.foreign.encodings import encoding_of, utf_16
 from gtp_engine.sgf.values import escaped, format_point, parse_result
 
 _GIB: Final = re.compile(rb"\\HS|\\GS|\\\[GAME|(?:INI|STO)\s+\d+\s+\d+\s+\d\s")
@@ -62,20 +61,12 @@ _HEAD: Final = 4_000
 """Bytes by which formats are known."""
 _LINE_END: Final = re.compile(rb"\r+\n|\n\r|\r")
 
-_UTF_32: Final = {
-    "utf-32-le": re.compile(rb"\xff\xfe\0\0|[(;\s\\]\0\0\0"),
-    "utf-32-be": re.compile(rb"\0\0\xfe\xff|\0\0\0[(;\s\\]"),
-}
-"""How records in UTF-32 begin."""
-_BRACES: Final = re.compile(rb"\s*\{\s*;\s*[A-Za-z]{1,20}\s*\[")
 _ENTITIES: Final = re.compile(
     rb"(?:\(|&#40;|&#x28;|&lpar;)\s*(?:;|&#59;|&#x3b;|&semi;)\s*[A-Za-z]{1,20}\s*(?:\[|&#91;|&#x5b;|&lsqb;|&lbrack;)",
     re.IGNORECASE,
 )
 _LATIN_GAME: Final = re.compile(rb"\(\s*;\s*[A-Za-z]{1,20}\s*\[")
 """How a record begins in a page that writes some characters as entities, and how it begins otherwise."""
-_LINK: Final = re.compile(rb"\s*(?:data:[\w/.+;=-]{0,100},)?(?:\(|%28)(?:%20|%0[AD])*%3B", re.IGNORECASE)
-"""How a record begins as a part of an address writes it."""
 
 _TAG: Final = re.compile(r"\\\[([A-Z]+)=(.*?)\\\]", re.DOTALL)
 _RANK: Final = re.compile(r"(.*?)\s*\(([^()]*)\)\s*")
@@ -99,11 +90,9 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 def sgf_of(data: bytes) -> bytes:
-    """Return a record in another format, in UTF-32, in a link or in a page's entities as SGF; anything else as it is.
-
-    Records in GIB, NGF and UGF become SGF in UTF-8.
-    """
-    data = _unwrapped(data)
+    """Return a record in GIB, NGF or UGF, or in a page's entities, as SGF in UTF-8; anything else as it is."""
+    if b"&" in data and not _LATIN_GAME.search(data) and _ENTITIES.search(data):
+        return html.unescape(data.decode(encoding_of(data), "replace")).encode("utf-8", "replace")
     wide = utf_16(data)
     plain = data.decode(wide, "replace").encode("utf-8", "replace") if wide else data
     plain = plain.removeprefix(BOM_UTF8)
@@ -124,18 +113,6 @@ def _text_of(data: bytes) -> str:
     if language is not None and encoding != "utf-8":
         encoding = _LANGUAGES.get(language[1].decode().lower().replace("-", "").replace("_", ""), encoding)
     return data.decode(encoding, "replace").removeprefix("\ufeff")
-
-
-def _unwrapped(data: bytes) -> bytes:
-    """Return a record out of UTF-32, the percent signs of a link, a page's entities or braces; others as they are."""
-    for encoding, beginning in _UTF_32.items():
-        if beginning.match(data):
-            data = data.decode(encoding, "replace").encode("utf-8", "replace")
-    if _LINK.match(data):
-        data = unquote_to_bytes(data)
-    if b"&" in data and not _LATIN_GAME.search(data) and _ENTITIES.search(data):
-        data = html.unescape(data.decode(encoding_of(data), "replace")).encode("utf-8", "replace")
-    return data.translate(bytes.maketrans(b"{}", b"()")) if _BRACES.match(data) else data
 
 
 def _read_gib(text: str) -> str:
