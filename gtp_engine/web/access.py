@@ -175,8 +175,6 @@ class Access:
         self._is_encrypted: Final = is_encrypted
         self._proxies: Final = proxies
         self.guesses: Final = Guesses(log)
-        self.on_welcome: Callable[[web.Request], Callable[[], None]] = lambda request: lambda: None
-        """Called with every request that is let through and needs a token; what it returns, once that is answered."""
 
     async def on_prepare(self, request: web.Request, response: web.StreamResponse) -> None:
         """Add the headers to a response."""
@@ -192,13 +190,7 @@ class Access:
             if not isinstance(found, Role):
                 return _refusal(*found)
             request[ROLE] = found
-            if request.path == HEALTH:
-                return await handler(request)
-            answered = self.on_welcome(request)
-            try:
-                response = await handler(request)
-            finally:
-                answered()
+            response = await handler(request)
             given = request.query.get("token")
             if given and not response.prepared and self._role(given) == found:  # else the cookie allows more
                 response.set_cookie(

@@ -95,8 +95,6 @@ class Operations:
         self.log: Final = log
         self.delays: Final = LoopDelays()
         self.is_ending = False
-        self.connections: Callable[[], tuple[int, int]] = lambda: (0, 0)
-        """How many connections are open, and how many were refused so far."""
         self.requests: Final[Counter[int]] = Counter()
         """Requests by the status of the answer."""
         self.hurry: Final = asyncio.Event()
@@ -191,15 +189,12 @@ class Health:
             return _filled(CounterMetricFamily, f"tengen_{name}", text, values, label)
 
         operations, work = self._operations, self._host.work()
-        is_open, refused = operations.connections()
         yield gauge("info", "The version of the server.", {__version__: 1}, "version")
         yield gauge("loaded", "Whether the networks are loaded.", float(self._host.is_loaded))
         yield gauge("games", "Games with an engine.", dict(self._games.counts()))
         yield gauge("clients", "Clients by what they hold.", {kind: seats.taken for kind, seats in self._seats.items()})
-        yield gauge("connections", "Open connections.", is_open)
         yield gauge("queued_positions", "Positions of analyses that wait or are searched.", self._host.positions())
         yield counter("requests", "Requests by the status of the answer.", _texts(operations.requests), "status")
-        yield counter("refused_connections", "Connections beyond the limits.", refused)
         yield counter("wrong_tokens", "Wrong tokens.", self._access.guesses.count)
         if work is not None:
             yield counter("evaluations", "Positions that networks have evaluated.", work.rows)

@@ -33,7 +33,7 @@ NO_TOKEN: Final = "off"
 """Given as the token, it says that none is needed."""
 
 PER_ADDRESS: Final = 64
-"""Connections from one address at once, WebSockets among them; a browser opens six."""
+"""WebSockets from one address at once; a window with the page has two."""
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{{LEAST_TOKEN},}}")
 _TOKEN_BYTES: Final = 24
@@ -64,7 +64,7 @@ class ServerSettings(Section, name="serve"):
     )
     per_address: int = option(
         PER_ADDRESS,
-        "Connections from one address at once, which may be that of a whole home or club.",
+        "WebSockets from one address at once, which may be that of a whole home or club.",
         low=1,
     )
     proxy: str | None = option(

@@ -1,8 +1,8 @@
 """The server as a process: starts, says where it is, what answers which address, and ends without leaving anything.
 
 The page and what belongs to it are files in `static` and those it shares, each under its own name, the page also as
-"/".  Nothing else is served, so that no path leads to any other file.  Connections beyond a limit are refused before
-any of their bytes is read.
+"/".  Nothing else is served, so that no path leads to any other file.  How many connections may be open is a matter of
+the proxy in front of it (docs/server.md); WebSockets, which work is done for, have seats (`client_socket.Seats`).
 """
 
 import asyncio
@@ -14,8 +14,6 @@ import os
 import signal
 import ssl
 import sys
-import time
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -32,7 +30,7 @@ from gtp_engine.errors import ConfigError, problem
 from gtp_engine.files import data_folder, owning
 from gtp_engine.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.review.finished_reviews import PAGE_PARTS
-from gtp_engine.web.access import HEALTH, Access, network_of
+from gtp_engine.web.access import HEALTH, Access
 from gtp_engine.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.web.engine_host import EngineHost, LoadSource, NetworkMenu
 from gtp_engine.web.game_reviews import GameReviews, SavedReviews
@@ -93,19 +91,8 @@ _TYPES: Final = {
 _CACHING: Final = "no-cache"
 """A browser asks each time: after an update, no old file may remain; what it has already is not sent again."""
 
-MAX_CONNECTIONS: Final = 512
-"""Connections at once: half of the files that a process may usually open."""
-
 FIRST_WAIT: Final = 10.0
-"""Seconds in which a client has to show a token, the TLS handshake included."""
-
-GRACE: Final = 0.25
-"""Seconds in which a new connection does not have to make room for another one."""
-
-_REFUSAL: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 22\r\nConnection: close\r\n\r\n"
-    b"Too many connections.\n"
-)
+"""Seconds for the TLS handshake."""
 
 
 async def serve(config: Config, settings: ServerSettings, load: LoadSource, log: ServerLog) -> bool:
@@ -129,13 +116,9 @@ async def serve(config: Config, settings: ServerSettings, load: LoadSource, log:
     operations = Operations(log, logs_requests=settings.access_log, patience=DRAIN_WAIT)
     runner = new_runner(new_application(host, access, data_folder() / "games", settings.per_address, operations))
     await runner.setup()
-    assert runner.server is not None
     over = _end_of(host, operations)
     try:
-        door = Door(runner.server, encryption, per_address=settings.per_address, proxies=settings.proxies)
-        access.on_welcome = door.welcome
-        operations.connections = door.counts
-        listener = await listen(door, settings.host, settings.port)
+        listener = await listen(runner, settings.host, settings.port, encryption)
         try:
             shown = token if settings.token is None else HIDDEN  # who has given it knows it, and logs are kept
             log(greeting(listener.sockets[0].getsockname(), token and shown, is_encrypted=encryption is not None))
@@ -162,7 +145,12 @@ def new_runner(application: web.Application) -> web.AppRunner:
     log = logging.getLogger(__name__)
     log.addFilter(_is_own_error)
     return web.AppRunner(
-        application, access_log=None, shutdown_timeout=END_WAIT, keepalive_timeout=REQUEST_WAIT, logger=log
+        application,
+        access_log=None,
+        shutdown_timeout=END_WAIT,
+        keepalive_timeout=REQUEST_WAIT,
+        logger=log,
+        auto_decompress=False,  # no request needs a body, and a megabyte may unpack to a gigabyte
     )
 
 
@@ -302,155 +290,16 @@ def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.St
     return answer
 
 
-class Connection:
-    """A connection from `address`, and what `handler` answers on it once that is known."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self.transport: Final = transport
-        self.address: Final = str((transport.get_extra_info("peername") or [""])[0])
-        self.network: Final = network_of(self.address)
-        self.since = time.monotonic()
-        """When it was made, or the last request on it was answered."""
-        self.handler: web.RequestHandler | None = None
-        self.is_welcome = False
-        """Whether its client has shown a token, or needs none."""
-        self.requests = 0
-        """Requests that are being answered on it, a WebSocket's included; 0 unless it is welcome."""
-
-    def close_stranger(self) -> None:
-        """Cut it unless it is welcome."""
-        if not self.is_welcome:
-            self.transport.abort()
-
-
-class Door:
-    """Lets connections in to `server`, `most` at once and `per_address` from one that is no proxy of ours.
-
-    Those that are welcome stay while requests are answered on them.  Of the others the oldest makes room for a new one,
-    that of a stranger first; those are closed after a while, too.  So idle connections keep no one out: each window
-    with a page holds six of them for half a minute.
-    """
-
-    def __init__(
-        self,
-        server: web.Server,
-        encryption: ssl.SSLContext | None = None,
-        *,
-        most: int = MAX_CONNECTIONS,
-        per_address: int = PER_ADDRESS,
-        proxies: frozenset[str] = frozenset(),
-    ) -> None:
-        self.server: Final = server
-        self.encryption: Final = encryption
-        self._most: Final = most
-        self._per_address: Final = per_address
-        self._proxies: Final = proxies
-        self._open: list[Connection] = []  # the newest is the last
-        self._refused = 0
-
-    def counts(self) -> tuple[int, int]:
-        """Return how many connections are open, and how many were refused."""
-        return sum(not each.transport.is_closing() for each in self._open), self._refused
-
-    def admits(self, new: Connection) -> bool:
-        """Make room for a connection; return whether there is any."""
-        self._open = [each for each in self._open if not each.transport.is_closing()]
-        mine = [each for each in self._open if each.network == new.network]
-        if len(mine) >= self._per_address and new.address not in self._proxies:
-            has_room = _close_oldest(mine)
-        elif len(self._open) >= self._most:
-            strangers = Counter(each.network for each in self._open if not each.is_welcome)
-            most = max(strangers, key=strangers.__getitem__, default="")
-            has_room = _close_oldest([each for each in self._open if each.network == most]) or _close_oldest(self._open)
-        else:
-            has_room = True
-        if has_room:
-            self._open.append(new)
-        else:
-            self._refused += 1
-        return has_room
-
-    def welcome(self, request: web.BaseRequest) -> Callable[[], None]:
-        """Let the connection of a request stay; return what is to be called once the request is answered."""
-        mine = [each for each in self._open if each.handler is request.protocol]
-        for each in mine:
-            each.is_welcome = True
-            each.requests += 1
-
-        def answered() -> None:
-            for each in mine:
-                each.requests -= 1
-                each.since = time.monotonic()
-
-        return answered
-
-
-def _close_oldest(connections: list[Connection]) -> bool:
-    """Close the oldest connection whose client could have shown a token and has not, or else the oldest idle one.
-
-    Returns whether there is one.
-    """
-    latest = time.monotonic() - GRACE
-    for each in sorted(connections, key=lambda each: each.is_welcome):
-        if not each.requests and each.since <= latest:
-            if each.is_welcome:
-                each.transport.close()  # after what is still on its way
-            else:
-                each.transport.abort()
-            return True
-    return False
-
-
-class Gate(asyncio.Protocol):
-    """Answers a new connection with 503 if the door does not admit it, else encrypts it and hands it on."""
-
-    def __init__(self, door: Door) -> None:
-        self._door: Final = door
-        self._received: Final = bytearray()
-        self._task: asyncio.Task[None] | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Decide; not earlier, as several connections are accepted before the first of them is made."""
-        assert isinstance(transport, asyncio.Transport)
-        connection, encryption = Connection(transport), self._door.encryption
-        if not self._door.admits(connection):
-            if encryption is None:
-                transport.write(_REFUSAL)
-            transport.close()
-            return
-        asyncio.get_running_loop().call_later(FIRST_WAIT, connection.close_stranger)
-        if encryption is None:
-            self._hand_on(connection, transport)
-        else:
-            self._task = asyncio.create_task(self._encrypt(connection, encryption))
-
-    def data_received(self, data: bytes) -> None:
-        """Keep what comes between the handshake and its being noticed."""
-        self._received.extend(data)
-
-    async def _encrypt(self, connection: Connection, encryption: ssl.SSLContext) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            encrypted = await loop.start_tls(connection.transport, self, encryption, server_side=True)
-        except OSError:  # SSLError is one
-            connection.transport.abort()
-            return
-        if encrypted is not None:
-            self._hand_on(connection, encrypted)
-
-    def _hand_on(self, connection: Connection, transport: asyncio.Transport) -> None:
-        """Let the server deal with the connection."""
-        connection.handler = self._door.server()
-        transport.set_protocol(connection.handler)
-        connection.handler.connection_made(transport)
-        if self._received:
-            connection.handler.data_received(bytes(self._received))
-
-
-async def listen(door: Door, host: str, port: int) -> asyncio.Server:
-    """Return the socket on which connections come to the door; raises ConfigError if it cannot listen."""
+async def listen(
+    runner: web.AppRunner, host: str, port: int, encryption: ssl.SSLContext | None = None
+) -> asyncio.Server:
+    """Return the socket on which the server answers; raises ConfigError if it cannot listen."""
+    assert runner.server is not None, "it has been set up"
+    patience = None if encryption is None else FIRST_WAIT
     try:
-        return await asyncio.get_running_loop().create_server(lambda: Gate(door), host, port)
+        return await asyncio.get_running_loop().create_server(
+            runner.server, host, port, ssl=encryption, ssl_handshake_timeout=patience
+        )
     except (OSError, OverflowError, UnicodeError) as error:  # the last one for what can be no name of a machine
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ConfigError(

@@ -39,6 +39,11 @@ def figures(text: str) -> dict[str, float]:
     }
 
 
+async def read_all(socket: Any) -> None:
+    async for _ in socket:
+        pass
+
+
 async def test_figures(tmp_path: Path) -> None:
     bearer = {"Authorization": f"Bearer {Tokens(TOKEN).for_role(Role.WATCH)}"}
     everything = {"Authorization": f"Bearer {TOKEN}"}
@@ -47,18 +52,21 @@ async def test_figures(tmp_path: Path) -> None:
         async with (
             client.ws_connect("/play", headers=everything) as socket,
             client.ws_connect("/gtp", headers=everything) as gtp,
+            asyncio.TaskGroup() as reading,
         ):
+            reading.create_task(gtp.receive())  # only who reads answers the pings of the server
             game = await ask(socket, **NEW)
             await socket.send_json({"do": "play", "vertex": "E5"})
             while len(game["moves"]) < 2:
                 game = await hear_any(socket)
+            reading.create_task(read_all(socket))
             found = {"tengen_event_loop_delay_seconds_bucket +Inf": 0.0}
             while not found["tengen_event_loop_delay_seconds_bucket +Inf"]:  # looked at once in a while
                 response = await client.get("/metrics", headers=bearer)
                 assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
                 found = figures(await response.text())
                 await asyncio.sleep(0.05)
-            await gtp.close()
+            await asyncio.gather(gtp.close(), socket.close())
     assert found["tengen_loaded"] == found["tengen_games open"] == found["tengen_games shown"] == 1
     assert found["tengen_games unsaved"] == found["tengen_wrong_tokens_total"] == 0
     assert (found["tengen_clients socket"], found["tengen_clients engine"]) == (2, 1)
