@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import TimeSettingsError, problem, shown
 
 MAX_SECONDS: Final = 1e12
@@ -68,7 +67,6 @@ KGS_KINDS: Final = ("none", "absolute", "byoyomi", "canadian")
 """The kinds that kgs-time_settings accepts."""
 
 
-@checked
 @dataclass(frozen=True)
 class TimeSettings:
     """Time settings; use the constructors below, which check and simplify them.

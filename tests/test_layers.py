@@ -32,7 +32,7 @@ LAYERS = (
     ("evaluation", "clock"),
     ("go", "workers", "memory_budget"),
     ("config", "_jit", "files", "elo", "languages", "machine", "progress", "worker_process", "streams"),
-    ("_jit_linking", "arguments"),
+    ("_jit_linking", "former_names"),
     ("errors", "kernel_cache"),
 )
 """From the top down: a part imports from the rows below its own, never from its own row or above.  The package's

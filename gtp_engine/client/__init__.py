@@ -17,9 +17,9 @@ import contextlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, Final, Protocol, Self
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import LimitError, counted, problem, shown
 from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import Color, points_by_number, to_color
@@ -32,7 +32,6 @@ MAX_LIMIT: Final = 1e12
 """Largest limit, of seconds or visits: 30,000 years."""
 
 
-@checked
 @dataclass(frozen=True)
 class Limit:
     """When a search ends: at the first of `time` (seconds), `visits` (of the root) and `playouts` (that it adds).
@@ -47,7 +46,8 @@ class Limit:
     def __post_init__(self) -> None:
         """Refuse limits that are none."""
         for name, value in vars(self).items():
-            if value is not None and not 0 < value <= MAX_LIMIT:
+            is_number = isinstance(value, Real)
+            if value is not None and not (is_number and 0 < value <= MAX_LIMIT):
                 expected = f"a number above 0 and up to {MAX_LIMIT:g}, or None"
                 raise LimitError(problem(f"limit of {shown(value)} {name}", expected=expected))
 
@@ -140,7 +140,6 @@ class Analysis:
         return f"{self.side} {self.winrate:.1%}{points}, {counted(self.visits, 'visit')}{line}"
 
 
-@checked
 @dataclass(frozen=True)
 class PositionEvaluation:
     """What a network says about a position without a search; winrate, points and ownership are those of `side`."""

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
 from typing import Any, Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.client import NO_LIMIT, Analysis, AnalysisStream, AsyncAnalysis, Limit, read_response, vertices_of
 from gtp_engine.client.connection import (
     RECEIVED,
@@ -60,7 +59,6 @@ Receive = Callable[[Any], None]
 """Gets what arrives for a query, an Analysis or an EngineError, from the reading thread."""
 
 
-@checked
 class SimpleAnalysisEngine(SimpleClient):
     """An engine that speaks KataGo's analysis protocol, such as "katago analysis …" or "gtp-engine analysis".
 
@@ -386,7 +384,6 @@ def _queries_of_turns(game: Game, limit: Limit, turns: tuple[int, ...], *, owner
         yield {**query, "analyzeTurns": list(wanted)}
 
 
-@checked
 class AnalysisEngine(AsyncClient[SimpleAnalysisEngine]):
     """An engine that speaks KataGo's analysis protocol, for asyncio; see `SimpleAnalysisEngine`.
 

@@ -25,7 +25,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, ClassVar, Final, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import (
     SHOWN_PATH_LENGTH,
     ArgumentError,
@@ -395,7 +394,7 @@ def _starting(label: str, failed: str) -> Iterator[None]:
 
 def _checked_words(command: Sequence[str | PathLike[str]]) -> list[str]:
     """Return the words of a command; raises ArgumentError for one that is neither text nor path."""
-    if all(isinstance(word, str | PathLike) for word in command):
+    if isinstance(command, Sequence) and all(isinstance(word, str | PathLike) for word in command):
         return [str(fspath(word)) for word in command]
     raise ArgumentError(problem(f"command {shown(command)}", expected="texts and paths"))
 
@@ -406,6 +405,8 @@ def checked_seconds(value: float, what: str) -> float:
         seconds = float(value)
     except OverflowError:  # an integer of hundreds of digits
         seconds = math.inf if value > 0 else 0.0
+    except (TypeError, ValueError):
+        seconds = math.nan
     if not seconds > 0:
         raise LimitError(problem(f"{what} of {shown(value)} s", expected="a number above 0"))
     return seconds
@@ -424,7 +425,6 @@ def whole(text: str) -> str:
 # --- what clients have in common ---
 
 
-@checked
 class SimpleClient:
     """A client of an engine without asyncio: how it starts and ends."""
 
@@ -504,7 +504,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@checked
 class AsyncClient(Generic[Plain]):
     """A client of an engine for asyncio: a plain one, whose calls wait in a thread of their own."""
 

@@ -28,7 +28,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple, Self
 
-from gtp_engine.arguments import checked
 from gtp_engine.client import (
     NO_LIMIT,
     Analysis,
@@ -85,7 +84,6 @@ class TimedReply(NamedTuple):
     seconds: float
 
 
-@checked
 class SimpleGtpEngine(SimpleClient):
     """An engine that speaks GTP 2, such as GNU Go, KataGo, Leela Zero, Pachi, or this one.
 
@@ -576,7 +574,6 @@ def _letter(color: int) -> str:
     return "B" if color == BLACK else "W"
 
 
-@checked
 class GtpEngine(AsyncClient[SimpleGtpEngine]):
     """An engine that speaks GTP 2, for asyncio; see `SimpleGtpEngine`, whose methods it has.
 

@@ -7,7 +7,6 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from gtp_engine.arguments import checked
 from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
 from gtp_engine.config.puct import PuctConfig
@@ -27,7 +26,6 @@ _HELP_WIDTH: Final = 100
 """Columns of a comment in a TOML file."""
 
 
-@checked
 @dataclass(frozen=True)
 class Config:
     """The whole configuration; every instance is valid."""
@@ -42,6 +40,14 @@ class Config:
     variety: VarietyConfig = field(default_factory=VarietyConfig)
     gtp: GtpConfig = field(default_factory=GtpConfig)
     analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no section, such as a dictionary of options; raises ConfigError."""
+        for name, kind in _sections().items():
+            section = getattr(self, name)
+            if not isinstance(section, kind):
+                given, advice = f"section {name} {shown(section)}", "Config().with_values sets options by name"
+                raise ConfigError(problem(given, expected=f"a {kind.__name__}", advice=advice))
 
     @property
     def wants_network(self) -> bool:

@@ -21,7 +21,6 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.arguments import checked, former_name
 from gtp_engine.client import Analysis, Limit, MoveAnalysis, PositionEvaluation
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
@@ -47,6 +46,7 @@ from gtp_engine.errors import (
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.former_names import former_name
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import COLORS, points_by_number, to_color, to_stone
 from gtp_engine.go.game import Game
@@ -71,7 +71,6 @@ _FIXED_OPTIONS: Final = ("play.book", "variety.avoid_repeats", "variety.avoid_sg
 Log = Callable[[str], None]
 
 
-@checked
 class Engine:
     """A game and everything needed to play it; `log` receives lines for the user.
 

@@ -18,7 +18,7 @@ from gtp_engine.config import Config, HumanConfig, NetworkConfig
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.kernels import KernelLoader, compile_kernels
-from gtp_engine.errors import ConfigError, ModelError, problem, shown
+from gtp_engine.errors import ArgumentError, ConfigError, ModelError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, joined
 from gtp_engine.search.cancellation import CancelToken
@@ -84,7 +84,15 @@ def networks_or_configured(
     config: Config,
     log: Log,
 ) -> Networks:
-    """Return these networks, or those of the configuration if `evaluator` was left out (`...`); raises ModelError."""
+    """Return these networks, or those of the configuration if `evaluator` was left out (`...`); raises ModelError.
+
+    Raises ArgumentError for what is neither an evaluator nor a configuration, such as the name of a file.
+    """
+    if not isinstance(config, Config):
+        raise ArgumentError(problem(f"config {shown(config)}", expected="a Config"))
+    if not (evaluator is None or evaluator is ... or hasattr(evaluator, "evaluate")):
+        given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
+        raise ArgumentError(problem(given, expected="an Evaluator or None", advice=advice))
     if not isinstance(evaluator, EllipsisType):
         return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, log))
     if human is not None:

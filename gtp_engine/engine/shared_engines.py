@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from types import EllipsisType
 from typing import Any, Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.engine import Engine
@@ -19,7 +18,6 @@ from gtp_engine.kernel_cache import is_cache_filled
 from gtp_engine.search.limits import Searcher
 
 
-@checked
 class SharedEngines:
     """Makes engines that share networks (given or loaded as for `Engine`) and compiled kernels.
 

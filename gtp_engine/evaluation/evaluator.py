@@ -19,7 +19,6 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import ArgumentError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
@@ -182,7 +181,6 @@ class Guess(NamedTuple):
     """Expected owner of each point, float[height, width] from −1 to 1; None if unknown."""
 
 
-@checked
 class FunctionEvaluator(BareEvaluator):
     """Evaluates positions by a Python function, one after the other, for `Engine` and everything that takes evaluators.
 

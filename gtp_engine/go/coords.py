@@ -20,10 +20,10 @@ Python, without numpy, because the GTP server reads vertices before the compiled
 
 import re
 from functools import cache
+from numbers import Integral
 from operator import index
 from typing import ClassVar, Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WHITE
 
@@ -82,7 +82,6 @@ COLORS: Final = tuple(int.__new__(Color, number) for number in (EMPTY, BLACK, WH
 Color.EMPTY, Color.BLACK, Color.WHITE = COLORS
 
 
-@checked
 class Point(int):
     """A point of a board of `width` by `height`, or the pass, as its number, which prints as a vertex.
 
@@ -184,7 +183,6 @@ def board_points(width: int, height: int) -> tuple[int, ...]:
     return tuple(xy_to_point(x, y, width=width) for y in range(height) for x in range(width))
 
 
-@checked
 def parse_vertex(text: str, *, width: int, height: int) -> int:
     """Return the point of a vertex ("Q16", "q16"), or PASS for "pass" in any case.
 
@@ -203,7 +201,6 @@ def parse_vertex(text: str, *, width: int, height: int) -> int:
     raise InvalidVertexError(f"invalid coordinate {shown(text)}: {_board_span(width, height)}{no_i}")
 
 
-@checked
 def format_vertex(point: int, *, width: int, height: int) -> str:
     """Return the vertex of `point` ("Q16"), or "pass"; raises InvalidVertexError when it is not on the board."""
     check_size(width, height)
@@ -271,7 +268,7 @@ def _check_on_board(point: int, *, width: int, height: int) -> None:
 def check_size(width: int, height: int) -> None:
     """Raise InvalidSizeError unless a board can have this width and height."""
     for size in (width, height):
-        if not MIN_SIZE <= size <= MAX_SIZE:
+        if not isinstance(size, Integral) or not MIN_SIZE <= size <= MAX_SIZE:
             raise InvalidSizeError(problem(f"board size {shown(size)}", expected=f"{MIN_SIZE} to {MAX_SIZE}"))
 
 

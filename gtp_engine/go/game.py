@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidVertexError, KomiError, counted, problem, shown
 from gtp_engine.go import board as boards
 from gtp_engine.go.board import TABLE, Board
@@ -66,7 +65,6 @@ _BUTTON_POINTS: Final = 0.5
 _RECORDS: Final = "gtp_engine.sgf"
 
 
-@checked
 class Game:
     """A game on a board of `width` by `height` (default 19; the height defaults to the width).
 
@@ -634,14 +632,13 @@ def key_of(position_hash: int, ko: Ko, to_play: int) -> int:
 
 
 def _checked_komi(komi: float) -> float:
-    """Return komi as a float; raises KomiError unless it is finite."""
+    """Return komi as a float; raises KomiError unless it is a finite number."""
     try:
-        number = float(komi)
-    except OverflowError:  # an integer of hundreds of digits
-        number = math.inf
-    if not math.isfinite(number):
-        raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
-    return number
+        if math.isfinite(komi):
+            return float(komi)
+    except (OverflowError, TypeError):  # an integer of hundreds of digits; a text
+        pass
+    raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
 
 
 def _empty_history() -> dict[Ko, set[int]]:

@@ -17,7 +17,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import SHOWN_VALUE_LENGTH, RulesError, problem, shown
 
 
@@ -60,7 +59,31 @@ class HandicapBonus(StrEnum):
     N_MINUS_1 = "N-1"
 
 
-@checked
+class _Key(NamedTuple):
+    """One rule: KataGo's JSON key, our field, the key of the compact form, the type (None: true or false)."""
+
+    name: str
+    field: str
+    compact: str
+    kind: type[StrEnum] | None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the texts a value may have."""
+        return ("true", "false") if self.kind is None else tuple(self.kind)
+
+
+_KEYS: Final = (
+    _Key("ko", "ko", "ko", Ko),
+    _Key("scoring", "scoring", "score", Scoring),
+    _Key("tax", "tax", "tax", Tax),
+    _Key("suicide", "suicide", "sui", None),
+    _Key("hasButton", "has_button", "button", None),
+    _Key("whiteHandicapBonus", "white_handicap_bonus", "whb", HandicapBonus),
+    _Key("friendlyPassOk", "friendly_pass_ok", "fpok", None),
+)
+
+
 @dataclass(frozen=True)
 class Rules:
     """A rule set; the defaults are Tromp-Taylor's, as in KataGo's JSON with keys left out.
@@ -69,7 +92,7 @@ class Rules:
     `has_button`: the first pass takes the button, worth half a point, and does not count towards ending the game.
     `white_handicap_bonus`: points for White in handicap games, see `handicap_points`.
     `friendly_pass_ok`: players may pass and agree on dead stones instead of capturing them first.
-    Raises RulesError for undefined combinations (a button without area scoring).
+    Raises RulesError for undefined combinations (a button without area scoring) and for values of other types.
     """
 
     ko: Ko = Ko.POSITIONAL
@@ -81,6 +104,10 @@ class Rules:
     friendly_pass_ok: bool = False
 
     def __post_init__(self) -> None:
+        for key in _KEYS:
+            value = getattr(self, key.field)
+            if not isinstance(value, key.kind or bool):
+                raise RulesError(problem(f"{key.name} {shown(value)}", expected=" or ".join(key.words)))
         if self.has_button and self.scoring is not Scoring.AREA:
             given = f"hasButton true with scoring {self.scoring}"
             raise RulesError(problem(given, expected="scoring AREA", advice="set hasButton to false first"))
@@ -106,7 +133,11 @@ class Rules:
     @staticmethod
     def of(rules: "Rules | str") -> "Rules":
         """Return rules given as such, or as the text that `parse` reads; raises RulesError."""
-        return Rules.parse(rules) if isinstance(rules, str) else rules
+        if isinstance(rules, Rules):
+            return rules
+        if not isinstance(rules, str):
+            raise RulesError(problem(f"rules {shown(rules)}", expected="Rules, or a text such as chinese"))
+        return Rules.parse(rules)
 
     @staticmethod
     def parse_kgs(text: str) -> "Rules":
@@ -233,29 +264,6 @@ def _unknown_name(text: str, names: Iterable[str]) -> RulesError:
 # --- Keys and values ---------------------------------------------------------------------------------------------
 
 
-class _Key(NamedTuple):
-    """One rule: KataGo's JSON key, our field, the key of the compact form, the type (None: true or false)."""
-
-    name: str
-    field: str
-    compact: str
-    kind: type[StrEnum] | None
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Return the texts a value may have."""
-        return ("true", "false") if self.kind is None else tuple(self.kind)
-
-
-_KEYS: Final = (
-    _Key("ko", "ko", "ko", Ko),
-    _Key("scoring", "scoring", "score", Scoring),
-    _Key("tax", "tax", "tax", Tax),
-    _Key("suicide", "suicide", "sui", None),
-    _Key("hasButton", "has_button", "button", None),
-    _Key("whiteHandicapBonus", "white_handicap_bonus", "whb", HandicapBonus),
-    _Key("friendlyPassOk", "friendly_pass_ok", "fpok", None),
-)
 _BY_KEY_NAME: Final = {name.lower(): key for key in _KEYS for name in (key.name, key.compact)}
 
 _COMPACT: Final = re.compile(r"(?P<key>ko|scoring|score|tax|sui|button|whb|fpok)(?P<word>[A-Z]+(?:-1)?|[01])\s*")

@@ -22,7 +22,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TextIO
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import TengenError
 from gtp_engine.files import expanded
 from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
@@ -320,7 +319,6 @@ def serve(
     return status or loader.status
 
 
-@checked
 def serve_gtp(evaluator: "Evaluator", config: "Config | None" = None) -> int:
     """Play by an evaluator of one's own for Go programs: answer GTP on stdin and stdout until `quit`.
 

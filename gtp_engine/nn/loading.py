@@ -25,7 +25,6 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.arguments import checked
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.errors import ModelError, problem, shown
 from gtp_engine.evaluation.evaluation import FloatArray
@@ -187,7 +186,6 @@ Log = Callable[[str], None]
 _BOARD: Final = (19, 19)
 
 
-@checked
 def load_evaluator(
     config: NetworkConfig, *, log: Log, board: tuple[int, int] = _BOARD, batch: int = 0
 ) -> NetworkEvaluator:

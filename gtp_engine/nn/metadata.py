@@ -41,7 +41,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import ModelError, problem, shown, shown_path
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.files import json_of, replacing, writing
@@ -260,7 +259,6 @@ _SHAPES: Final = {
 """The usual kind, planes, globals and pass of a network, by its encoder."""
 
 
-@checked
 def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **more: str | float | bool) -> NetworkInfo:
     """Write the metadata of an ONNX file into it, so that the engine plays with it; return what was written.
 
@@ -308,7 +306,6 @@ def _check_inputs(info: NetworkInfo, data: bytes, file: Path) -> None:
         raise ModelError(problem(given, expected=f"{wanted} for {info.encoder}", advice="name another encoder"))
 
 
-@checked
 def read_metadata(path: Path | str) -> NetworkInfo:
     """Return the metadata of a network file; raises ModelError with the file's name."""
     return read_info(Path(path))

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, full_time, time_after_move, time_during_move
 from gtp_engine.errors import TimeSettingsError, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
@@ -27,7 +26,6 @@ TIME_EXPECTED: Final = (
 )
 
 
-@checked
 class GameClock:
     """Two clocks under `settings`; at first none runs.  `now` returns seconds that only grow."""
 
@@ -94,7 +92,6 @@ class GameClock:
         return self._spent if self._since is None else self._spent + self._now() - self._since
 
 
-@checked
 def parse_time(text: str) -> TimeSettings:
     """Return the time settings that a text names, see `TIME_EXPECTED`; raises TimeSettingsError."""
     plain = text.strip().lower().replace(" ", "")
@@ -113,7 +110,6 @@ def parse_time(text: str) -> TimeSettings:
     return TimeSettings.fischer(main, extra)
 
 
-@checked
 def format_time(settings: TimeSettings) -> str:
     """Return time settings as `parse_time` reads them, whole seconds; limits of Fischer settings are left out."""
     main = _text(settings.main_time)
@@ -128,7 +124,6 @@ def format_time(settings: TimeSettings) -> str:
     return f"{main}+{_text(settings.increment)}"
 
 
-@checked
 def format_time_left(settings: TimeSettings, left: TimeLeft) -> str:
     """Return what a clock shows: "9:59", in overtime "0:12 (3 periods)" or "2:10 (7 moves)"."""
     if not left.has_time:

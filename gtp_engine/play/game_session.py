@@ -16,7 +16,6 @@ from enum import StrEnum
 from itertools import pairwise, takewhile
 from typing import Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.clock import TimeSettings, reported_time
 from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.final_score import FinalScore
@@ -57,7 +56,6 @@ class Phase(StrEnum):
     FINISHED = "finished"
 
 
-@checked
 class GameSession:
     """One game on the board of `engine`, which `start` or `load` has set up; the caller closes the engine.
 

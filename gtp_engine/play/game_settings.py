@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
 from gtp_engine.errors import TimeSettingsError, problem
 from gtp_engine.go.constants import BLACK, WHITE, opponent
@@ -25,7 +24,6 @@ HUMAN_NAME: Final = "Human"
 """The person's name where none is given."""
 
 
-@checked
 @dataclass(frozen=True)
 class GameSettings:
     """The settings of one game; colours are BLACK and WHITE.
@@ -112,7 +110,6 @@ def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSett
     )
 
 
-@checked
 @dataclass(frozen=True)
 class SessionExtras:
     """The rest of a game, beside its record; the defaults are those of a record from elsewhere."""

@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
@@ -93,7 +92,6 @@ class GameState:
     """What of the record that the game was loaded from was left out or guessed."""
 
 
-@checked
 def state_of(session: GameSession) -> GameState:
     """Return the state of a session, to be called between its methods, not while one of them runs."""
     game = session.game
@@ -198,7 +196,6 @@ class Hint:
     pv: tuple[str, ...]
 
 
-@checked
 def hints_of(game: Game, report: SearchReport, count: int) -> list[Hint]:
     """Return the best `count` moves of a search of `game`, the best first."""
     report = completed(report, game)

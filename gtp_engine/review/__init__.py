@@ -18,7 +18,6 @@ life_and_death    problems in a region of the board, in a settled board around t
 The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.
 """
 
-from gtp_engine.arguments import checked
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.rules import Rules
@@ -50,7 +49,6 @@ __all__ = [
 ]
 
 
-@checked
 def review_game(
     data: bytes,
     evaluator: Evaluator,

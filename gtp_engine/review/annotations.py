@@ -28,7 +28,6 @@ from typing import Final
 import numpy as np
 
 from gtp_engine import __version__
-from gtp_engine.arguments import checked
 from gtp_engine.errors import SgfError, TengenError, counted
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex
 from gtp_engine.review.game_line import GameLine, GamePosition
@@ -167,7 +166,6 @@ def _is_marked(data: bytes) -> bool | None:
         return None
 
 
-@checked
 def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> bytes:
     """Return the record in `data` with the review in it, in its own encoding.
 

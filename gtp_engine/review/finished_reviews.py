@@ -18,7 +18,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from gtp_engine.arguments import checked
 from gtp_engine.languages import LANGUAGES, _, in_language, page_texts, rank_text
 from gtp_engine.level.rank_estimate import no_rank_text, played_like_text
 from gtp_engine.review.game_review import BLUNDERS, PHASES
@@ -43,7 +42,6 @@ _NARROWEST: Final = 20
 """Columns of the graph at least, however narrow the terminal."""
 
 
-@checked
 def page_of(result: dict[str, Any], *, title: str) -> str:
     """Return the page of a review; its numbers are those of the JSON `result`, which it contains."""
     names = [result["players"][color]["name"] for color in ("B", "W")]

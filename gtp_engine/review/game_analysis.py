@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from gtp_engine import __version__
-from gtp_engine.arguments import checked
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import ConfigError, problem
@@ -74,7 +73,6 @@ OnProgress = Callable[[float, str], None]
 """Receives the share that is done, from 0 to 1, and a text."""
 
 
-@checked
 @dataclass(frozen=True)
 class Effort:
     """What a review may spend: `visits` for each position, or `seconds` for each, or `total` seconds for a game.
@@ -212,7 +210,6 @@ def seeded(config: Config) -> Config:
     return config.with_values({"search.seed": seed})
 
 
-@checked
 class SavedWork:
     """What a review has found so far, in a file of JSON lines that begins with a key; without a path only in memory.
 
@@ -260,7 +257,6 @@ class SavedWork:
         self._findings[kind, place] = finding
 
 
-@checked
 class GameAnalysis:
     """Analyses games with one evaluator, which stays open, `group` positions (by default GROUP) side by side.
 

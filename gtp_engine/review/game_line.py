@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import SgfError, counted
 from gtp_engine.go.constants import Move
 from gtp_engine.go.game import Game
@@ -117,7 +116,6 @@ def _extend(places: list[RecordPlace], before: int, moves: Sequence[Move], posit
         before = len(places) - 1
 
 
-@checked
 def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLine:
     """Return the main line of the first game in an SGF file.
 

@@ -22,7 +22,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gtp_engine import __version__
-from gtp_engine.arguments import checked
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
@@ -435,7 +434,6 @@ class GameReview:
         }
 
 
-@checked
 def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> GameReview:
     """Return the review of a game from what was found in each of its places."""
     game, count = line.positions[0].game, len(line.positions)

@@ -18,7 +18,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.arguments import checked
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.resources import evaluator_of
@@ -211,7 +210,6 @@ def _above(rank: str, ranks: int) -> str:
     return rank_name(max(1, rank_number(rank) - ranks))
 
 
-@checked
 def open_people(config: Config, strong: Evaluator | None, log: Callable[[str], None] = write_log) -> People | None:
     """Return the people of the configuration's human-like network, or of the one that ships; None without a network.
 
@@ -245,7 +243,6 @@ def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator
 # Lessons
 
 
-@checked
 def completed(review: GameReview, analysis: GameAnalysis, people: People | None = None) -> GameReview:
     """Return the review with lessons, and with what `people` play; raises what the evaluators raise."""
     line = review.line

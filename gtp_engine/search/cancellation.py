@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from gtp_engine.arguments import checked
 
-
-@checked
 class CancelToken:
     """Once cancelled, cancelled for good.  Any thread may use it.
 

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
-from gtp_engine.arguments import checked
 from gtp_engine.errors import SgfError, problem, shown
 from gtp_engine.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
@@ -47,7 +46,6 @@ Vertex: TypeAlias = int | str
 
 
 @final
-@checked
 class GameNode(TextNode):
     """A node of a `GameTree`: at most one move, or set-up stones, with everything that is said about the position.
 
@@ -352,7 +350,6 @@ class GameNode(TextNode):
             self._put("LB", kept)
 
 
-@checked
 class GameTree:
     """The tree of a record in SGF, GIB, NGF or UGF, as bytes or text, or of a `Game`; without one, an empty 19x19.
 

@@ -15,7 +15,16 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Final
 
-from gtp_engine.errors import HandicapError, IllegalMoveError, SgfError, counted, problem, shown, shown_path
+from gtp_engine.errors import (
+    ArgumentError,
+    HandicapError,
+    IllegalMoveError,
+    SgfError,
+    counted,
+    problem,
+    shown,
+    shown_path,
+)
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
@@ -144,6 +153,8 @@ def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNod
 
 
 def _check_length(data: bytes) -> None:
+    if not isinstance(data, bytes):
+        raise ArgumentError(problem(f"record {shown(data)}", expected="bytes or text", advice="read the file first"))
     if len(data) > MAX_BYTES:
         raise SgfError(f"the SGF record is too long: expected at most {MAX_BYTES} bytes")
 
