@@ -170,7 +170,6 @@ NEW_FILES = {
     "nn/quantized_copy.py": "intermediate results, which are computed again where they are missing",
     "review/game_analysis.py": "the head of a file that grows line by line",
     "streams.py": "the stream stderr",
-    "training/distillation/plan/run_part.py": "the report in a folder that has just been emptied",
     "workers/ray_cluster.py": "into a temporary folder",
 }
 """Files that write without `replacing`, and why nothing of value can be lost."""

@@ -1,7 +1,6 @@
 """The commands `gtp-engine generate` and `gtp-engine train …`: from a teacher's labels to a network file."""
 
 import sys
-import time
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,7 +25,6 @@ from gtp_engine.training.distillation.distillation_settings import (
     DistillationLearning,
     GenerateSettings,
     HumanDataSettings,
-    PlanSettings,
     RankFitSettings,
     TrainConfig,
 )
@@ -48,6 +46,7 @@ gtp-engine generate teacher.onnx data --positions 1000000 --workers 2
 gtp-engine generate teacher.onnx data --minutes 60 --sizes 9=4,13=2,19=3,19x13=.2
 gtp-engine generate teacher.onnx data --sgf games
 gtp-engine generate teacher.onnx data --positions 10000000 --workers 64 --ray auto
+gtp-engine generate teacher.bin.gz data --torch --compiled --workers 32 --batch 128 --minutes 9
 
 In gtp_engine/training/distillation, shards.py describes the format of a shard, labelled_games.py the kinds of games.
 """
@@ -73,6 +72,8 @@ def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any
         refuse_unused(settings, OF_PLAYER, "without --player")
     if settings.torch:
         refuse_unused(settings, ("provider",), "with --torch")
+    else:
+        refuse_unused(settings, ("compiled",), "without --torch")
     from gtp_engine.progress import ProgressBar
     from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.generate import generate
@@ -128,9 +129,9 @@ def run_command(boards: str | None, **flags: Any) -> None:
 @train_command.command("resume", cls=ConfigCommand)
 @click.argument("folder", metavar="RUN", type=FOLDER)
 @click.option("--data", type=FOLDER, help="Folder of the run's data, if that is elsewhere now.")
-@settings_options(DistillationLearning, only=("minutes", "samples", "threads"), show_defaults=False)
+@settings_options(DistillationLearning, only=("minutes", "samples", "batch", "threads"), show_defaults=False)
 def resume_command(folder: Path, data: Path | None, **flags: Any) -> None:
-    """Resume a run from its checkpoint, with another length or number of threads if they are given."""
+    """Resume a run from its checkpoint, with another length, batch or number of threads if given."""
     check_torch()
     from gtp_engine.training.core.checkpoint import read_checkpoint
     from gtp_engine.training.distillation.run import config_of
@@ -293,7 +294,12 @@ def rank_command(games: tuple[Path, ...], network: str, out: Path | None, **flag
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Network that plays and labels. [default: the one that ships]",
 )
-def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Play and train for so many minutes together, a third of them games. [default: as much as the network needs]",
+)
+def chain_command(folder: Path, tiny: bool, teacher: Path | None, minutes: float | None) -> None:
     """Train a small network (b6c96) on the games of a teacher.
 
     Generates data, trains, exports, quantizes, and plays a match on 9×9 against an untrained network. Everything goes
@@ -306,51 +312,13 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None) -> None:
     plan, teacher = TINY if tiny else FULL, teacher or shipped_teacher()
     with owning(folder):
         open_folder(folder, plan.command, teacher)
-        steps = steps_of(plan, folder, teacher)
+        steps = steps_of(plan, folder, teacher, minutes)
         status = carry_out_all(steps)
     if status:
         sys.exit(status)
     rate, games = won_games(steps[-1])
     click.echo(f"\nThe trained network won {rate:.0%} of {counted(games, 'game')} against the untrained one.")
     sys.exit(0 if rate > 0.5 else 1)
-
-
-@train_command.command("plan", cls=ConfigCommand)
-@click.argument("folder", type=FOLDER)
-@click.option("--teacher", required=True, type=FILE, help="Network that labels: KataGo's .bin.gz, or one trained here.")
-@click.option(
-    "--player", type=FILE, help="Network that plays --player-share of the games, preferably the student so far."
-)
-@click.option("--init", type=FILE, help="Network whose weights the planned network of the same size begins with.")
-@click.option("--gpu", is_flag=True, help="Refuse to run without a CUDA device.")
-@settings_options(PlanSettings)
-def plan_command(folder: Path, teacher: Path, player: Path | None, init: Path | None, gpu: bool, **flags: Any) -> None:
-    """Generate and train for a fixed time on one machine, in parts.
-
-    Everything goes into FOLDER; one in memory is best, such as /dev/shm/plan. The same command runs the next part until
-    the --minutes are over; each part ends within --part minutes and leaves networks, tables and a report in
-    FOLDER/results. How long to generate and to train follows from measured speeds. Ctrl-C ends a part early, with the
-    same files.
-    """
-    began = time.monotonic()
-    check_torch()
-    settings = settings_of(PlanSettings, flags | ({"plan__device": "cuda"} if gpu else {}))
-    if player is None:
-        refuse_unused(settings, OF_PLAYER, "without --player")
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.runs import stop_on_signals
-    from gtp_engine.training.distillation.plan.plan_state import begin_part
-    from gtp_engine.training.distillation.plan.run_part import PlanFiles, run_part
-
-    with owning(folder), ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:
-        part = begin_part(settings, folder, bar, is_stopped, began)
-        state = run_part(part, PlanFiles(teacher, player, init))
-    left = 60 * settings.minutes - state.used
-    if left > 0 and not all(state.network(planned.title).done for planned in settings.planned_networks()):
-        interrupted = "Interrupted; " if is_stopped() else ""
-        click.echo(f"{interrupted}{left / 60:.1f} minutes are left: the same command runs the next part.", err=True)
-        if is_stopped():
-            sys.exit(INTERRUPTED)
 
 
 def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:

@@ -393,7 +393,6 @@ MODULES: Final = (
         "gtp_engine.networks.quantization",
         "gtp_engine.training.distillation.chain",
         "gtp_engine.training.distillation.human_data",
-        "gtp_engine.training.distillation.plan.run_part",
         "gtp_engine.training.distillation.run",
         "matplotlib.backends.backend_agg",
         "matplotlib.backends.backend_svg",
@@ -492,13 +491,6 @@ TRAINING: Final = {
     "train human": Miniature("games.jsonl --data human --positions 40 --held-out-positions 10", prepare=people),
     "train rank": Miniature("games.jsonl --human-model tengen-human -o ranks.json", prepare=people, stands_in=ranked),
     "train chain": Miniature("chain --tiny --teacher tiny.onnx", prepare=network, stands_in=steps_done),
-    "train plan": Miniature(
-        "plan --teacher net.onnx --minutes 40 --part 20 --networks b1c6=16 --sizes 5=1 --epochs 1e9 --workers 1 "
-        "--games 4 --held-out 0.25 --batch 8 --device cpu --compiled off",
-        prepare=validated,
-        is_slow=True,
-        by_chance=("plan/",),
-    ),
     "alphago policy": Miniature(f"records run {POLICY}", prepare=played, is_slow=True, by_chance=("run/curves",)),
     "alphago rollout-policy": Miniature(
         "records run --epochs 1 --least-count 1 --test-share 0.3 --positions 0",

@@ -1,6 +1,6 @@
 """Distillation: a teacher plays and labels games, a smaller network learns its evaluations.
 
-Settings  distillation_settings           of generating, training and planning
+Settings  distillation_settings           of generating and training
 Data      generate                        a run of `gtp-engine generate`, and the growing folder that it fills
           labelled_games                  games and their labels, boards and their shares
           human_data                      games between people, whose moves a network is to imitate
@@ -12,5 +12,4 @@ Training  run                             a run of `gtp-engine train`, its task 
           losses                          how far a network is from its teacher
           module_files                    modules from files, as teachers too, and their network files
 Chain     chain                           all commands from data to a match
-Plan      plan                            all of it in a fixed time on a machine with a GPU
 """

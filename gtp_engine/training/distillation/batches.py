@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.errors import TengenError, problem, shown, shown_path
+from gtp_engine.errors import problem, shown, shown_path
 from gtp_engine.files import ZIP_DAMAGE
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
@@ -252,18 +252,14 @@ class ShardGroups:
         return np.random.default_rng((self.seed, *board, place.epoch, *more))
 
 
-class DeviceMemoryError(TengenError):
-    """Positions that do not fit into the memory of the device."""
-
-
 class ResidentShards:
     """All positions of the shards that are in `folder` now, in the memory of `device`.
 
     The positions of a board are shuffled for each epoch; those at its end that do not fill a batch are left out.  On
     19×19 a position takes 2.9 KB, on 13×13 1.4 KB, on 9×9 0.8 KB, so that ten million of all boards fit into 20 GB.
 
-    `shares` as in `ShardGroups`.  Raises ShardError if there are no shards, or one is damaged, DeviceMemoryError if
-    they do not fit into memory.
+    `shares` as in `ShardGroups`.  Raises ShardError if there are no shards, one is damaged, or they do not fit
+    into memory.
     """
 
     def __init__(
@@ -274,7 +270,7 @@ class ResidentShards:
         try:
             self._samples: Final = _load(folder, device, shares)
         except torch.OutOfMemoryError as error:
-            raise DeviceMemoryError(
+            raise ShardError(
                 problem(
                     f"the positions in {shown_path(folder)} do not fit into the memory of {device}",
                     advice="train without --in-memory, or on fewer positions",

@@ -13,12 +13,12 @@ seeds and the inputs are read from its shards.
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,11 @@ from gtp_engine.machine import available_cores
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.plans import planner_for
+from gtp_engine.selfplay.policy_games import SEARCH_BATCH
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
+from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
 from gtp_engine.training.distillation.labelled_games import (
     TEMPERATURES,
     LabelledBlock,
@@ -61,6 +63,9 @@ from gtp_engine.training.distillation.workers import (
     job_of,
     pooled_blocks,
 )
+
+if TYPE_CHECKING:
+    from gtp_engine.training.distillation.module_files import TorchTeacher
 
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
@@ -107,8 +112,7 @@ class FolderSettings:
     held_out_positions: int = HELD_OUT_POSITIONS
     held_out: float = GenerateSettings.held_out
     """Share of games held out for validation."""
-    compressed: bool = True
-    """Shards take less than half the space, and a hundred times as long."""
+    compressed: bool = GenerateSettings.compressed
 
 
 class DataFolder:
@@ -226,12 +230,12 @@ def generate(
     Returns a table of what was done.  Raises TengenError for files and settings that cannot be used, and for workers
     that fail.
     """
-    cores = 1 if settings.ray else available_cores() // (1 if records else settings.workers or 1)
+    processes = 1 if records is not None or _is_served(settings) else settings.workers or 1
+    cores = 1 if settings.ray else available_cores() // processes
     settings = replace(settings, threads=settings.threads or max(1, cores))
     teacher = _teacher(net, settings, looks=settings.looks)
-    data = DataFolder(
-        folder, teacher.info(), least_seed=settings.seed, settings=FolderSettings(held_out=settings.held_out)
-    )
+    packing = FolderSettings(held_out=settings.held_out, compressed=settings.compressed)
+    data = DataFolder(folder, teacher.info(), least_seed=settings.seed, settings=packing)
     goal = Goal(settings.positions, None if settings.minutes is None else 60 * settings.minutes)
 
     def progress(data: DataFolder, tally: Tally) -> None:
@@ -302,7 +306,30 @@ def _teacher(net: Path, settings: GenerateSettings, *, looks: int) -> Teacher:
     check_torch()
     from gtp_engine.training.distillation.module_files import TorchTeacher
 
-    return TorchTeacher(net, precision=settings.precision, threads=settings.threads, looks=looks)
+    return TorchTeacher(
+        net, precision=settings.precision, threads=settings.threads, looks=looks, compiled=settings.compiled
+    )
+
+
+def _is_served(settings: GenerateSettings) -> bool:
+    """Return whether this process runs the networks for its workers: a GPU is for one process."""
+    return settings.torch and settings.ray is None and (settings.workers or 1) > 1
+
+
+@contextmanager
+def _served_blocks(
+    networks: Sequence["TorchTeacher"], settings: GenerateSettings, games: SelfPlaySettings, log: Callable[[str], None]
+) -> Iterator[Iterator[LabelledBlock | None]]:
+    """Yield the blocks of workers for which this process runs the teacher and, if there is one, the player."""
+    server = EvaluationServer([network.model() for network in networks])
+    area, rows = max(width * height for width, height in games.sizes), max(settings.batch, SEARCH_BATCH)
+    makers = []
+    for _ in range(settings.workers or 1):
+        ports = [server.port(number, rows=rows, area=area) for number in range(len(networks))]
+        moves = [PlayingNetwork(RemoteTeacher(port), settings.visits, settings.seed) for port in ports[1:]]
+        makers.append(Makers(RemoteTeacher(ports[0], settings.looks), *moves))
+    with server, pooled_blocks(job_of(makers, games), len(makers), note=log) as blocks:
+        yield blocks
 
 
 @contextmanager
@@ -328,6 +355,10 @@ def _blocks(
         files = [each.path for each in (teacher, player) if each is not None]
         job = job_of([makers], games, files=files, threads=settings.threads)
         with pooled_blocks(job, settings.workers, settings.ray, log) as blocks:
+            yield blocks
+    elif _is_served(settings):
+        networks = [cast("TorchTeacher", each) for each in (teacher, player) if each is not None]
+        with _served_blocks(networks, settings, games, log) as blocks:
             yield blocks
     else:
         with blocks_of_workers(makers, games, settings.workers or 1, log) as blocks:

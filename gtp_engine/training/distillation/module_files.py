@@ -84,30 +84,26 @@ def module_of_file(path: Path) -> NetworkModule:
     )
 
 
-def size_of_file(path: Path) -> str:
-    """Return the size of the network in a file (`module_of_file`), as `Shape.title` has it."""
-    trunk = module_of_file(path).describe().trunk
-    return f"b{len(trunk.blocks)}c{len(trunk.conv.weights)}"
-
-
 # Teachers
 
 
 class TorchModel:
     """The network of a file (`module_of_file`) on a device; several threads may use it.
 
-    Raises ModelError if the file cannot be used, ConfigError for a device that does not exist.
+    With `is_compiled` torch compiles it when it runs first.  Raises ModelError if the file cannot be used, and
+    ConfigError for a device that does not exist.
     """
 
     def __init__(
-        self, path: Path, *, device: str = "auto", precision: str = "auto", threads: int = 0, rows: int = MOST_ROWS
+        self, path: Path, *, device: str = "auto", precision: str = "auto", threads: int = 0, is_compiled: bool = False
     ) -> None:
         self.machine: Final = choose_machine(device, precision, threads=threads)
         module = module_of_file(path)
         self.info = _info(path, module)
-        self._module: Any = self.machine.place(module).eval().requires_grad_(False)
-        self._is_compiled = False
-        self._rows = rows
+        placed: Any = self.machine.place(module).eval().requires_grad_(False)
+        self._module: Final = compiled(placed) if is_compiled else placed
+        self._is_compiled: Final = is_compiled
+        self._rows = MOST_ROWS
         self.path: Final = path
         self.files: Final = (path,)
         self.precision: Final = precision
@@ -123,16 +119,6 @@ class TorchModel:
 
     def close(self) -> None:
         """Do nothing: the memory is freed with this object."""
-
-    def compile(self) -> Callable[[], None]:
-        """Have torch compile the network when it runs next; return what takes that back."""
-        eager = self._module
-        self._module, self._is_compiled = compiled(eager), True
-
-        def undo() -> None:
-            self._module, self._is_compiled = eager, False
-
-        return undo
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]."""
@@ -185,11 +171,21 @@ class TorchTeacher:
     precision: str = "auto"
     threads: int = 0
     looks: int = 1
+    compiled: bool = False
 
     def __call__(self) -> Evaluator:
         """Return an evaluator of this network, for one thread; raises ModelError or ConfigError."""
-        model = TorchModel(self.path, device=self.device, precision=self.precision, threads=self.threads)
-        return uncached_evaluator(model, looks=self.looks)
+        return uncached_evaluator(self.model(), looks=self.looks)
+
+    def model(self) -> TorchModel:
+        """Return the network on its device; raises ModelError or ConfigError."""
+        return TorchModel(
+            self.path,
+            device=self.device,
+            precision=self.precision,
+            threads=self.threads,
+            is_compiled=self.compiled,
+        )
 
     def info(self) -> NetworkInfo:
         """Return the metadata of the network; see `workers.Teacher`."""

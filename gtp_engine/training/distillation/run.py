@@ -92,7 +92,11 @@ def run_training(
     held_out = config.data / HELD_OUT
     if not (held_out.is_dir() and shard_paths(held_out)):
         bar.log(f"no positions are held out in {config.data}: there are no validations")
-    is_done = run_and_report(loop, bar, is_stopped, panels=panels, tensorboard=config.tensorboard)
+    try:
+        is_done = run_and_report(loop, bar, is_stopped, panels=panels, tensorboard=config.tensorboard)
+    except torch.OutOfMemoryError as error:
+        given = f"batches of {config.learning.batch} do not fit into the memory of {loop.machine.device}"
+        raise TrainingError(problem(given, advice="continue with a smaller --batch (`train resume`)")) from error
     if is_done:
         bar.log(f"Written: {export_run(config.out)}")
     return is_done

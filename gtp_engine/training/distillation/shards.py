@@ -27,7 +27,6 @@ read as if the rest were unknown.
 """
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -154,15 +153,6 @@ def first_shards(folder: Path) -> dict[BoardSides, Path]:
 def join(parts: Sequence[Samples]) -> Samples:
     """Return the positions of all parts, of which there is at least one."""
     return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-
-
-def bytes_of(positions: Mapping[BoardSides, int]) -> int:
-    """Return the bytes that so many positions of each board, by width and height, take uncompressed."""
-    return sum(
-        np.dtype(kind).itemsize * math.prod(shape)
-        for (width, height), count in positions.items()
-        for kind, shape in _layout(count, width * height).values()
-    )
 
 
 def is_of_player(games: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -20,7 +20,6 @@ from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.core.loop import Prefetch
 from gtp_engine.training.distillation.batches import (
     Batches,
-    DeviceMemoryError,
     ResidentShards,
     SampleBatch,
     ShardGroups,
@@ -278,7 +277,7 @@ def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pyte
 
     write_data(tmp_path, (5, 5), count=12)
     monkeypatch.setattr(torch, "empty", empty)
-    with pytest.raises(DeviceMemoryError, match=r"do not fit into the memory of cpu; train without --in-memory, or on"):
+    with pytest.raises(ShardError, match=r"do not fit into the memory of cpu; train without --in-memory, or on"):
         resident_stream(tmp_path)
 
 

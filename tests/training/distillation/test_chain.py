@@ -42,5 +42,14 @@ def test_every_step_of_a_short_chain(
     assert carry_out(steps[2], "") == 0
     assert "trained.onnx exists already" in capfd.readouterr().err
     assert "resume" in steps_of(plan, tmp_path, teacher)[1].command
+    later = steps_of(plan, tmp_path, teacher, minutes=3)
+    assert later[0].command[-4:] == ("resume", tmp_path / "run", "--minutes", 2.0), "the games are over"
     rate, games = won_games(steps[-1])
     assert rate in (0, 0.5, 1) and games == 1
+
+
+def test_a_chain_with_a_deadline_divides_its_time(tmp_path: Path) -> None:
+    games, training, *rest = steps_of(TINY, tmp_path, tmp_path / "teacher.onnx", minutes=27)
+    assert games.command[games.command.index("--minutes") + 1] == 9 and "--positions" not in games.command
+    assert training.command[-2:] == ("--minutes", 18.0)
+    assert [step.title for step in rest] == [step.title for step in steps_of(TINY, tmp_path, tmp_path)[2:]]

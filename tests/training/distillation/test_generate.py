@@ -177,6 +177,7 @@ def test_an_interrupted_command_tells_a_chain_so(monkeypatch: pytest.MonkeyPatch
         ("generate net data --visits 8", "--visits has no effect without --player: leave it out."),
         ("generate net data --player-share 0.2", "--player-share has no effect without --player: leave it out."),
         ("generate net data --sgf games --sizes 9=1", "--sizes has no effect with --sgf, which labels recorded games"),
+        ("generate net data --compiled", "--compiled has no effect without --torch: leave it out."),
         ("generate net data --torch --provider cpu", "--provider has no effect with --torch: leave it out."),
         ("generate net data --sgf games --player net", "--player has no effect with --sgf"),
     ],

@@ -16,7 +16,6 @@ from gtp_engine.training.distillation.shards import (
     ShardError,
     ShardMeta,
     ShardName,
-    bytes_of,
     first_shards,
     is_of_player,
     join,
@@ -176,11 +175,6 @@ def test_a_shard_without_compression_is_the_same(path: Path) -> None:
     write_shard(plain, some_samples(6), META, compressed=False)
     assert_same(read_shard(plain)[0], read_shard(path)[0])
     assert plain.stat().st_size > sum(array.nbytes for array in some_samples(6))
-
-
-def test_sizes_are_known_in_advance() -> None:
-    arrays = sum(array.nbytes for array in some_samples(5))
-    assert bytes_of({(5, 4): 5}) == arrays and bytes_of({(5, 4): 5, (4, 5): 10}) == 3 * arrays
 
 
 def test_games_of_another_player_are_marked() -> None:

@@ -22,9 +22,14 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.networks.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import RawOutputs
+from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.devices import Machine
+from gtp_engine.training.distillation import module_files
+from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, RemoteTeacher
+from gtp_engine.training.distillation.generate import generate
 from gtp_engine.training.distillation.module_files import TorchModel, TorchTeacher, export_network
+from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
 from gtp_engine.training.distillation.workers import OnnxTeacher
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 from gtp_engine.training.nets.new import WITH_ERRORS
@@ -78,10 +83,11 @@ def bits_of(width: int, height: int, count: int) -> tuple[np.ndarray, np.ndarray
     return planes, np.packbits(planes.reshape(count, 22, -1) > 0, axis=2), rng.random((count, 19), dtype=np.float32)
 
 
-def test_planes_as_bits_give_the_same(tmp_path: Path) -> None:
+def test_planes_as_bits_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module_files, "MOST_ROWS", 3)
     path = tmp_path / "net.onnx"
     export_network(tiny_module(), path, name="net", origin="", terms="")
-    model = TorchModel(path, device="cpu", precision="float32", threads=1, rows=3)
+    model = TorchModel(path, device="cpu", precision="float32", threads=1)
     planes, bits, globals_ = bits_of(5, 4, 7)
     for one, other in zip(model.run(planes, globals_), model.run_bits(bits, globals_, 5, 4), strict=True):
         assert one is not None and other is not None and len(one) == 7
@@ -135,6 +141,22 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
             RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
     with pytest.raises(ModelError, match="the process that runs the networks has ended"):
         RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
+
+
+def test_workers_of_a_run_ask_its_process(tmp_path: Path) -> None:
+    """A GPU is for one process: the networks of the teacher and of the player stay in the command's."""
+    path = tmp_path / "net.onnx"
+    export_network(tiny_module(), path, name="net", origin="", terms="")
+    settings = GenerateSettings(
+        positions=200, sizes="5=2,4x3=1", workers=2, batch=4, player=str(path), looks=2,
+        torch=True, precision="float32", compressed=False,
+    )  # fmt: skip
+    with ProgressBar() as bar:
+        table = generate(path, tmp_path / "data", settings, bar)
+    shards = [read_shard(shard)[0] for shard in shard_paths(tmp_path / "data" / "train")]
+    assert "new positions in" in table and sum(shard.count for shard in shards) >= 150
+    assert {bool(flag) for shard in shards for flag in is_of_player(shard.game)} == {False, True}
+    assert len({int(number) >> 32 for shard in shards for number in shard.game}) == 2, "two workers"
 
 
 def test_each_thread_of_the_server_runs_all_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
