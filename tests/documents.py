@@ -17,8 +17,7 @@ from gtp_engine.config.human import rank_name
 from gtp_engine.config.option import Option
 from gtp_engine.engine import Engine
 from gtp_engine.go.rules import rules_table
-from gtp_engine.gtp.registry import markdown_table
-from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.server import SECTIONS, GtpServer, all_commands
 from gtp_engine.level.table import HUMAN_MODEL, settings_of
 from gtp_engine.nn import metadata
 
@@ -79,6 +78,19 @@ def _default(option: Option) -> str:
     if option.kind is bool:
         return "on" if option.default else "off"
     return f"`{option.default}`"
+
+
+def gtp_commands(_: str) -> str:
+    """Return the GTP commands: one table per section, one row per command."""
+    blocks = []
+    for section, title in SECTIONS.items():
+        lines = [f"## {title}", "", "| command | what it does |", "|---|---|"]
+        for spec in all_commands():
+            if spec.section == section:
+                condition = "" if spec.option is None else f" Only with the option `gtp.{spec.option}`."
+                lines.append(f"| `{spec.call}` | {spec.summary}{condition} |")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
 def commands_table(_: str) -> str:
@@ -192,7 +204,7 @@ GENERATORS: Final[dict[str, Callable[[str], str]]] = {
     "script_counts": script_counts,
     "transcript": transcript,
     "rules": lambda _: rules_table(),
-    "commands": lambda _: markdown_table(),
+    "commands": gtp_commands,
     "options": options_table,
     "cli": commands_table,
     "levels": levels_tables,

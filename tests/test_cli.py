@@ -34,8 +34,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
     """Collect the configurations GTP sessions would have been started with, and start none."""
     configs: list[Config] = []
 
-    def serve(config: Config, *_: Any, in_terminal: bool) -> int:
-        assert not in_terminal
+    def serve(config: Config, *_: Any, advise: object) -> int:
+        assert advise is None
         configs.append(config)
         return 0
 

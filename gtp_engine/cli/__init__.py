@@ -214,7 +214,13 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
         engine.load_kernels()
         return engine
 
-    sys.exit(serve(config, start_engine, write_log, in_terminal=sys.stdin.isatty()))
+    advise = None
+    if sys.stdin.isatty():
+        from gtp_engine.terminal.gtp_guide import WELCOME, advice
+
+        write_log(WELCOME)
+        advise = advice
+    sys.exit(serve(config, start_engine, write_log, advise=advise))
 
 
 def main() -> None:

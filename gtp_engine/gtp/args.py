@@ -9,16 +9,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gtp_engine.clock import read_number
 from gtp_engine.errors import InvalidColorError, problem, shown
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.coords import parse_color, parse_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.gtp.protocol import GtpError
-
-if TYPE_CHECKING:
-    from gtp_engine.go.game import Game
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -66,12 +64,12 @@ def parse_number(word: str, *, failure: str, expected: str = "a finite number") 
     return value
 
 
-def read_vertex(game: "Game", word: str) -> int:
+def read_vertex(game: Game, word: str) -> int:
     """Return the point of the game's board that `word` names, or PASS; raises InvalidVertexError."""
     return parse_vertex(word, width=game.width, height=game.height)
 
 
-def read_point(game: "Game", word: str) -> int:
+def read_point(game: Game, word: str) -> int:
     """Return the point that `word` names; raises InvalidVertexError for a bad vertex and GtpError for a pass."""
     point = read_vertex(game, word)
     if point == PASS:
@@ -79,7 +77,7 @@ def read_point(game: "Game", word: str) -> int:
     return point
 
 
-def read_stone(game: "Game", word: str) -> int:
+def read_stone(game: Game, word: str) -> int:
     """Return the point that `word` names, which must hold a stone; raises GtpError otherwise."""
     point = read_point(game, word)
     if not game.color_at(point):
@@ -87,7 +85,7 @@ def read_stone(game: "Game", word: str) -> int:
     return point
 
 
-def read_moves(game: "Game", words: Sequence[str]) -> list[Move]:
+def read_moves(game: Game, words: Sequence[str]) -> list[Move]:
     """Return the moves of a list COLOR VERTEX COLOR VERTEX ...; passes are allowed."""
     if len(words) % 2:
         raise GtpError(f"syntax error: got {len(words)} words, expected pairs of a color and a vertex")
@@ -97,7 +95,7 @@ def read_moves(game: "Game", words: Sequence[str]) -> list[Move]:
     ]
 
 
-def read_setup(game: "Game", words: Sequence[str]) -> list[Move]:
+def read_setup(game: Game, words: Sequence[str]) -> list[Move]:
     """Return the stones of a list COLOR VERTEX COLOR VERTEX ...; a pass or a point named twice raises GtpError."""
     stones = read_moves(game, words)
     if any(stone.point == PASS for stone in stones):
@@ -107,6 +105,6 @@ def read_setup(game: "Game", words: Sequence[str]) -> list[Move]:
     return stones
 
 
-def show_vertices(game: "Game", points: Iterable[int]) -> str:
+def show_vertices(game: Game, points: Iterable[int]) -> str:
     """Return vertices on one line, separated by spaces."""
     return " ".join(map(game.vertex, points))

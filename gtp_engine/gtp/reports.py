@@ -15,7 +15,7 @@ Reports hold Black's view; each output shows that of the colour it is for.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,20 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import counted
+from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, format_color
-from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
+from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from gtp_engine.engine import Choice
-    from gtp_engine.evaluation.evaluation import Evaluation
-    from gtp_engine.go.game import Game
-    from gtp_engine.gtp.commands.analyze import AnalysisOptions
-    from gtp_engine.gtp.server import GtpServer
+
+GOGUI_CLEAR: Final = "gogui-gfx: CLEAR"
+"""The line of the log that ends GoGui's live graphics, before the reply: nothing of them stays on the board."""
 
 _PERSPECTIVES: Final = {"black": BLACK, "white": WHITE}
 
@@ -75,23 +73,27 @@ _LEAST_OWNERSHIP: Final = 0.1
 class ReportWriter:
     """Formats reports about one position as lines; `perspective` is sidetomove, black or white.
 
-    `game` holds that position; it must not change, so an analysis in the background passes a copy.
+    `game` holds that position; it must not change, so an analysis in the background passes a copy.  `moves` are the
+    least and the most moves in a line (None: all), `flags` the parts that KataGo's format has on request.
     """
 
-    def __init__(self, game: "Game", options: "AnalysisOptions", perspective: str, *, is_kata: bool) -> None:
+    def __init__(
+        self, game: Game, perspective: str, moves: tuple[int, int | None], flags: Set[str], *, is_kata: bool
+    ) -> None:
         self._game: Final = game
-        self._options: Final = options
         self._perspective: Final = perspective
+        self._least, self._most = moves
+        self._flags: Final = flags
         self._is_kata: Final = is_kata
 
     def line(self, report: SearchReport) -> str:
         """Return the line about a report; "" while no move has been searched."""
         report = completed(report, self._game)
         color = _PERSPECTIVES.get(self._perspective, report.to_play)
-        moves = _at_least(self._options.min_moves, report)[: self._options.max_moves]
+        moves = _at_least(self._least, report)[: self._most]
         if not moves:
             return ""
-        flags = self._options.flags
+        flags = self._flags
         write = self._kata_move if self._is_kata else self._lz_move
         parts = [write(move, order, report, color) for order, move in enumerate(moves)]
         if "rootInfo" in flags:
@@ -114,7 +116,7 @@ class ReportWriter:
 
     def _kata_move(self, move: MoveReport, order: int, report: SearchReport, color: int) -> str:
         """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
-        flags = self._options.flags
+        flags = self._flags
         seen = move.seen_by(color)
         lead, (lcb, utility_lcb) = _number(seen.lead), move.bounds_seen_by(color, report.to_play)
         parts = [
@@ -150,7 +152,7 @@ class ReportWriter:
 
 
 def format_evaluation(
-    evaluation: "Evaluation", symmetries: Iterable[int], game: "Game", color: int, *, is_human: bool = False
+    evaluation: Evaluation, symmetries: Iterable[int], game: Game, color: int, *, is_human: bool = False
 ) -> str:
     """Return a network's evaluation of a position with `color` to play, White's view: a block for each of `symmetries`.
 
@@ -165,14 +167,12 @@ def format_evaluation(
     )
 
 
-def raw_text(evaluation: "Evaluation") -> str:
+def raw_text(evaluation: Evaluation) -> str:
     """Return the results of the first row of a network's evaluation, White's view, without maps."""
     return "\n".join(_result_lines(evaluation, 0, is_human=False))
 
 
-def _evaluation_lines(
-    evaluation: "Evaluation", row: int, game: "Game", legal: set[int], *, is_human: bool
-) -> list[str]:
+def _evaluation_lines(evaluation: Evaluation, row: int, game: Game, legal: set[int], *, is_human: bool) -> list[str]:
     policy, ownership = evaluation.policy[row], -evaluation.ownership_black[row]
     return [
         *_result_lines(evaluation, row, is_human=is_human),
@@ -184,7 +184,7 @@ def _evaluation_lines(
     ]
 
 
-def _result_lines(evaluation: "Evaluation", row: int, *, is_human: bool) -> list[str]:
+def _result_lines(evaluation: Evaluation, row: int, *, is_human: bool) -> list[str]:
     win, loss = float(evaluation.loss_black[row]), float(evaluation.win_black[row])
     mean, stdev = -float(evaluation.score_black[row]), float(evaluation.score_stdev[row])
     score = "whiteScore" if is_human else "whiteScoreSelfplay"
@@ -201,7 +201,7 @@ def _result_lines(evaluation: "Evaluation", row: int, *, is_human: bool) -> list
     ]
 
 
-def _rows(game: "Game", show: Callable[[int], str]) -> list[str]:
+def _rows(game: Game, show: Callable[[int], str]) -> list[str]:
     """Return a line for each row of the board, from the top, with `show` applied to its points."""
     points = board_points(game.width, game.height)
     return [" ".join(map(show, points[start : start + game.width])) for start in range(0, len(points), game.width)]
@@ -264,7 +264,7 @@ def _number(value: float) -> str:
 # --- what a search knows, as KataGo prints it for people (`printTree` in `cpp/search/searchresults.cpp`) ---
 
 
-def search_text(game: "Game", report: SearchReport, perspective: str, *, moves: int | None = None) -> str:
+def search_text(game: Game, report: SearchReport, perspective: str, *, moves: int | None = None) -> str:
     """Return a line about a position that was searched and one for each of its moves, or the first `moves`.
 
     Utilities, and their parts from winning and from the score, are in hundredths; then come expected score and lead,
@@ -296,7 +296,7 @@ def _results_text(found: MoveReport | SearchReport, color: int) -> str:
     )
 
 
-def choice_text(game: "Game", choice: "Choice", perspective: str) -> str:
+def choice_text(game: Game, choice: "Choice", perspective: str) -> str:
     """Return what was found for a choice, with the board before the move, for a person."""
     report = completed(choice.report, game)
     lines = [game.diagram(), f"Rules: {game.rules.to_json()}", f"Time taken: {report.seconds:.3f}"]
@@ -308,7 +308,7 @@ def choice_text(game: "Game", choice: "Choice", perspective: str) -> str:
 # --- Go servers ---
 
 
-def ogs_chat_line(game: "Game", choice: "Choice") -> str:
+def ogs_chat_line(game: Game, choice: "Choice") -> str:
     """Return the line about a choice that gtp2ogs posts to the game's chat, or "" where nothing was searched.
 
     `game` holds the position before the move.  The continuation begins with the chosen move if that was searched, else
@@ -327,7 +327,7 @@ def ogs_chat_line(game: "Game", choice: "Choice") -> str:
     )
 
 
-def cgos_analysis(game: "Game", report: SearchReport) -> str:
+def cgos_analysis(game: Game, report: SearchReport) -> str:
     """Return a search as a line of JSON for CGOS, the best moves first; `game` holds the position that was searched."""
     report = completed(report, game)
     moves = [move for move in report.moves if move.visits > 0][:CGOS_MOVES]
@@ -342,7 +342,7 @@ def cgos_analysis(game: "Game", report: SearchReport) -> str:
     return json.dumps(analysis, separators=(",", ":"))
 
 
-def _cgos_move(game: "Game", move: MoveReport, color: int) -> dict[str, str | float]:
+def _cgos_move(game: Game, move: MoveReport, color: int) -> dict[str, str | float]:
     seen = move.seen_by(color)
     return {
         "move": game.vertex(move.point),
@@ -354,7 +354,7 @@ def _cgos_move(game: "Game", move: MoveReport, color: int) -> dict[str, str | fl
     }
 
 
-def _ownership_text(game: "Game", ownership: "NDArray[np.floating]") -> str:
+def _ownership_text(game: Game, ownership: NDArray[np.floating]) -> str:
     """Return a letter for every point, row by row from the top left, for values from -1 to 1."""
     values = np.asarray([ownership[point] for point in board_points(game.width, game.height)])
     indices = np.rint((values.clip(-1, 1) + 1) / 2 * _HIGHEST_LETTER).astype(int)
@@ -364,14 +364,14 @@ def _ownership_text(game: "Game", ownership: "NDArray[np.floating]") -> str:
 # --- stderr, while a search runs ---
 
 
-def live_reporting(server: "GtpServer", position: "Game") -> Reporting:
+def live_reporting(position: Game, log: Callable[[str], None], *, is_gogui: bool) -> Reporting:
     """Return how a search from `position` reports to stderr, as GoGui or a person reads it."""
-    if server.watching == GOGUI:
-        return Reporting(GOGUI_INTERVAL, lambda report: server.log(gogui_graphics(position, report)))
-    return Reporting(TERMINAL_INTERVAL, lambda report: server.log(progress_line(position, report)))
+    if is_gogui:
+        return Reporting(GOGUI_INTERVAL, lambda report: log(gogui_graphics(position, report)))
+    return Reporting(TERMINAL_INTERVAL, lambda report: log(progress_line(position, report)))
 
 
-def gogui_graphics(game: "Game", report: SearchReport) -> str:
+def gogui_graphics(game: Game, report: SearchReport) -> str:
     """Return draw commands for GoGui with a newline after the last, so that the end of the line makes an empty one.
 
     They show the ownership, the expected continuation as numbered stones, other moves by their visits, and a line.
@@ -394,7 +394,7 @@ def gogui_graphics(game: "Game", report: SearchReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def progress_line(game: "Game", report: SearchReport) -> str:
+def progress_line(game: Game, report: SearchReport) -> str:
     """Return one line about a running search, from the view of the side to play."""
     report = completed(report, game)
     if report.best is None:
@@ -406,11 +406,11 @@ def progress_line(game: "Game", report: SearchReport) -> str:
     )
 
 
-def _variation(game: "Game", color: int, points: "Iterable[int]") -> str:
+def _variation(game: Game, color: int, points: Iterable[int]) -> str:
     """Return moves of alternating colors as GoGui writes them; a pass keeps its place in the numbering."""
     letters = "bw" if color == BLACK else "wb"
     return " ".join(f"{letters[number % 2]} {game.vertex(point)}" for number, point in enumerate(points))
 
 
-def _pairs(game: "Game", values: "Iterable[tuple[int, str]]") -> str:
+def _pairs(game: Game, values: Iterable[tuple[int, str]]) -> str:
     return " ".join(f"{game.vertex(point)} {text}" for point, text in values)

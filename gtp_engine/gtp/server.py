@@ -1,93 +1,153 @@
-"""One GTP line in, one reply out: finds the handler, runs it and turns every exception into a reply.
+"""The table of GTP commands, and what runs them: one line in, one reply out.
 
-The reply of an analysis continues after its handler has returned, until the next line comes; every other reply is
-complete.  I/O and threads are in `session`, the search is in `engine`.  Tests and programs that want GTP without pipes
-use `GtpServer.handle_line`.
+A handler is a function `(server, args) -> text of the reply`, entered into the table by a decorator; one that returns
+None has passed `server.reply` to a background job, which finishes the reply:
 
-A person who types into the terminal is told on stderr what this is, how to play, and what was wrong with a line; the
-replies on stdout stay those of the protocol.
+    @command("play", "COLOR VERTEX", "Play a stone or a pass.", syntax="invalid color or coordinate")
+    def play(server: GtpServer, args: Args) -> str: ...
+
+The usage is for readers and for `CommandSpec.check_count`: plain words are required, words in brackets are optional,
+`...` stands for any number.  `list_commands`, `known_command`, the tables in the documentation and the checks on the
+number of arguments all come from this table.
+
+`GtpServer` finds the handler, runs it and turns every exception into a reply.  The reply of an analysis continues after
+its handler has returned, until the next line comes; every other reply is complete.  I/O and threads are in `session`,
+the search is in `engine`.  Tests and programs that want GTP without pipes use `GtpServer.handle_line`.
 """
 
 import re
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from gtp_engine.config import Config, GtpConfig
 from gtp_engine.errors import TengenError, shown
-from gtp_engine.gtp.args import Args, color_or_none
+from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import Command, GtpError, Reply, SendPiece, decode_line, encode_reply, parse_line
-from gtp_engine.gtp.registry import CommandSpec, enabled_commands
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import MAX_LINE_BYTES, write_log
 
-WELCOME: Final = """\
-Tengen waits for GTP commands, as Go programs send them. Type help for an explanation, quit to end.
-To play here in the terminal, start  gtp-engine play  instead;  gtp-engine --help  lists all other commands."""
-
-HELP: Final = """\
-  play b D4         put a black stone on D4 (w for White; pass instead of a point passes)
-  genmove w         let the engine play a white move; it thinks for some seconds
-  showboard         print the board
-  undo              take back one move
-  boardsize 9       start a new game on a board of 9x9; clear_board starts one on the same board
-  komi 6.5          set the komi; fixed_handicap 4 places handicap stones
-  final_score       count the game
-  loadsgf FILE      load a game; printsgf prints the one on the board
-  list_commands     list all commands
-  quit              end
-gtp-engine play shows a board in the terminal. To play on a graphical board, enter gtp-engine as an engine in a Go
-program (docs/front-ends.md). gtp-engine --help lists all commands, gtp-engine gtp --help-all all options."""
-
-_VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2}|pass)")
-_HELP_WORDS: Final = ("help", "?", "h", "man", "usage")
-_END_WORDS: Final = ("exit", "bye", "q", "end")
-
-
-def advice(command: Command, *, is_known: bool) -> str:
-    """Return what a person should have typed instead of a line that failed, "" if its reply says enough."""
-    name, words = command.name.lower(), command.words
-    if name in _HELP_WORDS:
-        return HELP
-    if name in _END_WORDS:
-        return "Type quit to end."
-    if _VERTEX.fullmatch(name):
-        return _how_to_play(name)
-    if name == "play":
-        vertices = [word for word in words if _VERTEX.fullmatch(word)]
-        return _how_to_play(vertices[0] if vertices else "D4") if not _is_move(words) else ""
-    if name == "genmove":
-        return "" if words and color_or_none(words[0]) is not None else "genmove needs a color: genmove b or genmove w."
-    return "" if is_known else f"There is no command {shown(command.name)}; help explains how to play."
-
-
-def _is_move(words: tuple[str, ...]) -> bool:
-    return len(words) == 2 and color_or_none(words[0]) is not None and _VERTEX.fullmatch(words[1]) is not None
-
-
-def _how_to_play(vertex: str) -> str:
-    vertex = vertex.lower() if vertex.lower() == "pass" else vertex.upper()
-    return f"play b {vertex} plays it for Black, play w {vertex} for White; genmove w lets the engine answer."
-
-
-if TYPE_CHECKING:
-    from gtp_engine.config import Config
+if TYPE_CHECKING:  # importing the engine takes as long as the rest of the handshake
     from gtp_engine.engine import Choice, Engine
 
-OGS_ANNOUNCEMENT: Final = "MALKOVICH lines for gtp2ogs follow, in the format of KataGo."
-"""The line of the log before the first such line: gtp2ogs parses KataGo's format once a line has named KataGo."""
+Handler: TypeAlias = Callable[["GtpServer", Args], str | None]
+H = TypeVar("H", bound=Handler)
+
+Advise: TypeAlias = Callable[[Command, bool], str]
 
 GOGUI: Final = "gogui"
 TERMINAL: Final = "terminal"
 """Who may watch stderr while the engine searches."""
 
-GOGUI_CLEAR: Final = "gogui-gfx: CLEAR"
-"""The line of the log that ends GoGui's live graphics, before the reply: nothing of them stays on the board."""
+OGS_ANNOUNCEMENT: Final = "MALKOVICH lines for gtp2ogs follow, in the format of KataGo."
+"""The line of the log before the first such line: gtp2ogs parses KataGo's format once a line has named KataGo."""
 
 ID_SEARCH_LENGTH: Final = 100
 """Characters at the start of an overlong line that are searched for its id."""
 
 FIRST_LINE_TIMEOUT: Final = 2.0
 """Seconds that `handle_line` waits for the first line of a streaming reply, which may never come."""
+
+# --- the table ---
+
+SECTIONS: Final = {
+    "admin": "Session and engine",
+    "setup": "Board, komi, handicap, rules and time",
+    "moves": "Playing and scoring",
+    "analyze": "Analysis",
+    "evaluations": "Evaluation of the position",
+    "params": "Settings",
+    "sgf": "Game records",
+    "gogui": "GoGui",
+    "debug": "Board and game state, ladders, eyes and life",
+}
+"""Heading of each module of `commands` in the documentation, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One command of the table.
+
+    `section` is the module that defines it, `syntax` the words that start the error for a missing argument,
+    `needs_engine` whether the handler waits until the engine is loaded, `exact` whether surplus arguments are an error,
+    and `option` the flag of GtpConfig without which the command does not exist.
+    """
+
+    name: str
+    usage: str
+    summary: str
+    handler: Handler
+    section: str
+    needs_engine: bool
+    syntax: str
+    exact: bool
+    option: str | None
+
+    @property
+    def call(self) -> str:
+        """Name and arguments, as a user writes them."""
+        return f"{self.name} {self.usage}".rstrip()
+
+    def check_count(self, args: Args) -> None:
+        """Raise GtpError when there are too few arguments, or too many for a command that takes exactly its own.
+
+        Most commands ignore surplus arguments, as GNU Go does, because some front ends send them (qGo's `undo 0`).
+        Those that set something from their arguments are exact, as in KataGo: in `komi 7 5` or `play b D4 E4` each word
+        may be the one that was meant.
+        """
+        least, most = _argument_range(self.usage)
+        if len(args) < least:
+            raise GtpError(f"{self.syntax}: expected {self.call}")
+        if self.exact and most is not None and len(args) > most:
+            raise GtpError(f"syntax error: too many arguments, expected {self.call}")
+
+
+_OPTIONAL: Final = re.compile(r"\[[^]]*\](\.\.\.)?")
+
+COMMANDS: Final[dict[str, CommandSpec]] = {}
+"""Every command by name, filled by `@command`: `gtp_engine.gtp` imports the modules of `commands`."""
+
+
+def command(
+    name: str,
+    usage: str,
+    summary: str,
+    *,
+    needs_engine: bool = True,
+    syntax: str = "syntax error",
+    exact: bool = False,
+    option: str | None = None,
+) -> Callable[[H], H]:
+    """Return a decorator that enters a handler into the table; for the parameters see CommandSpec."""
+
+    def register(handler: H) -> H:
+        if name in COMMANDS:
+            raise ValueError(f"GTP command {name} is defined twice")
+        section = handler.__module__.rpartition(".")[2]
+        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, syntax, exact, option)
+        return handler
+
+    return register
+
+
+def all_commands() -> list[CommandSpec]:
+    """Return all commands in alphabetical order."""
+    return [spec for _, spec in sorted(COMMANDS.items())]
+
+
+def enabled_commands(config: GtpConfig) -> dict[str, CommandSpec]:
+    """Return the commands that exist under `config` by name, in alphabetical order."""
+    return {spec.name: spec for spec in all_commands() if spec.option is None or getattr(config, spec.option)}
+
+
+def _argument_range(usage: str) -> tuple[int, int | None]:
+    """Return the least and the greatest number of arguments (None: no limit) that `usage` allows."""
+    required = len(_OPTIONAL.sub("", usage).split())
+    return required, None if "..." in usage else len(usage.split())
+
+
+# --- the server ---
 
 
 class GtpServer:
@@ -98,8 +158,10 @@ class GtpServer:
     the running command (else the last one): handlers use `reply` to send more than their text, and pass `cancel` to
     every engine method that searches.  `after_reply` is what a handler has left for when its reply has been sent: a
     search beside the thread that replies would delay it.  `watching` is who watches stderr while the engine searches:
-    GOGUI once it has asked for its menu, TERMINAL, or "".  In a terminal, the log also explains what a person should
-    have typed instead of a line that failed.
+    GOGUI once it has asked for its menu, TERMINAL, or "".
+
+    `advise`, in a terminal, returns what a person should have typed instead of a command that failed, given whether
+    there is such a command; it goes to the log.
 
     `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
     need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
@@ -108,11 +170,12 @@ class GtpServer:
 
     def __init__(
         self,
-        config: "Config",
+        config: Config,
         engine_provider: Callable[[], "Engine"],
         log: Callable[[str], None] = write_log,
         *,
         longest: int = MAX_LINE_BYTES,
+        advise: Advise | None = None,
     ) -> None:
         self._longest: Final = longest
         self.config = config
@@ -121,7 +184,8 @@ class GtpServer:
         self.finished = False
         self.explanation = ""
         self.last_choice: Choice | None = None
-        self.watching = ""
+        self.advise: Final = advise
+        self.watching = "" if advise is None else TERMINAL
         self.reply = _ended_reply()
         self.cancel = CancelToken()
         self.after_reply: Callable[[], None] | None = None
@@ -138,7 +202,7 @@ class GtpServer:
         return self._engine
 
     @property
-    def current_config(self) -> "Config":
+    def current_config(self) -> Config:
         """The configuration with the changes made since the start; does not wait for the engine."""
         return self.config if self._engine is None else self._engine.config
 
@@ -202,7 +266,7 @@ class GtpServer:
                 self.after_reply()
         except TengenError as error:
             self._fail(str(error))
-            if self.watching == TERMINAL and (words := advice(command, is_known=self.find(command.name) is not None)):
+            if self.advise is not None and (words := self.advise(command, self.find(command.name) is not None)):
                 self.log(words)
         except Exception as error:
             self.log(f"internal error in {shown(command.name)}:\n{traceback.format_exc().rstrip()}")

@@ -22,15 +22,15 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TextIO
 
+from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.files import expanded
 from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
-from gtp_engine.gtp.server import TERMINAL, WELCOME, GtpServer
+from gtp_engine.gtp.server import Advise, GtpServer
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.streams import claim_streams, read_lines, trouble_of, wait_for_hangup, write_all, write_log
 
 if TYPE_CHECKING:
-    from gtp_engine.config import Config
     from gtp_engine.engine import Engine
     from gtp_engine.evaluation.evaluator import Evaluator
 
@@ -281,15 +281,15 @@ def answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transc
 
 
 def serve(
-    config: "Config",
+    config: Config,
     engine_factory: Callable[[], "Engine"],
     log: Callable[[str], None] = write_log,
     *,
-    in_terminal: bool = False,
+    advise: Advise | None = None,
 ) -> int:
     """Run a whole GTP process on the real stdin and stdout; return its exit status.
 
-    `in_terminal` is whether a person types the commands, who then gets explanations on stderr.
+    `advise` makes the explanations that a person gets on stderr who types the commands.
 
     `engine_factory` runs in the loader thread.  The status is 0 after `quit`, the end of stdin or a closed stdout, 2 if
     the engine could not be built for a reason that the user has to fix, 1 for any other reason or if stdout cannot be
@@ -304,10 +304,7 @@ def serve(
     status = 0
     try:
         with contextlib.closing(Transcript(config.gtp.log, log)) as transcript:
-            server = GtpServer(config, loader, log)
-            if in_terminal:
-                log(WELCOME)
-                server.watching = TERMINAL
+            server = GtpServer(config, loader, log, advise=advise)
             if trouble := run_session(server, *streams, transcript, loader):
                 log(trouble)
                 status = BROKEN
@@ -325,8 +322,6 @@ def serve_gtp(evaluator: "Evaluator", config: "Config | None" = None) -> int:
     The option gtp.name is what the programs show.  Returns the exit status of the process; what is printed meanwhile
     goes to stderr.
     """
-    from gtp_engine.config import Config
-
     settings = config or Config()
 
     def start() -> "Engine":

@@ -84,7 +84,8 @@ def line(
     report: SearchReport, *flags: str, perspective: str = "sidetomove", is_kata: bool = True, **options: int
 ) -> str:
     chosen = AnalysisOptions(flags=frozenset(flags), **options)  # type: ignore[arg-type]
-    return ReportWriter(GAME, chosen, perspective, is_kata=is_kata).line(report)
+    moves = (chosen.min_moves, chosen.max_moves)
+    return ReportWriter(GAME, perspective, moves, chosen.flags, is_kata=is_kata).line(report)
 
 
 def test_leela_zero() -> None:

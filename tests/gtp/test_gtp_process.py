@@ -16,9 +16,9 @@ from busy_machine import bound, require_once
 from gtp.processes import TIMEOUT, GtpProcess, compile_once
 
 from gtp_engine.errors import SHOWN_PATH_LENGTH
-from gtp_engine.gtp.server import WELCOME
 from gtp_engine.kernel_cache import NETWORK
 from gtp_engine.nn.named_networks import shipped_folder
+from gtp_engine.terminal.gtp_guide import WELCOME
 
 
 def test_replies_to_a_pipe_that_ends() -> None:

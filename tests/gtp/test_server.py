@@ -22,8 +22,7 @@ from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
 from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
 from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.registry import SECTIONS, CommandSpec, all_commands, markdown_table
-from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.server import SECTIONS, CommandSpec, GtpServer, all_commands
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.streams import MAX_LINE_BYTES
@@ -258,10 +257,7 @@ def test_needs_engine_is_right_for_every_command() -> None:
         assert (reply == "? asked for the engine\n\n") == spec.needs_engine, reply
 
 
-def test_the_table_lists_every_command_once() -> None:
-    table = markdown_table()
-    for spec in all_commands():
-        assert table.count(f"| `{spec.call}` | {spec.summary}") == 1
+def test_every_module_of_commands_has_a_heading() -> None:
     assert {spec.section for spec in all_commands()} == set(SECTIONS)
 
 
@@ -297,16 +293,15 @@ def test_usage_defines_the_number_of_arguments(usage: str, accepted: set[int]) -
     assert {count for count in range(5) if accepts(count)} == accepted
 
 
-def test_the_handshake_imports_nothing_heavy() -> None:
+def test_the_handshake_waits_for_no_networks_and_kernels() -> None:
     program = (
         "import sys; from gtp_engine.gtp import session; from gtp_engine.config import Config;"
         "server = session.GtpServer(Config(), lambda: None);"
         "assert server.handle_line('name') and server.handle_line('list_commands');"
-        "print(*sorted({name.split('.')[0] for name in sys.modules} | set(sys.modules)))"
+        "print(*sys.modules)"
     )
     modules = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
-    heavy = {"numpy", "numba", "onnxruntime", "rich", "gtp_engine.engine", "gtp_engine.go.board"}
-    assert not heavy & set(modules.split())
+    assert not {"numba", "onnxruntime", "openvino", "rich", "gtp_engine.engine"} & set(modules.split())
 
 
 def test_the_analyze_menu_holds_commands_that_exist() -> None:

@@ -1,4 +1,4 @@
-"""The GTP commands, one module per subject; importing this package fills `registry.COMMANDS`.
+"""The GTP commands, one module per subject; importing this package fills `server.COMMANDS`.
 
 A handler parses words into values, calls the engine once and formats the reply.  It parses everything before it changes
 anything, so a command that fails leaves the game as it was.

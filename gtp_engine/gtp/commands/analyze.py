@@ -20,17 +20,16 @@ from gtp_engine.clock import read_number
 from gtp_engine.errors import problem, shown
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.go.game import Game
 from gtp_engine.gtp.args import Args, color_or_none, parse_integer, read_vertex
 from gtp_engine.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
 from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.registry import command
+from gtp_engine.gtp.reports import ReportWriter, cgos_analysis
+from gtp_engine.gtp.server import GtpServer, command
+from gtp_engine.search.limits import Limits, Reporting, Restriction
 
 if TYPE_CHECKING:
-    from gtp_engine.engine import Choice, Engine
-    from gtp_engine.go.game import Game
-    from gtp_engine.gtp.reports import ReportWriter
-    from gtp_engine.gtp.server import GtpServer
-    from gtp_engine.search.limits import Limits, Restriction
+    from gtp_engine.engine import Choice
 
 SHORTEST_INTERVAL: Final = 0.01
 """Seconds; shorter intervals between reports are raised to this, which is faster than any front end draws."""
@@ -72,12 +71,12 @@ class AnalysisOptions:
     max_moves: int | None = None
     flags: frozenset[str] = frozenset()
     """Those of `FLAGS` that are true."""
-    restrictions: "tuple[Restriction, ...]" = ()
+    restrictions: tuple[Restriction, ...] = ()
     allowed: frozenset[int] = frozenset()
     """The colors whose restrictions are those of `allow`."""
 
 
-def parse_analysis(words: tuple[str, ...], game: "Game", *, is_kata: bool) -> AnalysisOptions:
+def parse_analysis(words: tuple[str, ...], game: Game, *, is_kata: bool) -> AnalysisOptions:
     """Return the arguments of an analyze command; raises GtpError, InvalidColorError or InvalidVertexError."""
     options = AnalysisOptions()
     position = 0
@@ -91,9 +90,7 @@ def parse_analysis(words: tuple[str, ...], game: "Game", *, is_kata: bool) -> An
     return options
 
 
-def _with_key(
-    options: AnalysisOptions, key: str, rest: Iterator[str], game: "Game", *, is_kata: bool
-) -> AnalysisOptions:
+def _with_key(options: AnalysisOptions, key: str, rest: Iterator[str], game: Game, *, is_kata: bool) -> AnalysisOptions:
     """Return the options with one key set, its values taken from `rest`."""
     if key == "interval":
         return replace(options, interval=_interval(_next(rest, key)))
@@ -109,10 +106,8 @@ def _with_key(
     raise GtpError(problem(f"syntax error: {shown(key)}", expected=f"one of {', '.join(known)}"))
 
 
-def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], game: "Game") -> AnalysisOptions:
+def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], game: Game) -> AnalysisOptions:
     """Return the options without the moves of `avoid COLOR VERTEX,... DEPTH`, or without all others for `allow`."""
-    from gtp_engine.search.limits import Restriction  # here: it needs numpy, which comes with the engine
-
     color = parse_color(_next(rest, key))
     vertices = [word for word in _next(rest, key).split(",") if word]
     named = frozenset(read_vertex(game, word) for word in vertices)
@@ -164,7 +159,7 @@ def _next(rest: Iterator[str], key: str) -> str:
 
 
 @command("lz-analyze", _ANALYZE, "Search until the next line, with reports at an interval, as Leela Zero does.")
-def lz_analyze(server: "GtpServer", args: Args) -> None:
+def lz_analyze(server: GtpServer, args: Args) -> None:
     """Begin an analysis."""
     _start_analysis(server, args, is_kata=False)
 
@@ -174,25 +169,25 @@ def lz_analyze(server: "GtpServer", args: Args) -> None:
     _ANALYZE,
     "Search until the next line, with reports in KataGo's format and more options: ownership, rootInfo ...",
 )
-def kata_analyze(server: "GtpServer", args: Args) -> None:
+def kata_analyze(server: GtpServer, args: Args) -> None:
     """Begin an analysis."""
     _start_analysis(server, args, is_kata=True)
 
 
 @command("lz-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like lz-analyze meanwhile.")
-def lz_genmove_analyze(server: "GtpServer", args: Args) -> str:
+def lz_genmove_analyze(server: GtpServer, args: Args) -> str:
     """Play the engine's move; the next line does not interrupt the search."""
     return _search_and_report(server, args, is_kata=False, play=True)
 
 
 @command("kata-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like kata-analyze meanwhile.")
-def kata_genmove_analyze(server: "GtpServer", args: Args) -> str:
+def kata_genmove_analyze(server: GtpServer, args: Args) -> str:
     """Play the engine's move; the next line does not interrupt the search."""
     return _search_and_report(server, args, is_kata=True, play=True)
 
 
 @command("kata-search", "COLOR", "Choose a move without playing it.", syntax=_COLOR)
-def kata_search(server: "GtpServer", args: Args) -> str:
+def kata_search(server: GtpServer, args: Args) -> str:
     """Return the engine's move."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
@@ -200,7 +195,7 @@ def kata_search(server: "GtpServer", args: Args) -> str:
 
 
 @command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.", syntax=_COLOR)
-def kata_search_debug(server: "GtpServer", args: Args) -> str:
+def kata_search_debug(server: GtpServer, args: Args) -> str:
     """Return the engine's move."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
@@ -209,13 +204,13 @@ def kata_search_debug(server: "GtpServer", args: Args) -> str:
 
 
 @command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, with reports like kata-analyze.")
-def kata_search_analyze(server: "GtpServer", args: Args) -> str:
+def kata_search_analyze(server: GtpServer, args: Args) -> str:
     """Return `play` and the engine's move, which is not played."""
     return _search_and_report(server, args, is_kata=True, play=False)
 
 
 @command("kata-search_cancellable", "COLOR", "The same as kata-search, but the next line cancels it.", syntax=_COLOR)
-def kata_search_cancellable(server: "GtpServer", args: Args) -> None:
+def kata_search_cancellable(server: GtpServer, args: Args) -> None:
     """Choose a move in the background; the reply is the move or `cancelled`."""
     color = parse_color(args[0])
     engine, reply = server.engine, server.reply
@@ -225,11 +220,11 @@ def kata_search_cancellable(server: "GtpServer", args: Args) -> None:
 
 
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
-def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
+def kata_search_analyze_cancellable(server: GtpServer, args: Args) -> None:
     """Choose a move in the background; the reply ends with `play VERTEX` or `play cancelled`."""
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=True)
-    writer = _writer(engine, options, is_kata=True)
+    writer = _writer(server, options, is_kata=True)
 
     def done(choice: "Choice") -> None:
         reply.line(writer.line(choice.report))
@@ -243,26 +238,26 @@ def kata_search_analyze_cancellable(server: "GtpServer", args: Args) -> None:
 
 
 @command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
-def stop(server: "GtpServer", args: Args) -> str:
+def stop(server: GtpServer, args: Args) -> str:
     """Return nothing: the arrival of this line has already ended the analysis."""
     return ""
 
 
-def _start_analysis(server: "GtpServer", args: Args, *, is_kata: bool) -> None:
+def _start_analysis(server: GtpServer, args: Args, *, is_kata: bool) -> None:
     """Start an analysis in the background; its reports become lines of the running command's reply."""
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
-    writer = _writer(engine, options, is_kata=is_kata)
+    writer = _writer(server, options, is_kata=is_kata)
     limits = _limits(server, options, writer)
     reply.open()
     engine.start_analysis(options.color, limits)
 
 
-def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: bool) -> str:
+def _search_and_report(server: GtpServer, args: Args, *, is_kata: bool, play: bool) -> str:
     """Return the last line of the reply, with the engine's move; the search's reports are sent as lines before it."""
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
-    writer = _writer(engine, options, is_kata=is_kata)
+    writer = _writer(server, options, is_kata=is_kata)
     limits = _limits(server, options, writer)
     color = engine.game.to_play if options.color is None else options.color
     reply.open()
@@ -273,16 +268,14 @@ def _search_and_report(server: "GtpServer", args: Args, *, is_kata: bool, play: 
     return f"play {record_choice(server, choice)}"
 
 
-def _writer(engine: "Engine", options: AnalysisOptions, *, is_kata: bool) -> "ReportWriter":
-    from gtp_engine.gtp.reports import ReportWriter  # here: it needs numpy, which comes with the engine
+def _writer(server: GtpServer, options: AnalysisOptions, *, is_kata: bool) -> ReportWriter:
+    perspective = server.engine.config.gtp.analysis_perspective
+    moves, flags = (options.min_moves, options.max_moves), options.flags
+    return ReportWriter(server.engine.game.copy(), perspective, moves, flags, is_kata=is_kata)
 
-    return ReportWriter(engine.game.copy(), options, engine.config.gtp.analysis_perspective, is_kata=is_kata)
 
-
-def _limits(server: "GtpServer", options: AnalysisOptions, writer: "ReportWriter | None" = None) -> "Limits":
+def _limits(server: GtpServer, options: AnalysisOptions, writer: ReportWriter | None = None) -> Limits:
     """Return the limits of a search whose reports, if `writer` writes any, become lines of the reply."""
-    from gtp_engine.search.limits import Limits, Reporting  # here: it needs numpy, which comes with the engine
-
     reporting, reply = None, server.reply
     if writer is not None and options.interval is not None:
         reporting = Reporting(options.interval, lambda report: reply.line(writer.line(report)))
@@ -300,11 +293,9 @@ def _limits(server: "GtpServer", options: AnalysisOptions, writer: "ReportWriter
     "Play a move like genmove; the reply is a line of JSON about the search, then `play VERTEX`.",
     syntax="invalid color",
 )
-def cgos_genmove_analyze(server: "GtpServer", args: Args) -> str:
+def cgos_genmove_analyze(server: GtpServer, args: Args) -> str:
     """Play the engine's move; its evaluation is sent as a line before it."""
     color, engine = parse_color(args[0]), server.engine
-    from gtp_engine.gtp.reports import cgos_analysis  # here: it needs numpy, which comes with the engine
-
     position = engine.game.copy()
     choice = engine.genmove(color, ponder=False, cancel=server.cancel)
     ponder_when_sent(server, choice)

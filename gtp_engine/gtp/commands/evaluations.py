@@ -1,21 +1,19 @@
 """Commands that evaluate the position by the network or a short search, for GoGui's drawings and as KataGo does."""
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gtp_engine.clock import read_number
 from gtp_engine.errors import counted, problem, shown
 from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.go.game import Game
 from gtp_engine.gtp.args import Args, color_or_none, parse_integer, read_vertex, show_vertices
 from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.registry import command
+from gtp_engine.gtp.reports import format_evaluation, raw_text, search_text
+from gtp_engine.gtp.server import GtpServer, command
 from gtp_engine.machine import available_cores
-
-if TYPE_CHECKING:
-    from gtp_engine.engine import Engine
-    from gtp_engine.go.game import Game
-    from gtp_engine.gtp.server import GtpServer
+from gtp_engine.search.report import completed
 
 SEARCH_SECONDS: Final = 1.0
 """Duration of a search whose result a user at the board is waiting for."""
@@ -31,7 +29,7 @@ _SET_PROFILE: Final = "set it with kata-set-param humanSLProfile rank_5k"
 
 
 @command("tengen-policy", "", "Map: the network's probability of each move.")
-def policy(server: "GtpServer", args: Args) -> str:
+def policy(server: GtpServer, args: Args) -> str:
     """Return a number from 0 to 1 for every point; no search."""
     engine = server.engine
     return _number_board(engine.game, engine.raw_evaluation().policy[0])
@@ -40,14 +38,14 @@ def policy(server: "GtpServer", args: Args) -> str:
 @command(
     "tengen-ownership", "", "Map: the expected owner of each point after a second of search, 1 for Black, -1 for White."
 )
-def ownership(server: "GtpServer", args: Args) -> str:
+def ownership(server: GtpServer, args: Args) -> str:
     """Return a number from −1 to 1 for every point."""
     report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
     return _number_board(server.engine.game, report.ownership_black)
 
 
 @command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
-def top_moves(server: "GtpServer", args: Args) -> str:
+def top_moves(server: GtpServer, args: Args) -> str:
     """Return pairs of a vertex and the winrate of the side to play, the best move first."""
     game, report = server.engine.game, server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
     pairs = [
@@ -58,7 +56,7 @@ def top_moves(server: "GtpServer", args: Args) -> str:
 
 
 @command("tengen-pv", "COLOR", "The expected moves if this color plays, after a second of search.")
-def principal_variation(server: "GtpServer", args: Args) -> str:
+def principal_variation(server: GtpServer, args: Args) -> str:
     """Return vertices of alternating colors."""
     color = parse_color(args[0])
     report = server.engine.timed_search(SEARCH_SECONDS, color, server.cancel)
@@ -66,10 +64,8 @@ def principal_variation(server: "GtpServer", args: Args) -> str:
 
 
 @command("tengen-winrate", "", "Winrate and lead after a second of search.")
-def winrate(server: "GtpServer", args: Args) -> str:
+def winrate(server: GtpServer, args: Args) -> str:
     """Return winrate, lead and visits on three lines, from the view of the side to play."""
-    from gtp_engine.search.report import completed  # here: it needs numpy, which comes with the engine
-
     game = server.engine.game
     report = completed(server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel), game)
     return "\n".join(
@@ -81,7 +77,7 @@ def winrate(server: "GtpServer", args: Args) -> str:
     )
 
 
-def _number_board(game: "Game", values: Any) -> str:
+def _number_board(game: Game, values: Any) -> str:
     """Return one row of numbers for each row of the board, from the top; `values` is indexed by point."""
     numbers = [f"{float(values[point]):.3f}" for point in board_points(game.width, game.height)]
     rows = [numbers[start : start + game.width] for start in range(0, len(numbers), game.width)]
@@ -89,21 +85,19 @@ def _number_board(game: "Game", values: Any) -> str:
 
 
 @command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "The network's evaluation of the position, without a search.")
-def kata_raw_nn(server: "GtpServer", args: Args) -> str:
+def kata_raw_nn(server: GtpServer, args: Args) -> str:
     """Return win probability, score, policy and ownership, White's view, for one symmetry (0 to 7) or all of them."""
     engine = server.engine
-    color, symmetries, words = _raw_arguments(engine, args)
+    color, symmetries, words = _raw_arguments(engine.game, args)
     optimism = _optimism(words.pop(0)) if words else None
     if words:
         raise GtpError(f"syntax error: too many arguments, got {shown(words[0])} after the optimism")
     evaluation = engine.raw_evaluation(color, symmetries, optimism)
-    from gtp_engine.gtp.reports import format_evaluation  # here: it needs numpy, which comes with the engine
-
     return format_evaluation(evaluation, symmetries, engine.game, color)
 
 
 @command("kata-raw-human-nn", "[COLOR] [SYMMETRY]", "The human-like network's evaluation, without a search.")
-def kata_raw_human_nn(server: "GtpServer", args: Args) -> str:
+def kata_raw_human_nn(server: GtpServer, args: Args) -> str:
     """Return win probability, score, policy and ownership as `kata-raw-nn`, for the profile that is set."""
     engine = server.engine
     if engine.human is None:
@@ -112,12 +106,10 @@ def kata_raw_human_nn(server: "GtpServer", args: Args) -> str:
         raise GtpError(
             problem("cannot run kata-raw-human-nn, humanSLProfile parameter was not set", advice=_SET_PROFILE)
         )
-    color, symmetries, rest = _raw_arguments(engine, args)
+    color, symmetries, rest = _raw_arguments(engine.game, args)
     if rest:
         raise GtpError(f"syntax error: too many arguments, got {shown(rest[0])} after the symmetry")
     evaluation = engine.raw_human_evaluation(color, symmetries)
-    from gtp_engine.gtp.reports import format_evaluation  # here: it needs numpy, which comes with the engine
-
     return format_evaluation(evaluation, symmetries, engine.game, color, is_human=True)
 
 
@@ -126,7 +118,7 @@ def kata_raw_human_nn(server: "GtpServer", args: Args) -> str:
     "[rawstats] [VERTEX]...",
     "The board after these moves and what the last search knows about it; rawstats: and the network's evaluation.",
 )
-def debug_moves(server: "GtpServer", args: Args) -> str:
+def debug_moves(server: GtpServer, args: Args) -> str:
     """Return the board, a table of the moves, and with rawstats the results of the network over all orientations."""
     engine = server.engine
     game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
@@ -134,8 +126,6 @@ def debug_moves(server: "GtpServer", args: Args) -> str:
         game.play(Move(game.to_play, read_vertex(game, word)), allow_superko=True)
     report = engine.known(game)
     parts = [game.diagram()]
-    from gtp_engine.gtp.reports import raw_text, search_text  # here: it needs numpy, which comes with the engine
-
     if report is not None:
         parts.append(search_text(game, report, engine.config.gtp.analysis_perspective))
     if len(words) < len(args):
@@ -144,7 +134,7 @@ def debug_moves(server: "GtpServer", args: Args) -> str:
 
 
 @command("kata-benchmark", "VISITS", "How fast ten positions are searched with so many visits each.", exact=True)
-def kata_benchmark(server: "GtpServer", args: Args) -> str:
+def kata_benchmark(server: GtpServer, args: Args) -> str:
     """Return one line in KataGo's format."""
     visits = parse_integer(args[0], failure="visits not an integer")
     if not 1 <= visits <= MOST_VISITS:
@@ -161,20 +151,20 @@ def kata_benchmark(server: "GtpServer", args: Args) -> str:
 
 
 @command("kata-get-models", "", "The loaded networks, as JSON.")
-def kata_get_models(server: "GtpServer", args: Args) -> str:
+def kata_get_models(server: GtpServer, args: Args) -> str:
     """Return a list of the networks, with KataGo's keys."""
     loaded = [evaluator for evaluator in (server.engine.evaluator, server.engine.human) if evaluator is not None]
     return json.dumps([evaluator.info.katago_facts() for evaluator in loaded], separators=(",", ":"))
 
 
-def _raw_arguments(engine: "Engine", args: Args) -> tuple[int, tuple[int, ...], list[str]]:
+def _raw_arguments(game: Game, args: Args) -> tuple[int, tuple[int, ...], list[str]]:
     """Return the color to play, the symmetries to evaluate and the words that follow them."""
     words = list(args)
-    color = int(engine.game.to_play)
+    color = int(game.to_play)
     if words and (named := color_or_none(words[0])) is not None:
         color = named
         words.pop(0)
-    symmetries = _symmetries(words.pop(0) if words else "all", is_square=engine.game.width == engine.game.height)
+    symmetries = _symmetries(words.pop(0) if words else "all", is_square=game.width == game.height)
     return color, symmetries, words
 
 

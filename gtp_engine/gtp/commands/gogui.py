@@ -1,6 +1,6 @@
 """Commands for GoGui: interrupts, its menu of analyze commands and its dialog of settings."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
@@ -8,11 +8,7 @@ from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.commands.params import format_value
 from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.registry import command
-from gtp_engine.gtp.server import GOGUI
-
-if TYPE_CHECKING:
-    from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.server import GOGUI, GtpServer, command
 
 ANALYZE_COMMANDS: Final = (
     "hstring/Winrate/tengen-winrate",
@@ -53,7 +49,7 @@ NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
 
 
 @command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False)
-def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
+def gogui_analyze_commands(server: GtpServer, args: Args) -> str:
     """Return one line TYPE/LABEL/COMMAND for each entry; from now on GoGui gets live graphics."""
     server.watching = GOGUI
     return "\n".join((*(NETWORK_COMMANDS if server.config.wants_network else ()), *ANALYZE_COMMANDS))
@@ -65,7 +61,7 @@ def gogui_analyze_commands(server: "GtpServer", args: Args) -> str:
     "Print the settings of GoGui's dialog, one per line, or change one of them.",
     exact=True,
 )
-def tengen_param(server: "GtpServer", args: Args) -> str:
+def tengen_param(server: GtpServer, args: Args) -> str:
     """Return lines `[TYPE] NAME VALUE`, or set one of these parameters."""
     engine = server.engine
     if not args:
@@ -89,6 +85,6 @@ def _shown(value: Value) -> str:
     "Indicates that the comment `# interrupt` ends a search early.",
     needs_engine=False,
 )
-def gogui_interrupt(server: "GtpServer", args: Args) -> str:
+def gogui_interrupt(server: GtpServer, args: Args) -> str:
     """Return nothing: GoGui only checks that the command exists."""
     return ""

@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING, Final
 
 from gtp_engine.errors import counted, problem, shown
 from gtp_engine.go.coords import parse_color
+from gtp_engine.go.game import Game
 from gtp_engine.gtp.args import Args, parse_integer, read_moves, read_point, read_vertex, show_vertices
 from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.registry import command
-from gtp_engine.gtp.server import GOGUI, GOGUI_CLEAR
+from gtp_engine.gtp.reports import GOGUI_CLEAR, choice_text, live_reporting, ogs_chat_line
+from gtp_engine.gtp.server import GOGUI, GtpServer, command
+from gtp_engine.search.limits import Limits
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
-    from gtp_engine.go.game import Game
-    from gtp_engine.gtp.server import GtpServer
-    from gtp_engine.search.limits import Limits
 
 STATUSES: Final = ("alive", "seki", "dead")
 
@@ -26,7 +25,7 @@ STATUSES: Final = ("alive", "seki", "dead")
     syntax="invalid color or coordinate",
     exact=True,
 )
-def play(server: "GtpServer", args: Args) -> str:
+def play(server: GtpServer, args: Args) -> str:
     """Play a move; the engine ponders after it if it has chosen the last move of this colour, as with kata-search."""
     color = parse_color(args[0])
     point = read_vertex(server.engine.game, args[1])
@@ -39,7 +38,7 @@ def play(server: "GtpServer", args: Args) -> str:
 
 
 @command("gogui-play_sequence", "[COLOR VERTEX]...", "Play several moves, all or none, for GoGui.")
-def gogui_play_sequence(server: "GtpServer", args: Args) -> str:
+def gogui_play_sequence(server: GtpServer, args: Args) -> str:
     """Play moves; when one of them is illegal nothing is played."""
     game = server.engine.game
     server.engine.play_sequence(read_moves(game, args.words))
@@ -47,21 +46,21 @@ def gogui_play_sequence(server: "GtpServer", args: Args) -> str:
 
 
 @command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.", syntax="invalid color")
-def genmove(server: "GtpServer", args: Args) -> str:
+def genmove(server: GtpServer, args: Args) -> str:
     """Play the engine's move."""
     color = parse_color(args[0])
     return _choose(server, color)
 
 
 @command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.", syntax="invalid color")
-def genmove_debug(server: "GtpServer", args: Args) -> str:
+def genmove_debug(server: GtpServer, args: Args) -> str:
     """Play the engine's move."""
     color = parse_color(args[0])
     return _choose(server, color, explained=True)
 
 
 @command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.", syntax="invalid color")
-def reg_genmove(server: "GtpServer", args: Args) -> str:
+def reg_genmove(server: GtpServer, args: Args) -> str:
     """Return the engine's move without playing it."""
     color = parse_color(args[0])
     return _choose(server, color, play=False)
@@ -73,14 +72,14 @@ def reg_genmove(server: "GtpServer", args: Args) -> str:
     "Like genmove, but do not pass while dead stones of the opponent are on the board.",
     syntax="invalid color",
 )
-def kgs_genmove_cleanup(server: "GtpServer", args: Args) -> str:
+def kgs_genmove_cleanup(server: GtpServer, args: Args) -> str:
     """Play the engine's move after a dispute about dead stones."""
     color = parse_color(args[0])
     return _choose(server, color, cleanup=True)
 
 
 @command("undo", "", "Take back one move.")
-def undo(server: "GtpServer", args: Args) -> str:
+def undo(server: GtpServer, args: Args) -> str:
     """Take back the last move of either color; handicap and set-up stones are not moves.
 
     GNU Go and KataGo ignore a number here, and qGo sends 0 for one move; but 2 or more is not meant to be one.
@@ -92,7 +91,7 @@ def undo(server: "GtpServer", args: Args) -> str:
 
 
 @command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.", exact=True)
-def gg_undo(server: "GtpServer", args: Args) -> str:
+def gg_undo(server: GtpServer, args: Args) -> str:
     """Take back several moves."""
     number = parse_integer(args[0], failure="syntax error") if len(args) else 1
     if number < 0:
@@ -107,14 +106,12 @@ def gg_undo(server: "GtpServer", args: Args) -> str:
     "Winrate, visits and expected moves of the last search.",
     needs_engine=False,
 )
-def gomill_explain_last_move(server: "GtpServer", args: Args) -> str:
+def gomill_explain_last_move(server: GtpServer, args: Args) -> str:
     """Return one line about the engine's last move; nothing before its first."""
     return server.explanation
 
 
-def _choose(
-    server: "GtpServer", color: int, *, play: bool = True, cleanup: bool = False, explained: bool = False
-) -> str:
+def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool = False, explained: bool = False) -> str:
     """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured.
 
     With `explained` a table of the search goes to stderr.
@@ -136,30 +133,25 @@ def _choose(
     return record_choice(server, choice)
 
 
-def _limits(server: "GtpServer", position: "Game") -> "Limits":
+def _limits(server: GtpServer, position: Game) -> Limits:
     """Return the limits of a search that reports to stderr if that is watched."""
-    from gtp_engine.gtp.reports import live_reporting  # here: these need numpy, which comes with the engine
-    from gtp_engine.search.limits import Limits
+    is_gogui = server.watching == GOGUI
+    reporting = live_reporting(position, server.log, is_gogui=is_gogui) if server.watching else None
+    return Limits(reporting=reporting, cancel=server.cancel)
 
-    return Limits(reporting=live_reporting(server, position) if server.watching else None, cancel=server.cancel)
 
-
-def _report_to_ogs(server: "GtpServer", position: "Game", choice: "Choice") -> None:
-    from gtp_engine.gtp.reports import ogs_chat_line  # here: it needs numpy, which comes with the engine
-
+def _report_to_ogs(server: GtpServer, position: Game, choice: "Choice") -> None:
     if line := ogs_chat_line(position, choice):
         server.log(line)
 
 
-def log_choice(server: "GtpServer", position: "Game", choice: "Choice") -> None:
+def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:
     """Write a table of the search that a choice in `position` is based on to stderr."""
-    from gtp_engine.gtp.reports import choice_text  # here: it needs numpy, which comes with the engine
-
     server.log(choice_text(position, choice, server.engine.config.gtp.analysis_perspective))
 
 
 @command("final_score", "", "The score, such as B+3.5, W+0.5 or 0; dead stones are estimated.")
-def final_score(server: "GtpServer", args: Args) -> str:
+def final_score(server: GtpServer, args: Args) -> str:
     """Return the score of the position under the game's rules."""
     return str(server.engine.score(server.cancel))
 
@@ -170,7 +162,7 @@ def final_score(server: "GtpServer", args: Args) -> str:
     "Status of a stone (alive, seki or dead) or of an empty point.",
     syntax="invalid coordinate",
 )
-def final_status(server: "GtpServer", args: Args) -> str:
+def final_status(server: GtpServer, args: Args) -> str:
     """Return the status of one point at the end of the game."""
     engine = server.engine
     point = read_point(engine.game, args[0])  # before the estimate, which takes seconds
@@ -183,7 +175,7 @@ def final_status(server: "GtpServer", args: Args) -> str:
     "Groups of stones with that status (alive, seki or dead), one per line.",
     syntax="missing status",
 )
-def final_status_list(server: "GtpServer", args: Args) -> str:
+def final_status_list(server: GtpServer, args: Args) -> str:
     """Return the groups that are alive, in seki or dead, one per line; nothing if there are none."""
     status = args[0].lower()
     if status not in STATUSES:
@@ -192,24 +184,24 @@ def final_status_list(server: "GtpServer", args: Args) -> str:
     return "\n".join(show_vertices(engine.game, group) for group in engine.groups_by_status(status, server.cancel))
 
 
-def show_move(game: "Game", choice: "Choice") -> str:
+def show_move(game: Game, choice: "Choice") -> str:
     """Return the move that the engine chose: a vertex, pass or resign."""
     return "resign" if choice.resign else game.vertex(choice.point)
 
 
-def ponder_when_sent(server: "GtpServer", choice: "Choice") -> None:
+def ponder_when_sent(server: GtpServer, choice: "Choice") -> None:
     """Have the engine ponder after a choice that it has played, once the reply with the move has been sent."""
     server.after_reply = partial(server.engine.ponder_after, choice, server.cancel)
 
 
-def record_choice(server: "GtpServer", choice: "Choice") -> str:
+def record_choice(server: GtpServer, choice: "Choice") -> str:
     """Store a choice, and an explanation of it for gomill-explain_last_move; return its move as text."""
     server.last_choice = choice
     server.explanation = explain(server.engine.game, choice)
     return show_move(server.engine.game, choice)
 
 
-def explain(game: "Game", choice: "Choice") -> str:
+def explain(game: Game, choice: "Choice") -> str:
     """Return one line about a choice: move, winrate, visits and expected continuation."""
     report, move = choice.report, show_move(game, choice)
     if report.best is None:

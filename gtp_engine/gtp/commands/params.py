@@ -6,7 +6,7 @@ Board size, komi and rules have commands of their own; the network is fixed when
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gtp_engine.config import Config
 from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_as_katago, shown_as_katago
@@ -14,10 +14,7 @@ from gtp_engine.config.option import Value
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.registry import command
-
-if TYPE_CHECKING:
-    from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.server import GtpServer, command
 
 SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")
 """Sections whose options may be changed."""
@@ -91,39 +88,39 @@ def _check_constant(name: str, text: str | None) -> None:
 
 
 @command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False)
-def kata_list_params(server: "GtpServer", args: Args) -> str:
+def kata_list_params(server: GtpServer, args: Args) -> str:
     """Return the names on one line."""
     return " ".join(names())
 
 
 @command("kata-get-param", "NAME", "The value of a setting.")
-def kata_get_param(server: "GtpServer", args: Args) -> str:
+def kata_get_param(server: GtpServer, args: Args) -> str:
     """Return the value."""
     return format_value(get_value(server.engine.config, args[0]))
 
 
 @command("kata-get-params", "", "All settings as JSON.")
-def kata_get_params(server: "GtpServer", args: Args) -> str:
+def kata_get_params(server: GtpServer, args: Args) -> str:
     """Return one object with every name and value."""
     config = server.engine.config
     return json.dumps({name: get_value(config, name) for name in names()}, separators=(",", ":"))
 
 
 @command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
-def kata_set_param(server: "GtpServer", args: Args) -> str:
+def kata_set_param(server: GtpServer, args: Args) -> str:
     """Change one setting."""
     _configure(server, {args[0]: args[1] if len(args) > 1 else None})
     return ""
 
 
 @command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
-def kata_set_params(server: "GtpServer", args: Args) -> str:
+def kata_set_params(server: GtpServer, args: Args) -> str:
     """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
     _configure(server, _read_settings(args.text))
     return ""
 
 
-def _configure(server: "GtpServer", settings: Mapping[str, str | None]) -> None:
+def _configure(server: GtpServer, settings: Mapping[str, str | None]) -> None:
     """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises."""
     options = to_options(settings)
     if _MAX_MEMORY in options and not server.config.gtp.more_memory:

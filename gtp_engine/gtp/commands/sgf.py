@@ -3,16 +3,12 @@
 File names may contain spaces and may be quoted (GoGui does so), but cannot contain `#`, which starts a comment.
 """
 
-from typing import TYPE_CHECKING
-
 from gtp_engine.errors import SgfError, shown_path
 from gtp_engine.files import expanded, replacing
 from gtp_engine.gtp.args import Args
 from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.registry import command
-
-if TYPE_CHECKING:
-    from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.server import GtpServer, command
+from gtp_engine.sgf import read_sgf_file
 
 
 @command(
@@ -22,12 +18,10 @@ if TYPE_CHECKING:
     syntax="missing filename",
     option="files",
 )
-def loadsgf(server: "GtpServer", args: Args) -> str:
+def loadsgf(server: GtpServer, args: Args) -> str:
     """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
     name, move_number = _read_arguments(args)
     engine = server.engine
-    from gtp_engine.sgf import read_sgf_file  # here: it needs numpy, which comes with the engine
-
     try:
         engine.load_sgf(read_sgf_file(str(expanded(name)) if name else name), move_number)
     except SgfError as error:
@@ -36,7 +30,7 @@ def loadsgf(server: "GtpServer", args: Args) -> str:
 
 
 @command("printsgf", "[FILE]", "Print the game as SGF, or write it to a file.")
-def printsgf(server: "GtpServer", args: Args) -> str:
+def printsgf(server: GtpServer, args: Args) -> str:
     """Return the game as SGF; with a file name other than "-", write it there."""
     text = server.engine.to_sgf(server.cancel)
     name = _unquote(args.text)
