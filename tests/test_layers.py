@@ -30,7 +30,7 @@ LAYERS = (
     ("selfplay",),
     ("search", "nn", "sgf", "time_manager", "client"),
     ("evaluation", "clock"),
-    ("go", "workers", "memory_budget"),
+    ("go", "workers", "memory_budget", "steps"),
     ("config", "_jit", "files", "elo", "languages", "machine", "progress", "worker_process", "streams"),
     ("_jit_linking", "former_names"),
     ("errors", "kernel_cache"),

@@ -25,6 +25,7 @@ from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import counted
 from gtp_engine.files import owning
+from gtp_engine.steps import long_work
 from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
@@ -77,11 +78,9 @@ def records_command(net: Path, folder: Path, seed: int, threads: int, **flags: A
     """
     settings, network = settings_of(RecordSettings, flags), settings_of(NetworkConfig, flags)
     from gtp_engine.alphago.stages.play_records import RecordFolder, load_player, play_records
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.runs import stop_on_signals
 
     how = {"provider": network.provider, "precision": network.precision}
-    with owning(folder), ProgressBar() as bar, stop_on_signals() as is_stopped:
+    with long_work(folder) as (bar, is_stopped):
         player = load_player(net, batch=settings.parallel_games, threads=threads, **how)
         records = RecordFolder(folder, least_seed=seed)
         played = play_records(player, records, settings, bar, is_stopped)
@@ -209,8 +208,7 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
     interruption the same command resumes.
     """
     from gtp_engine.alphago.stages.stage_chain import FULL, MINI, TABLE, run_chain
-    from gtp_engine.training.core.learning import check_torch
-    from gtp_engine.training.core.runs import shipped_teacher
+    from gtp_engine.training.core.learning import check_torch, shipped_teacher
 
     check_torch()
     with owning(folder):
@@ -228,10 +226,8 @@ def _stage(out: Path, flags: dict[str, Any]) -> Iterator["StageRun"]:
 
     check_torch()
     from gtp_engine.alphago.stages.stage_settings import StageRun
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.runs import stop_on_signals
 
-    with owning(out), ProgressBar() as bar, stop_on_signals() as is_stopped:
+    with long_work(out) as (bar, is_stopped):
         yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)
 
 

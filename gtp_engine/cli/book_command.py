@@ -13,7 +13,7 @@ from gtp_engine.cli.options import FILE, INTERRUPTED, ConfigCommand, given_setti
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown
-from gtp_engine.files import owning, write_result
+from gtp_engine.files import write_result
 from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 BOARD: Final = 7
 """Side of a new book's board unless another is given."""
-
-_LINE_SECONDS: Final = 60.0
-"""Seconds between two lines about the book that grows."""
 
 _NETWORK: Final = ("model", "provider", "device", "precision")
 
@@ -100,12 +97,19 @@ def make_command(file: Path, **flags: Any) -> None:
     given = given_settings(BookBoard, flags)
     settings = settings_of(BookSettings, flags)
     network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
-    from gtp_engine.book.book import Book
+    from gtp_engine.book.book import Book, shown_interval
     from gtp_engine.book.checks import describe
     from gtp_engine.book.making import BookMaker, BookSearch
-    from gtp_engine.training.core.runs import stop_on_signals
+    from gtp_engine.steps import long_work
 
-    with owning(file.parent, file=file.name), stop_on_signals() as is_stopped:
+    end = time.monotonic() + 60.0 * (inf if settings.minutes is None else settings.minutes)
+    with long_work(file.parent, file=file.name, total=settings.positions) as (bar, is_stopped):
+
+        def show(book: Book) -> None:
+            line = " ".join(move.vertex for move, _ in book.best_line())
+            value = shown_interval(book.nodes[0].found)
+            bar.update(len(book), f"{counted(len(book), 'position')}, value {value}: {line}")
+
         book = Book.load(file, cut=True) if file.exists() else None
         header = _header(given) if book is None else _same_header(book.header, given)
         evaluator = _evaluator(network, header, settings.at_once)
@@ -113,39 +117,15 @@ def make_command(file: Path, **flags: Any) -> None:
             header = _finished_header(header, evaluator, settings.visits, has_komi="komi" in given)
             book = Book.create(file, header)
         search = BookSearch(header, evaluator, settings.visits, settings.at_once)
-        progress = _Progress(inf if settings.minutes is None else settings.minutes)
         BookMaker(book, search).run(
             settings.positions,
             at_once=settings.at_once,
-            is_stopped=lambda: is_stopped() or progress.is_over,
-            progress=progress.show,
+            is_stopped=lambda: is_stopped() or time.monotonic() >= end,
+            progress=show,
         )
-        click.echo(describe(book))
-        if is_stopped():
-            sys.exit(INTERRUPTED)
-
-
-class _Progress:
-    """Tells on stderr how a book grows, a line a minute, and whether its minutes are over."""
-
-    def __init__(self, minutes: float) -> None:
-        self._end: Final = time.monotonic() + 60.0 * minutes
-        self._next_line = 0.0
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the minutes are over."""
-        return time.monotonic() >= self._end
-
-    def show(self, book: "Book") -> None:
-        """Print a line if it is time for one."""
-        from gtp_engine.book.book import shown_interval
-
-        if time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + _LINE_SECONDS
-            line = " ".join(move.vertex for move, _ in book.best_line())
-            value = shown_interval(book.nodes[0].found)
-            click.echo(f"{counted(len(book), 'position')}, value {value}: {line}", err=True)
+    click.echo(describe(book))
+    if is_stopped():
+        sys.exit(INTERRUPTED)
 
 
 def _header(given: dict[str, Any]) -> "BookHeader":

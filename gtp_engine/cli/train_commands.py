@@ -19,7 +19,8 @@ from gtp_engine.cli.options import (
 )
 from gtp_engine.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.files import owning
-from gtp_engine.training.core.learning import check_torch
+from gtp_engine.steps import carry_out_all, long_work, open_folder, stop_on_signals
+from gtp_engine.training.core.learning import check_torch, shipped_teacher
 from gtp_engine.training.distillation.distillation_settings import (
     OF_PLAYER,
     DistillationLearning,
@@ -74,11 +75,9 @@ def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any
         refuse_unused(settings, ("provider",), "with --torch")
     else:
         refuse_unused(settings, ("compiled",), "without --torch")
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.generate import generate
 
-    with owning(folder), ProgressBar(total=settings.positions) as bar, stop_on_signals() as is_stopped:
+    with long_work(folder, total=settings.positions) as (bar, is_stopped):
         table = generate(net, folder, settings, bar, is_stopped, records=records)
     click.echo(table)
     if is_stopped():
@@ -220,12 +219,10 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
     gtp_engine/training/distillation/human_data.py describes the lines and how players are held out.
     """
     settings = settings_of(HumanDataSettings, flags)
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.human_data import fill_folder, fresh_shards, mix_in, read_games
 
     total = settings.positions + settings.held_out_positions
-    with owning(data), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
+    with long_work(data, total=total) as (bar, is_stopped):
         read = list(read_games(games, bar.log))
         with fresh_shards(data, is_stopped=is_stopped):
             written = fill_folder(
@@ -266,7 +263,6 @@ def rank_command(games: tuple[Path, ...], network: str, out: Path | None, **flag
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_folder
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.human_data import look_at, read_games
 
     looked = []
@@ -306,7 +302,6 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None, minutes: float
     into FOLDER, and the commands are printed. After an interruption the same command continues.
     """
     check_torch()
-    from gtp_engine.training.core.runs import carry_out_all, open_folder, shipped_teacher
     from gtp_engine.training.distillation.chain import FULL, TINY, steps_of, won_games
 
     plan, teacher = TINY if tiny else FULL, teacher or shipped_teacher()
@@ -323,11 +318,9 @@ def chain_command(folder: Path, tiny: bool, teacher: Path | None, minutes: float
 
 def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:
     """Train with a bar on the terminal; Ctrl-C ends the run after the current step."""
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.core.runs import stop_on_signals
     from gtp_engine.training.distillation.run import run_training
 
-    with owning(config.out), ProgressBar() as bar, stop_on_signals() as is_stopped:
+    with long_work(config.out) as (bar, is_stopped):
         is_done = run_training(config, bar, is_stopped, checkpoint)
     if not is_done:
         click.echo(f"Interrupted. To continue: gtp-engine train resume {config.out}", err=True)

@@ -54,7 +54,7 @@ _SETTINGS: Final = (
     (36.0, 0.2, 1.0),
 )
 """Temperature and tolerance by skill, in even ratios between.  From 5k (15) to 9d (28) they were chosen such that moves
-on 19×19 lose as many points as people's (`scripts/compare_levels`); outside they continue the trend."""
+on 19×19 lose as many points as people's (`scripts/measure/compare_levels`); outside they continue the trend."""
 
 
 class LevelSettings(NamedTuple):

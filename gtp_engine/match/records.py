@@ -21,7 +21,8 @@ from typing import Any, Final, Literal
 
 from gtp_engine.errors import problem, shown_path
 from gtp_engine.files import append, complete_lines, json_of, owning, replacing
-from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed, describe_difference
+from gtp_engine.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed
+from gtp_engine.steps import differences
 
 FORMAT: Final = 1
 """Version of the files in a match folder; other versions are refused."""
@@ -157,7 +158,7 @@ class MatchFolder:
         with self._lock:
             known = self._engines.get(side)
             if known is not None and known != description:
-                difference = describe_difference(known, description)
+                difference = differences(known, description)
                 raise MatchError(
                     f"{self.path} was played by another {side} engine ({difference}); choose another --out"
                 )
@@ -205,8 +206,8 @@ class MatchFolder:
         if not self._results.exists():
             self._engines, self._openings = {}, None  # those of a match that `playing` replaces
             return
-        difference = describe_difference(completed(old), self._settings)
-        if difference:
+        began = completed(old)
+        if difference := differences(began, dict.fromkeys(began) | self._settings):
             raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")
 
     def _write_header(self) -> None:

@@ -223,11 +223,3 @@ def stored(values: Mapping[str, Any]) -> dict[str, Any]:
 def completed(identity: dict[str, Any]) -> dict[str, Any]:
     """Return an identity with defaults added for settings that it lacks, because an earlier version wrote it."""
     return MatchSettings(first="-", second="-").identity() | identity
-
-
-def describe_difference(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Return "komi 7.0 there, 6.5 now" for each differing entry, joined by semicolons; "" if all are equal."""
-    names = sorted(old.keys() | new.keys())
-    return "; ".join(
-        f"{name} {old.get(name)!r} there, {new.get(name)!r} now" for name in names if old.get(name) != new.get(name)
-    )

@@ -9,6 +9,7 @@ from nn.tiny_networks import v7_network
 from training.commands import carry_out_here
 from training.needs_torch import torch
 
+from gtp_engine import steps
 from gtp_engine.alphago.linear_policy import LinearPolicy
 from gtp_engine.alphago.stages import stage_chain
 from gtp_engine.alphago.stages.stage_chain import (
@@ -22,8 +23,7 @@ from gtp_engine.alphago.stages.stage_chain import (
 from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.training.core import runs
-from gtp_engine.training.core.runs import ENGINE
+from gtp_engine.steps import ENGINE
 
 assert torch
 
@@ -53,7 +53,7 @@ def test_every_stage_of_a_short_chain(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stage_chain, "players_of", few_players)
-    monkeypatch.setattr(runs, "_status_of", carry_out_here)
+    monkeypatch.setattr(steps, "_status_of", carry_out_here)
     teacher, out = v7_network(tmp_path / "teacher.onnx"), tmp_path / "chain"
     assert stage_chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
     log = capfd.readouterr().err

@@ -216,7 +216,7 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
     assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "validation"
     assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8
     assert "games against the first network won" in capfd.readouterr().err
-    with pytest.raises(ConfigError, match="the run there has games 8, not 16"):
+    with pytest.raises(ConfigError, match="games 8 there, 16 now"):
         Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
 
 

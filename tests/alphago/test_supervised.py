@@ -21,9 +21,9 @@ from gtp_engine.alphago.stages.supervised import accuracy, run_supervised
 from gtp_engine.cli import cli
 from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.progress import ProgressBar
+from gtp_engine.steps import ENGINE, never
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.reporting import read_log
-from gtp_engine.training.core.runs import ENGINE, never
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
@@ -65,14 +65,14 @@ def test_a_stopped_run_resumes_exactly(tmp_path: Path) -> None:
     assert [line["steps"] for line in read_log(parted / "log.jsonl")] == sorted(
         line["steps"] for line in read_log(parted / "log.jsonl")
     )
-    with pytest.raises(ConfigError, match=r"the run there has batch 32, not 16: expected the settings"):
+    with pytest.raises(ConfigError, match="batch 32 there, 16 now"):
         run(parted, batch=16)
 
 
 def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     """Of the same kind, such as one of reinforcement, or of another: both were a KeyError."""
     for kind, error, message in (
-        ("policy", ConfigError, "the run there has stage None, not supervised policy"),
+        ("policy", ConfigError, "stage None there, 'supervised policy' now"),
         ("value", ModelError, "a checkpoint of a value network: expected one of policy; name another folder"),
     ):
         write_checkpoint(tmp_path, Checkpoint(kind, {}, {"iterations": 1}, {}, {}, 1, 1, 1.0))

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from gtp_engine.cli import cli
 from gtp_engine.clock import TimeSettings
 from gtp_engine.errors import TengenError
-from gtp_engine.match.settings import MatchError, MatchSettings, Sprt, completed, describe_difference, other_side
+from gtp_engine.match.settings import MatchError, MatchSettings, Sprt, completed, other_side
 
 
 def settings(**values: Any) -> MatchSettings:
@@ -87,13 +87,6 @@ def test_what_an_earlier_version_wrote_is_completed_with_defaults() -> None:
 def test_bad_tests_are_refused(values: tuple[float, ...], message: str) -> None:
     with pytest.raises(MatchError, match=message):
         Sprt(*values)
-
-
-def test_describe_difference() -> None:
-    assert describe_difference({"a": 1, "b": 2}, {"a": 1, "b": 2}) == ""
-    assert describe_difference({"a": 1, "b": 2}, {"a": 3, "c": 4}) == (
-        "a 1 there, 3 now; b 2 there, None now; c None there, 4 now"
-    )
 
 
 def test_sides() -> None:

@@ -4,11 +4,11 @@ import warnings
 from collections.abc import Sequence
 
 from gtp_engine.cli import cli
-from gtp_engine.training.core.runs import ENGINE
+from gtp_engine.steps import ENGINE
 
 
 def carry_out_here(command: Sequence[str]) -> int:
-    """Return the exit status of a command of the engine; in place of `runs._status_of`, which starts a process.
+    """Return the exit status of a command of the engine; in place of `steps._status_of`, which starts a process.
 
     That processes are started, and what becomes of signals, is tested in `core/test_runs.py`.
     """

@@ -33,9 +33,9 @@ from gtp_engine.search.puct.evaluation_thread import RolloutPlayer
 from gtp_engine.search.puct.expand import new_results
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import POLICIES, new_rollout_work, play_out, rollouts_per_second
+from gtp_engine.steps import never
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import Curves, Panel
-from gtp_engine.training.core.runs import never
 
 ValueEstimator = Callable[[GameStore, PositionRefs], FloatArray]
 """Returns the expected outcome of positions for the side to move, float32[K], −1 to 1."""

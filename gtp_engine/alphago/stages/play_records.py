@@ -32,7 +32,7 @@ from gtp_engine.selfplay.plans import GamePlan, draw_opening_length
 from gtp_engine.selfplay.policy_games import PlayedGame, PolicyGames, Temperatures
 from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
-from gtp_engine.training.core.runs import never
+from gtp_engine.steps import never
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)\.sgf")
 

@@ -34,6 +34,7 @@ from gtp_engine.evaluation.positions import Positions
 from gtp_engine.files import writing
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.selfplay.policy_games import PolicyGames
+from gtp_engine.steps import check_same
 from gtp_engine.training.core.checkpoint import (
     Checkpoint,
     has_checkpoint,
@@ -42,7 +43,7 @@ from gtp_engine.training.core.checkpoint import (
     write_values,
 )
 from gtp_engine.training.core.devices import Machine, choose_machine, threads_on
-from gtp_engine.training.core.learning import check_same, longest_gradient
+from gtp_engine.training.core.learning import longest_gradient
 from gtp_engine.training.core.loop import Figures, format_figures
 from gtp_engine.training.core.optimizer import ParallelGradients
 from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log

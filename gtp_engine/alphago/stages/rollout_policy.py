@@ -55,8 +55,9 @@ from gtp_engine.errors import ModelError, counted
 from gtp_engine.files import writing
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
+from gtp_engine.steps import check_same
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.learning import check_same, cosine_rate
+from gtp_engine.training.core.learning import cosine_rate
 from gtp_engine.training.core.loop import Figures, format_figures
 from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
 

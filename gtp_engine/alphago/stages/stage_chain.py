@@ -18,8 +18,8 @@ from gtp_engine.files import copy_whole, write_result, writing
 from gtp_engine.machine import available_cores
 from gtp_engine.match.records import GameRecord
 from gtp_engine.match.statistics import format_standings
+from gtp_engine.steps import ENGINE, Step, carry_out_all, engine_command, open_folder
 from gtp_engine.streams import write_log
-from gtp_engine.training.core.runs import ENGINE, Step, carry_out_all, engine_command, open_folder
 from gtp_engine.worker_process import join_command
 
 GNUGO_LEVEL: Final = 10

@@ -11,8 +11,8 @@ from typing import Final
 from gtp_engine.config.option import Section, option
 from gtp_engine.go.rules import PRESETS, Scoring
 from gtp_engine.progress import ProgressBar
+from gtp_engine.steps import never
 from gtp_engine.training.core.learning import Learning, with_default
-from gtp_engine.training.core.runs import never
 
 KOMI: Final = 7.5
 """Default points for White; a half point rules out draws, so that every game has a winner to learn from."""

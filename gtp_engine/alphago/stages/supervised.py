@@ -20,9 +20,10 @@ from gtp_engine.alphago.stages.nets import Net, NetShape, PolicyNet, export_run,
 from gtp_engine.alphago.stages.replay import PositionRefs
 from gtp_engine.alphago.stages.stage_settings import LIMITS, PolicyLearning, PolicySettings, StageRun
 from gtp_engine.errors import counted
+from gtp_engine.steps import check_same
 from gtp_engine.training.core.checkpoint import has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
-from gtp_engine.training.core.learning import Learning, check_same
+from gtp_engine.training.core.learning import Learning
 from gtp_engine.training.core.loop import Figures, TrainingLoop, Validation
 from gtp_engine.training.core.reporting import run_and_report
 

@@ -6,5 +6,4 @@ optimizer         how weights change: gradients, steps, the average of the weigh
 checkpoint        what a run leaves behind
 reporting         what is reported about a run: its log, its curves, the bar on the terminal
 game_data         games of SGF folders, which of them are held out, boards in all orientations
-runs              how runs are interrupted, and commands that build on each other
 """

@@ -6,6 +6,7 @@ Needs no torch: the command line reads the settings before it asks for it.
 import math
 from dataclasses import Field, asdict, dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.config.option import Section, option
@@ -76,25 +77,6 @@ def with_default(name: str, default: Any) -> Any:
     return field(default=default, metadata=declared.metadata)
 
 
-def check_same(
-    before: dict[str, Any], now: dict[str, Any], *, free: tuple[str, ...] = (), needed: tuple[str, ...] = ()
-) -> None:
-    """Raise ConfigError if a run is to be resumed with other settings than it began with, those in `free` aside.
-
-    A setting that there was not yet when it began may have any value, except for those in `needed`, which every run of
-    this kind has.
-    """
-    for name, value in now.items():
-        if name not in free and (name in before or name in needed) and before.get(name) != value:
-            raise ConfigError(
-                problem(
-                    f"the run there has {name} {before.get(name)}, not {value}",
-                    expected="the settings that it began with",
-                    advice="give these, or another folder",
-                )
-            )
-
-
 def longest_gradient(clip: float) -> float:
     """Return the norm to which longer gradients are scaled down, for an option `clip`."""
     return clip or math.inf
@@ -115,3 +97,11 @@ def check_torch() -> None:
     """Raise ConfigError, with one sentence, if PyTorch is missing."""
     if find_spec("torch") is None:
         raise ConfigError(problem("training needs PyTorch", advice='install it: pip install "gtp-engine[train]"'))
+
+
+def shipped_teacher() -> Path:
+    """Return the file of the network that ships with the engine, in float32: the default teacher."""
+    from gtp_engine.nn.named_networks import shipped_folder
+    from gtp_engine.nn.network_files import find_networks  # imported here: it is slow, and --help does not need it
+
+    return find_networks(shipped_folder())["policy"].path("float32")

@@ -22,11 +22,11 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.errors import TengenError, problem
+from gtp_engine.steps import never
 from gtp_engine.training.core.checkpoint import Checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.core.learning import Learning, longest_gradient
 from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients, Splittable
-from gtp_engine.training.core.runs import never
 
 PREFETCHED: Final = 4
 """Batches prepared in advance."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gtp_engine.machine import available_cores
+from gtp_engine.steps import ENGINE, Step, engine_command
 from gtp_engine.training.core.checkpoint import has_checkpoint
-from gtp_engine.training.core.runs import ENGINE, Step, engine_command
 
 
 class ChainSize(NamedTuple):

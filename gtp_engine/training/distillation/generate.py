@@ -29,8 +29,8 @@ from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.progress import ProgressBar
 from gtp_engine.selfplay.plans import planner_for
 from gtp_engine.selfplay.policy_games import SEARCH_BATCH
+from gtp_engine.steps import never
 from gtp_engine.training.core.game_data import is_held_out
-from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
 from gtp_engine.training.distillation.labelled_games import (

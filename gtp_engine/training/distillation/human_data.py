@@ -40,8 +40,8 @@ from gtp_engine.level.rank_estimate import BEST, LEAST_MOVES, WORST, MeasuredGam
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.sgf.values import parse_komi, parse_move_point, parse_rank, parse_result, parse_rules
+from gtp_engine.steps import never
 from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
-from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,

@@ -7,10 +7,10 @@ from training.commands import carry_out_here
 from training.needs_torch import torch
 from training.toy import tiny_module
 
+from gtp_engine import steps
 from gtp_engine.networks.quantization import sensitivity
 from gtp_engine.nn.metadata import info_of, read_properties
-from gtp_engine.training.core import runs
-from gtp_engine.training.core.runs import carry_out, carry_out_all
+from gtp_engine.steps import carry_out, carry_out_all
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import export_network
@@ -22,15 +22,15 @@ assert torch
 def test_every_step_of_a_short_chain(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "_status_of", carry_out_here)
+    monkeypatch.setattr(steps, "_status_of", carry_out_here)
     monkeypatch.setattr(chain, "available_cores", lambda: 1)
     monkeypatch.setattr(sensitivity, "ROUND_SECONDS", 0.01)
     sizes = {"sizes": "5=1", "board": 5, "positions": 100, "minutes": 0.01, "games": 1, "visits": 2}
     plan = TINY._replace(**sizes, quantization=("--positions", 48))
     teacher = tmp_path / "teacher.onnx"
     export_network(tiny_module(), teacher, name="teacher", origin="", terms="")
-    steps = steps_of(plan, tmp_path, teacher)
-    assert carry_out_all(steps) == 0
+    commands = steps_of(plan, tmp_path, teacher)
+    assert carry_out_all(commands) == 0
     infos = {path.stem: info_of(read_properties(path)) for path in tmp_path.glob("*.onnx") if path != teacher}
     assert {name: info.precision for name, info in infos.items()} == {
         "untrained": "float32", "trained": "float32", "trained-int8": "int8"
@@ -39,12 +39,12 @@ def test_every_step_of_a_short_chain(
     assert len((tmp_path / "match" / "results.jsonl").read_text().splitlines()) == plan.games
     assert "| 5×5 |" in capfd.readouterr().out, "the table of agreement"
 
-    assert carry_out(steps[2], "") == 0
+    assert carry_out(commands[2], "") == 0
     assert "trained.onnx exists already" in capfd.readouterr().err
     assert "resume" in steps_of(plan, tmp_path, teacher)[1].command
     later = steps_of(plan, tmp_path, teacher, minutes=3)
     assert later[0].command[-4:] == ("resume", tmp_path / "run", "--minutes", 2.0), "the games are over"
-    rate, games = won_games(steps[-1])
+    rate, games = won_games(commands[-1])
     assert rate in (0, 0.5, 1) and games == 1
 
 

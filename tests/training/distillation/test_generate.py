@@ -18,7 +18,7 @@ from training.distillation.test_data_folder import TEACHER
 
 from gtp_engine.cli import cli
 from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.runs import stop_on_signals
+from gtp_engine.steps import stop_on_signals
 from gtp_engine.training.distillation.generate import DataFolder, Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths

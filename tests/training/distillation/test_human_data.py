@@ -27,9 +27,9 @@ from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, write_profile
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar
+from gtp_engine.steps import never
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
 from gtp_engine.training.distillation.human_data import (
     TEMPERATURES,

@@ -19,10 +19,10 @@ from gtp_engine.nn.katago_inputs import ADVANTAGE
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar
+from gtp_engine.steps import never
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.loop import RunProgress, TrainingError
 from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels
-from gtp_engine.training.core.runs import never
 from gtp_engine.training.distillation.module_files import KIND, export_network, module_of_file
 from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop, panels, run_training
 from gtp_engine.training.distillation.shards import ShardError, read_shard, shard_paths, write_shard

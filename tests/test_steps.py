@@ -1,14 +1,17 @@
-"""Chains of commands: existing products are not produced again, and a command that fails is the last."""
+"""Long work: settings that it goes on with, and chains of commands, of which one that fails is the last."""
 
 import hashlib
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from busy_machine import bound
@@ -16,11 +19,29 @@ from click.testing import CliRunner
 
 from gtp_engine.cli import cli
 from gtp_engine.errors import ConfigError
-from gtp_engine.training.core.runs import Step, carry_out_all, engine_command, open_folder
+from gtp_engine.steps import Step, carry_out_all, check_same, differences, engine_command, open_folder
 
 
 def writes(path: Path, text: str) -> tuple[object, ...]:
     return sys.executable, "-c", f"open({str(path)!r}, 'a').write({text!r})"
+
+
+@pytest.mark.parametrize(
+    ("began", "now", "found"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1, "b": 2}, ""),
+        ({"b": 2, "a": 1}, {"b": 3, "a": "x"}, "a 1 there, 'x' now; b 2 there, 3 now"),
+        ({"a": 1}, {"a": 1, "option of later": 2}, ""),
+        ({"a": 1, "option of before": 2}, {"a": 1}, ""),
+        ({"a": 1, "limit": 5}, {"a": 1, "limit": 6}, ""),
+        ({"a": 1}, {"a": 1, "stage": "value"}, "stage None there, 'value' now"),
+    ],
+)
+def test_work_goes_on_with_its_own_settings(began: dict[str, Any], now: dict[str, Any], found: str) -> None:
+    assert differences(began, now, free=("limit",), needed=("stage",)) == found
+    message = re.escape(f"the run there has other settings ({found}): expected")
+    with pytest.raises(ConfigError, match=message) if found else nullcontext():
+        check_same(began, now, free=("limit",), needed=("stage",))
 
 
 @pytest.mark.parametrize("group", ["train", "alphago"])
@@ -38,14 +59,12 @@ def test_another_chain_does_not_continue_in_a_folder(tmp_path: Path) -> None:
     teacher.write_bytes(b"a")
     for _ in range(2):
         open_folder(folder, "gtp-engine train chain", teacher)
-    began = r": expected the settings that it began with; give these, or another folder$"
-    with pytest.raises(
-        ConfigError, match="has command gtp-engine train chain, not gtp-engine train chain --tiny" + began
-    ):
+    began = r"\): expected the settings that it began with; give these, or another folder$"
+    with pytest.raises(ConfigError, match="train chain' there, 'gtp-engine train chain --tiny' now" + began):
         open_folder(folder, "gtp-engine train chain --tiny", teacher)
     teacher.write_bytes(b"b")
     a, b = (hashlib.sha256(content).hexdigest() for content in (b"a", b"b"))
-    with pytest.raises(ConfigError, match=f"has teacher with the SHA-256 {a}, not {b}" + began):
+    with pytest.raises(ConfigError, match=f"teacher with the SHA-256 '{a}' there, '{b}' now" + began):
         open_folder(folder, "gtp-engine train chain", teacher)
     with pytest.raises(ConfigError, match=r"cannot open the teacher '.*b.onnx': No such file"):
         open_folder(folder, "gtp-engine train chain", tmp_path / "b.onnx")
@@ -96,7 +115,7 @@ time.sleep(60)
 """
 CHAIN_OF_IT = """
 import sys
-from gtp_engine.training.core.runs import Step, carry_out_all
+from gtp_engine.steps import Step, carry_out_all
 
 carry_out_all([Step("Slow to end", (sys.executable, "-c", sys.argv[1]))])
 """
@@ -137,7 +156,7 @@ def test_sigterm_while_a_command_is_started_ends_it(monkeypatch: pytest.MonkeyPa
             super().__init__(command)
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr("gtp_engine.training.core.runs.subprocess.Popen", Popen)
+    monkeypatch.setattr("gtp_engine.steps.subprocess.Popen", Popen)
     after, handler = tmp_path / "after", signal.getsignal(signal.SIGTERM)
     steps = [Step("Long", (sys.executable, "-c", "import time; time.sleep(60)")), Step("Never", writes(after, "x"))]
     began = time.monotonic()

@@ -1,27 +1,31 @@
-"""Runs seen from outside: how they are stopped, and chains of commands.  Needs no torch.
+"""Long work: how it is stopped, how it goes on, and commands that build on each other.
 
-    stop_on_signals                    an end in an orderly way: the step is finished and the checkpoint written
+    long_work                          the right to write to a folder, a bar on the terminal, an end in an orderly way
+    stop_on_signals                    that end alone: the step under way is finished, and what it leaves is written
+    check_same, differences            work goes on with the settings that it began with
     Step, open_folder, carry_out_all   commands, each of which produces what the next ones need
 
-The same chain, given once more, continues after an interruption: a command whose product exists is skipped, and
-commands without a product (runs, matches) resume by themselves.
+The same command, given once more, goes on after an interruption.  In a chain of commands one whose product exists is
+skipped; those without a product (runs, matches) know by themselves what is left to do.
 """
 
 import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gtp_engine.errors import ConfigError, problem, shown_path
-from gtp_engine.files import json_of, replacing, sha256_of, writing
+from gtp_engine.errors import ConfigError, TengenError, problem, shown_path
+from gtp_engine.files import json_of, owning, replacing, sha256_of, writing
 from gtp_engine.streams import write_log
-from gtp_engine.training.core.learning import check_same
 from gtp_engine.worker_process import join_command
+
+if TYPE_CHECKING:
+    from gtp_engine.progress import ProgressBar
 
 ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 """The engine's command line without arguments, whether it is installed or not."""
@@ -34,8 +38,29 @@ _UNFINISHED: Final = 1
 
 
 def never() -> bool:
-    """Return False: nothing stops the run."""
+    """Return False: nothing stops the work."""
     return False
+
+
+class LongWork(NamedTuple):
+    """Work under way: where it is reported, and whether it is to end after the step under way."""
+
+    bar: "ProgressBar"
+    is_stopped: Callable[[], bool]
+
+
+@contextmanager
+def long_work(
+    folder: Path, *, file: str | None = None, total: float | None = 1.0, kind: type[TengenError] = ConfigError
+) -> Iterator[LongWork]:
+    """Yield work that alone writes to a folder, or to a file in it (`files.owning`), until it is stopped by a signal.
+
+    `total` is that of the bar.  Raises an error of `kind` where another process writes there.
+    """
+    from gtp_engine.progress import ProgressBar  # here, as it is slow and --help does not need it
+
+    with owning(folder, kind, file=file), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
+        yield LongWork(bar, is_stopped)
 
 
 @contextmanager
@@ -58,12 +83,38 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
         restore()
 
 
-def shipped_teacher() -> Path:
-    """Return the file of the network that ships with the engine, in float32: the default teacher."""
-    from gtp_engine.nn.named_networks import shipped_folder
-    from gtp_engine.nn.network_files import find_networks  # imported here: it is slow, and --help does not need it
+# --- How it goes on
 
-    return find_networks(shipped_folder())["policy"].path("float32")
+
+def differences(
+    began: Mapping[str, Any], now: Mapping[str, Any], *, free: Collection[str] = (), needed: Collection[str] = ()
+) -> str:
+    """Return "komi 7.0 there, 6.5 now" for each setting in which work differs from how it began; "" if it does not.
+
+    Settings in `free` may differ.  One that there was not yet when it began may have any value, except for those in
+    `needed`, which all such work has.
+    """
+    names = [name for name in sorted(now) if name not in free and (name in began or name in needed)]
+    return "; ".join(
+        f"{name} {began.get(name)!r} there, {now[name]!r} now" for name in names if began.get(name) != now[name]
+    )
+
+
+def check_same(
+    began: Mapping[str, Any], now: Mapping[str, Any], *, free: Collection[str] = (), needed: Collection[str] = ()
+) -> None:
+    """Raise ConfigError if work is to go on with other settings than it began with (`differences`)."""
+    if found := differences(began, now, free=free, needed=needed):
+        raise ConfigError(
+            problem(
+                f"the run there has other settings ({found})",
+                expected="the settings that it began with",
+                advice="give these, or another folder",
+            )
+        )
+
+
+# --- Chains of commands
 
 
 class Step(NamedTuple):
