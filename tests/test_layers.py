@@ -24,6 +24,7 @@ LAYERS = (
     ("training", "tournament", "web", "terminal", "mcp_server"),
     ("match", "benchmark", "doctor", "review", "front_ends"),
     ("gtp", "analysis"),
+    ("protocols",),
     ("play",),
     ("engine",),
     ("networks", "level", "alphago", "book"),
@@ -95,12 +96,12 @@ def test_games_and_data_of_trainings_are_made_without_pytorch() -> None:
     assert done.returncode == 0, done.stderr
 
 
-STANDARD_STREAMS = ("streams.py", "gtp/session.py", "terminal/", "cli/", "cli.py")
+STANDARD_STREAMS = ("streams.py", "protocols/line_session.py", "terminal/", "cli/", "cli.py")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
 THREADS = (
     "kernel_cache.py",
-    "gtp/session.py",
+    "protocols/line_session.py",
     "analysis/server.py",
     "engine/engine.py",
     "engine/kernels.py",
@@ -120,7 +121,6 @@ THREADS = (
     "training/distillation/batches.py",
     "web/engine_host.py",
     "web/protocol_sockets.py",
-    "web/bridge.py",
     "web/web_process.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,

@@ -1,11 +1,12 @@
 """The analysis server: one line of JSON in, responses out at once or when the analysis is done; threads and streams.
 
 `AnalysisServer` answers every line, however malformed, and continues; the search is in `worker`.  `AnalysisSession` is
-a server on two streams, with these threads:
+a server on two streams (`protocols.line_session`), with these threads:
 
 - The main thread waits for the end.
 - The reader takes lines from stdin at any time and answers those that need no search.
-- The searcher loads the networks, then does the jobs of the schedule.
+- The loader loads the networks.
+- The searcher does the jobs of the schedule.
 - The writer writes responses to stdout, so that a controller that does not read for a while blocks none of the others.
 
 Queries may come while the networks are loading.  The session ends when stdin has ended and every response has been
@@ -13,7 +14,6 @@ read, or at once when stdout is closed.
 """
 
 import json
-import os
 import queue
 import threading
 import traceback
@@ -29,15 +29,8 @@ from gtp_engine.analysis.worker import Searchers, Worker
 from gtp_engine.config import Config
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.errors import problem, shown, shown_json
-from gtp_engine.streams import (
-    MAX_LINE_BYTES,
-    claim_streams,
-    read_lines,
-    trouble_of,
-    wait_for_hangup,
-    write_all,
-    write_log,
-)
+from gtp_engine.protocols.line_session import EngineUnavailableError, Loader, Writer, reading, run_process
+from gtp_engine.streams import MAX_LINE_BYTES, write_log
 
 if TYPE_CHECKING:
     from gtp_engine.engine.shared_engines import SharedEngines
@@ -161,6 +154,11 @@ class AnalysisServer:
         self._send(dict(data))
 
 
+def as_text(response: Mapping[str, Any]) -> str:
+    """Return a response as it is sent, without a line end."""
+    return json.dumps(response, separators=(",", ":"), allow_nan=False)
+
+
 def _finite(text: str) -> float:
     """Return a number as a float; refuse one that is too large."""
     number = float(text)
@@ -177,17 +175,15 @@ MOST_UNREAD: Final = 1000
 
 
 class Output:
-    """Writes responses to a stream, one per line, in a thread of its own; calls `gone` if the reader is gone.
+    """Writes responses to a stream, one per line, in a thread of its own; calls `gone` if that has become impossible.
 
     Of responses that are not read, reports during a search are left out; the final ones are kept.
     """
 
     def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
-        self._stream: Final = stream
         self._gone: Final = gone
         self._lines: Final[queue.SimpleQueue[bytes | None]] = queue.SimpleQueue()
-        self.trouble: str | None = None
-        """Why nothing more can be written, in a sentence; None if the reader is gone."""
+        self.writer: Final = Writer(stream)
         self._thread: Final = threading.Thread(target=self._write, name="stdout writer", daemon=True)
         self._thread.start()
 
@@ -195,7 +191,7 @@ class Output:
         """Send a response; return at once."""
         if response.get("isDuringSearch") and self._lines.qsize() >= MOST_UNREAD:
             return
-        self._lines.put(json.dumps(response, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n")
+        self._lines.put(as_text(response).encode("ascii") + b"\n")
 
     def close(self, timeout: float | None = None) -> None:
         """Write the remaining responses and end the thread."""
@@ -203,91 +199,68 @@ class Output:
         self._thread.join(timeout)
 
     def _write(self) -> None:
-        while (line := self._lines.get()) is not None:
-            try:
-                write_all(self._stream, line)
-            except (OSError, ValueError) as error:
-                self.trouble = trouble_of(self._stream, error)
-                self._gone()
-                return
+        while not self.writer.is_closed and (line := self._lines.get()) is not None:
+            self.writer.write(line)
+        if self.writer.is_closed:
+            self._gone()
 
 
 class AnalysisSession:
-    """A session on `streams`, an input and an output; `run` returns when it is over.
+    """A session with queries on one stream and responses on another; `run` returns when it is over.
 
-    `load` returns the backend and may take long.  With `quit_without_waiting` the session ends at once at the end of
+    `loader` has been started and may take long.  With `quit_without_waiting` the session ends at once at the end of
     stdin, otherwise after every query is answered.
     """
 
     def __init__(
         self,
         config: Config,
-        load: "Callable[[], SharedEngines]",
-        streams: tuple[BinaryIO, BinaryIO],
+        loader: "Loader[SharedEngines]",
         *,
         quit_without_waiting: bool = False,
         log: Callable[[str], None] = write_log,
     ) -> None:
         self._config: Final = config
-        self._load: Final = load
-        self._stdin, self._stdout = streams
+        self._loader: Final = loader
         self._is_hasty: Final = quit_without_waiting
         self._log: Final = log
         self._over: Final = threading.Event()
-        self._output: Final = Output(self._stdout, self._over.set)
-        self._schedule: Final = Schedule(config.analysis.parallel, self._output.send)
-        self._error: Exception | None = None
-        self._backend: SharedEngines | None = None
+        self._error: BaseException | None = None
+        self.has_ended = False
+        """Whether the session is over and its threads have ended."""
 
-    def run(self) -> bool:
-        """Answer queries until the session is over; return whether the searching thread has ended too.
+    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> str | None:
+        """Answer queries until the session is over; return why `stdout` could not be written to, if there is a reader.
 
         Raises the error that made loading fail.
         """
-        searcher = threading.Thread(target=self._search, name="searcher", daemon=True)
+        output = Output(stdout, self._over.set)
+        schedule = Schedule(self._config.analysis.parallel, output.send)
+        server = AnalysisServer(lambda: self._config, schedule, self._loader, self._log)
+        searcher = threading.Thread(target=self._search, args=(schedule,), name="searcher", daemon=True)
         searcher.start()
-        threading.Thread(target=self._read, name="stdin reader", daemon=True).start()
-        self._over.wait()
-        self._schedule.close()
-        self._schedule.terminate(lambda job: True)
-        searcher.join(END_WAIT)
-        self._output.close(END_WAIT if self._is_hasty else None)
+        ended = self._over.set if self._is_hasty else schedule.close
+        with reading(stdin, stdout, server.handle_bytes, ended=ended, gone=self._over.set):
+            self._over.wait()
+            schedule.close()
+            schedule.terminate(lambda job: True)
+            searcher.join(END_WAIT)
+            output.close(END_WAIT if self._is_hasty else None)
         if self._error is not None:
             raise self._error
-        return not searcher.is_alive()
+        self.has_ended = not searcher.is_alive()
+        return output.writer.trouble
 
-    @property
-    def trouble(self) -> str | None:
-        """Why stdout could not be written to, in a sentence; None if it could, or if the controller has gone."""
-        return self._output.trouble
-
-    def _read(self) -> None:
-        """Pass the lines of stdin to a server, then wait for the end."""
-        server = AnalysisServer(lambda: self._config, self._schedule, self._loaded_backend, self._log)
-        for line in read_lines(self._stdin):
-            server.handle_bytes(line)
-        if self._is_hasty:
-            self._over.set()
-            return
-        self._schedule.close()
-        if wait_for_hangup(self._stdout, self._over):
-            self._over.set()
-
-    def _search(self) -> None:
-        """Load the backend, then do the jobs of the schedule."""
+    def _search(self, schedule: Schedule) -> None:
+        """Do the jobs of the schedule, once the backend is loaded."""
         try:
-            self._backend = self._load()
-            searchers = Searchers(self._backend.open_searcher)
-            Worker(self._schedule, searchers, self._log).run()
-            self._backend.close()
+            backend = self._loader()
+            Worker(schedule, Searchers(backend.open_searcher), self._log).run()
+            backend.close()
         except Exception as error:
-            self._error = error
+            self._error = error.__cause__ if isinstance(error, EngineUnavailableError) else error
         finally:
             self._over.set()
-
-    def _loaded_backend(self) -> "SharedEngines":
-        assert self._backend is not None  # errands are done after loading
-        return self._backend
 
 
 def serve(
@@ -297,23 +270,11 @@ def serve(
     quit_without_waiting: bool = False,
     log: Callable[[str], None] = write_log,
 ) -> int:
-    """Run a whole analysis process on the real stdin and stdout; return its exit status.
+    """Run a whole analysis process on the real stdin and stdout; return its exit status (`run_process`).
 
-    The status is 0 at the end of stdin or with a closed stdout, 1 if stdout cannot be written to, 130 after Ctrl-C.
     Raises the error that made loading fail.  If the searching thread is still loading or compiling at the end, the
-    process exits instead of returning, because that cannot be stopped.
+    process exits instead of returning.
     """
-    streams = claim_streams()
-    if streams is None:
-        return 0
-    session = AnalysisSession(config, load, streams, quit_without_waiting=quit_without_waiting, log=log)
-    try:
-        has_ended = session.run()
-    except KeyboardInterrupt:
-        os._exit(130)
-    if session.trouble:
-        log(session.trouble)
-    status = int(session.trouble is not None)
-    if not has_ended:
-        os._exit(status)
-    return status
+    loader = Loader(load)
+    session = AnalysisSession(config, loader, quit_without_waiting=quit_without_waiting, log=log)
+    return run_process(session.run, loader, lambda status: session.has_ended, log)

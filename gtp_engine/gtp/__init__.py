@@ -2,7 +2,7 @@
 
 A line on its way from stdin to stdout:
 
-    session           threads, pipes and file descriptors, the log file; the only module here that uses stdin and stdout
+    session           the session on stdin and stdout (`protocols.line_session`), and its log file
     commands/         the handlers, one module per subject; importing the package fills the table
     server            the table of commands, and what runs them: one line in, one reply out; no I/O
     reports           searches as text: for analyze commands, servers, GoGui's live graphics or a person in a terminal

@@ -1,4 +1,4 @@
-"""The GTP session on stdin and stdout, and its threads.
+"""The GTP session on stdin and stdout: its threads and its log file.
 
 - The main thread executes commands in the order they were sent.
 - The reader takes lines from stdin at any time, so that `# interrupt` reaches a running command.
@@ -11,43 +11,24 @@ The session ends after `quit`, after the last line of stdin, when stdout is clos
 for a reason that the user has to fix, such as a bad model file.
 """
 
-import contextlib
-import os
-import queue
-import threading
 import time
-import traceback
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TextIO
 
 from gtp_engine.config import Config
-from gtp_engine.errors import TengenError
 from gtp_engine.files import expanded
 from gtp_engine.gtp.protocol import decode_line, encode_reply, is_interrupt
 from gtp_engine.gtp.server import Advise, GtpServer
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.streams import claim_streams, read_lines, trouble_of, wait_for_hangup, write_all, write_log
+from gtp_engine.protocols.line_session import LOADER_JOIN, LineQueue, Loader, Writer, reading, run_process
+from gtp_engine.streams import write_log
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # importing the engine takes as long as the rest of the handshake
     from gtp_engine.engine import Engine
     from gtp_engine.evaluation.evaluator import Evaluator
 
-QUEUED_LINES: Final = 10_000
-"""Lines read ahead of the running command; beyond this the controller has to wait."""
-
-LOADER_JOIN: Final = 0.2
-"""Seconds that the process waits at its end for an engine that is still loading."""
-
 MODEL_JOIN: Final = 10.0
-"""The same for an engine with a network: a bad model file should be reported, and shows within a second or two."""
-
-REFUSED: Final = 2
-"""Exit status when the engine could not be built for a reason that the user has to fix."""
-
-BROKEN: Final = 1
-"""Exit status when the engine could not be built for any other reason, or stdout could not be written to."""
+"""Seconds that the process waits at its end for an engine with a network that is still loading: a bad model file should
+be reported, and shows within a second or two."""
 
 
 class Transcript:
@@ -96,142 +77,45 @@ class Transcript:
         self._log(f"the log {self._path} is not written: {error.strerror or error}")
 
 
-class EngineUnavailableError(TengenError):
-    """The engine could not be built; the message gives the reason."""
-
-
-class EngineLoader:
-    """Builds the engine in a thread of its own once `start` is called; calling the loader waits for the engine."""
-
-    def __init__(self, factory: Callable[[], "Engine"], log: Callable[[str], None] = write_log) -> None:
-        self._factory = factory
-        self._log = log
-        self._result: Future[Engine] = Future()
-        self.status = 0
-        """Exit status of the process if only the engine decides it."""
-        self._thread = threading.Thread(target=self._load, name="engine loader", daemon=True)
-
-    def start(self) -> None:
-        """Begin to load; return at once."""
-        self._thread.start()
-
-    def __call__(self) -> "Engine":
-        """Return the engine, waiting for it; raises EngineUnavailableError if it could not be built."""
-        return self._result.result()
-
-    def when_refused(self, callback: Callable[[], None]) -> None:
-        """Call `callback` if the engine cannot be built for a reason that the user has to fix."""
-        self._result.add_done_callback(lambda result: callback() if self.status == REFUSED else None)
-
-    def close(self, timeout: float = LOADER_JOIN) -> bool:
-        """Close the engine, if any; return False if it is still loading after `timeout` seconds."""
-        self._thread.join(timeout)
-        if self._thread.is_alive():
-            return False
-        if self._result.exception() is None:
-            self._result.result().close()
-        return True
-
-    def close_when_loaded(self) -> None:
-        """Close the engine now, or as soon as it is loaded; return at once if it is not."""
-        self._result.add_done_callback(lambda result: None if result.exception() else result.result().close())
-
-    def _load(self) -> None:
-        try:
-            self._result.set_result(self._factory())
-        except TengenError as error:
-            self._fail(str(error), REFUSED)
-        except BaseException as error:
-            self._log(traceback.format_exc().rstrip())
-            self._fail(f"{type(error).__name__}: {error}", BROKEN)
-
-    def _fail(self, reason: str, status: int) -> None:
-        self._log(f"the engine cannot be started: {reason}")
-        self.status = status
-        self._result.set_exception(EngineUnavailableError(f"engine not available: {reason}"))
-
-
-class ReceivedLine(NamedTuple):
-    """A line from the controller, and the token that cancels its command."""
-
-    raw: bytes
-    cancel: CancelToken
-
-
-class LineQueue:
-    """The lines that were read and not answered yet; the reader thread puts them in, the main thread takes them out.
-
-    `# interrupt` concerns every command sent before it, the running one and those that wait; their tokens are
-    cancelled as soon as the comment is read, so it does not matter whether their searches have begun.
-    """
-
-    def __init__(self) -> None:
-        self._lines: Final[queue.Queue[ReceivedLine | None]] = queue.Queue(QUEUED_LINES)
-        self._lock: Final = threading.Lock()
-        self._unanswered: Final[deque[CancelToken]] = deque()
-
-    def put(self, raw: bytes) -> None:
-        """Append a line; waits while the queue is full.  `# interrupt` also cancels what has not been answered."""
-        if is_interrupt(raw):
-            self.cancel_all()
-        cancel = CancelToken()
-        with self._lock:
-            self._unanswered.append(cancel)
-        self._lines.put(ReceivedLine(raw, cancel))
+class ReplyWriter(Protocol):
+    """Takes pieces of replies, from any thread."""
 
     @property
-    def is_full(self) -> bool:
-        """Whether `put` and `end` would wait."""
-        return self._lines.full()
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether every line has been answered."""
-        return not self._unanswered
-
-    def end(self) -> None:
-        """Append the end of the session."""
-        self._lines.put(None)
-
-    def next(self) -> ReceivedLine | None:
-        """Return the next line, waiting for it; None at the end of the session."""
-        return self._lines.get()
-
-    def answered(self) -> None:
-        """Note that the oldest line has been answered."""
-        with self._lock:
-            self._unanswered.popleft()
-
-    def cancel_all(self) -> None:
-        """Cancel the commands of all lines that have not been answered."""
-        with self._lock:
-            unanswered = tuple(self._unanswered)
-        for cancel in unanswered:
-            cancel.cancel()
-
-
-class ReplyWriter:
-    """Writes pieces of replies to `stdout` and the transcript; threads may share it."""
-
-    def __init__(self, stdout: BinaryIO, transcript: Transcript | None) -> None:
-        self._stdout: Final = stdout
-        self._transcript: Final = transcript
-        self._lock: Final = threading.Lock()
-        self.is_closed = False
+    def is_closed(self) -> bool:
         """Whether nothing more can be written."""
-        self.trouble: str | None = None
-        """Why, in a sentence; None if the controller has gone."""
+
+    def __call__(self, text: str) -> None:
+        """Write a piece, or drop it if the controller has gone."""
+
+
+class StreamReplies:
+    """Writes pieces of replies to a stream and to the transcript."""
+
+    def __init__(self, stdout: BinaryIO, transcript: Transcript) -> None:
+        self._transcript: Final = transcript
+        self.output: Final = Writer(stdout)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more can be written."""
+        return self.output.is_closed
 
     def __call__(self, text: str) -> None:
         """Write a piece, or drop it if the controller has gone."""
         data = encode_reply(text)
-        with self._lock:
-            if self._transcript:
-                self._transcript.sent(decode_line(data))
-            try:
-                write_all(self._stdout, data)
-            except (OSError, ValueError) as error:
-                self.is_closed, self.trouble = True, trouble_of(self._stdout, error)
+        self._transcript.sent(decode_line(data))
+        self.output.write(data)
+
+
+def receive(lines: LineQueue, raw: bytes) -> None:
+    """Append a line to a queue; waits while that is full.
+
+    `# interrupt` concerns every command sent before it, the running one and those that wait; their tokens are
+    cancelled as soon as the comment is read, so it does not matter whether their searches have begun.
+    """
+    if is_interrupt(raw):
+        lines.cancel_all()
+    lines.put(raw)
 
 
 def run_session(
@@ -239,7 +123,7 @@ def run_session(
     stdin: BinaryIO,
     stdout: BinaryIO,
     transcript: Transcript | None = None,
-    loader: EngineLoader | None = None,
+    loader: "Loader[Engine] | None" = None,
 ) -> str | None:
     """Answer the lines of `stdin` on `stdout` until `quit`, the end of `stdin`, or a closed `stdout`.
 
@@ -248,26 +132,13 @@ def run_session(
     it is flushed after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
     """
     lines = LineQueue()
-    is_over = threading.Event()
-
-    def read() -> None:
-        try:
-            for raw in read_lines(stdin):
-                lines.put(raw)
-        finally:
-            lines.end()
-        if wait_for_hangup(stdout, is_over):  # the controller is dead: no search has to be finished
-            lines.cancel_all()
-
+    record = transcript or Transcript(None, server.log)
+    replies = StreamReplies(stdout, record)
     if loader is not None:
         loader.when_refused(lines.end)
-    threading.Thread(target=read, name="stdin reader", daemon=True).start()
-    writer = ReplyWriter(stdout, transcript)
-    try:
-        answer_lines(server, lines, writer, transcript)
-    finally:
-        is_over.set()
-    return writer.trouble
+    with reading(stdin, stdout, lambda raw: receive(lines, raw), ended=lines.end, gone=lines.cancel_all):
+        answer_lines(server, lines, replies, record)
+    return replies.output.trouble
 
 
 def answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transcript: Transcript | None = None) -> None:
@@ -282,38 +153,29 @@ def answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transc
 
 def serve(
     config: Config,
-    engine_factory: Callable[[], "Engine"],
+    engine_factory: "Callable[[], Engine]",
     log: Callable[[str], None] = write_log,
     *,
     advise: Advise | None = None,
 ) -> int:
-    """Run a whole GTP process on the real stdin and stdout; return its exit status.
+    """Run a whole GTP process on the real stdin and stdout; return its exit status (`run_process`).
 
-    `advise` makes the explanations that a person gets on stderr who types the commands.
-
-    `engine_factory` runs in the loader thread.  The status is 0 after `quit`, the end of stdin or a closed stdout, 2 if
-    the engine could not be built for a reason that the user has to fix, 1 for any other reason or if stdout cannot be
-    written to, 130 after Ctrl-C.  If the engine is still loading at the end of the session, the process exits at once
-    instead of returning, because a compiler cannot be stopped.
+    `advise` makes the explanations that a person gets on stderr who types the commands.  `engine_factory` runs in the
+    loader thread.  If the engine is still loading at the end of the session, the process exits instead of returning.
     """
-    streams = claim_streams()
-    if streams is None:
-        return 0
-    loader = EngineLoader(engine_factory, log)
-    loader.start()
-    status = 0
-    try:
-        with contextlib.closing(Transcript(config.gtp.log, log)) as transcript:
-            server = GtpServer(config, loader, log, advise=advise)
-            if trouble := run_session(server, *streams, transcript, loader):
-                log(trouble)
-                status = BROKEN
-    except KeyboardInterrupt:
-        status = 130
-    patience = LOADER_JOIN if status or config.network.model is None else MODEL_JOIN
-    if not loader.close(patience):
-        os._exit(status or loader.status)
-    return status or loader.status
+    loader = Loader(engine_factory, log)
+
+    def run(stdin: BinaryIO, stdout: BinaryIO) -> str | None:
+        transcript = Transcript(config.gtp.log, log)
+        try:
+            return run_session(GtpServer(config, loader, log, advise=advise), stdin, stdout, transcript, loader)
+        finally:
+            transcript.close()
+
+    def end(status: int) -> bool:
+        return loader.close(LOADER_JOIN if status or config.network.model is None else MODEL_JOIN)
+
+    return run_process(run, loader, end, log)
 
 
 def serve_gtp(evaluator: "Evaluator", config: "Config | None" = None) -> int:

@@ -5,8 +5,8 @@ answers what it has received, and when the reader of the output is gone, its sea
 """
 
 import asyncio
+import contextlib
 import ssl
-import threading
 from concurrent.futures import CancelledError
 from typing import BinaryIO, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -14,7 +14,8 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 
 from gtp_engine.errors import ConfigError, TengenError, problem, shown
-from gtp_engine.streams import claim_streams, read_lines, trouble_of, wait_for_hangup, write_all
+from gtp_engine.protocols.line_session import reading
+from gtp_engine.streams import claim_streams, trouble_of, write_all
 from gtp_engine.web.client_socket import NO_MORE, first_of
 from gtp_engine.web.server_settings import DEFAULT_PORT, certificate_error, check_token
 
@@ -74,38 +75,32 @@ class Bridge:
         self._loop: Final = asyncio.get_running_loop()
         self._lines: Final[asyncio.Queue[bytes]] = asyncio.Queue(QUEUED_LINES)
         self._hung_up: Final = asyncio.Event()
-        self._over: Final = threading.Event()
 
     async def run(self) -> None:
         """Pass lines and messages until the server closes the connection or the reader of `stdout` is gone.
 
         Raises BridgeError if the connection is lost.
         """
-        threading.Thread(target=self._read, name="stdin reader", daemon=True).start()
-        try:
+        with reading(
+            self._stdin,
+            self._stdout,
+            lambda line: self._put(line + b"\n"),
+            ended=lambda: self._put(NO_MORE),
+            gone=self._hang_up,
+        ):
             await first_of(self._receive(), self._send(), self._hung_up.wait())
-        finally:
-            self._over.set()
-
-    def _read(self) -> None:
-        """Put the lines of `stdin` into the queue, in the thread of the reader; then watch `stdout`."""
-        try:
-            for line in read_lines(self._stdin):
-                self._put(line + b"\n")
-            self._put(NO_MORE)
-            if wait_for_hangup(self._stdout, self._over):
-                self._loop.call_soon_threadsafe(self._hung_up.set)
-        except (RuntimeError, CancelledError):  # the event loop has ended
-            return
 
     def _put(self, line: bytes) -> None:
-        """Put a line into the queue, waiting for room; raises RuntimeError if the event loop has ended."""
+        """Put a line into the queue, waiting for room; drop it if the event loop has ended."""
         putting = self._lines.put(line)
         try:
             asyncio.run_coroutine_threadsafe(putting, self._loop).result()
-        except RuntimeError:
+        except (RuntimeError, CancelledError):
             putting.close()
-            raise
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(self._hung_up.set)
 
     async def _send(self) -> None:
         """Send lines as they come; never ends."""

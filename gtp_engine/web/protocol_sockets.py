@@ -12,17 +12,18 @@ that is neither an error nor a partial result for its result.
 
 import asyncio
 import contextlib
-import json
 import threading
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, Final
 
 from aiohttp import web
 
 from gtp_engine.analysis.schedule import Schedule
-from gtp_engine.analysis.server import AnalysisServer
+from gtp_engine.analysis.server import AnalysisServer, as_text
+from gtp_engine.gtp.protocol import encode_reply
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import EngineLoader, LineQueue, ReplyWriter, answer_lines
+from gtp_engine.gtp.session import answer_lines, receive
 from gtp_engine.memory_budget import tree_memory
+from gtp_engine.protocols.line_session import LineQueue, Loader
 from gtp_engine.web.client_socket import NO_MORE, ClientSocket, Outbox, Seats, accepted, first_of, too_many_values
 from gtp_engine.web.engine_host import EngineHost
 
@@ -39,19 +40,21 @@ _FULL_WAIT: Final = 0.05
 """Seconds until a queue that was full may have room for another line."""
 
 
-class OutboxStream:
-    """An outbox as the output of a GTP session, whose thread waits while the client does not read."""
+class OutboxReplies:
+    """Sends pieces of replies through an outbox; a thread that replies waits while the client does not read."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox: Final = outbox
 
-    def write(self, data: memoryview) -> int:
-        """Send all of `data`, which is UTF-8; raises BrokenPipeError if the client has gone."""
-        self._outbox.put_and_wait(bytes(data).decode())
-        return len(data)
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client has gone."""
+        return self._outbox.is_closed
 
-    def flush(self) -> None:
-        """Do nothing: what was written is on its way."""
+    def __call__(self, text: str) -> None:
+        """Send a piece, or drop it if the client has gone."""
+        with contextlib.suppress(BrokenPipeError):
+            self._outbox.put_and_wait(encode_reply(text).decode())
 
 
 class GtpClientSession:
@@ -62,7 +65,7 @@ class GtpClientSession:
         config = host.config.with_values({"gtp.files": False, "gtp.more_memory": False, "search.max_memory": memory})
         self._client: Final = client
         self._lines: Final = LineQueue()
-        self._loader: Final = EngineLoader(lambda: host.open_engine(config, host.log), host.log)
+        self._loader: Final = Loader(lambda: host.open_engine(config, host.log), host.log)
         self._server: Final = GtpServer(config, self._loader, host.log, longest=MAX_COMMAND)
         self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
         self._loop: Final = asyncio.get_running_loop()
@@ -107,11 +110,11 @@ class GtpClientSession:
         elif line is None:
             self._lines.end()
         elif not self._is_ending:
-            self._lines.put(line)
+            receive(self._lines, line)
 
     def _answer(self) -> None:
         """Answer lines in the thread of the session."""
-        answer_lines(self._server, self._lines, ReplyWriter(cast(BinaryIO, OutboxStream(self._client.outbox)), None))
+        answer_lines(self._server, self._lines, OutboxReplies(self._client.outbox))
         with contextlib.suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(self._over.set)
 
@@ -169,7 +172,7 @@ class Responses:
             return
         if warnings := self._warnings.pop(name, None):
             response = {**response, "warning": "; ".join(warnings)}
-        self._outbox.put(json.dumps(response, separators=(",", ":"), allow_nan=False))
+        self._outbox.put(as_text(response))
 
 
 async def serve_analysis(request: web.Request, host: EngineHost, seats: Seats) -> web.StreamResponse:

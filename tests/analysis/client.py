@@ -11,6 +11,7 @@ from busy_machine import bound, wait_for_readers
 
 from gtp_engine.analysis.server import AnalysisSession
 from gtp_engine.config import Config
+from gtp_engine.protocols.line_session import Loader
 
 TIMEOUT: Final = bound(60)
 """Seconds to wait for a response before a test fails."""
@@ -90,14 +91,9 @@ class SessionClient(Client):
         self.log: list[str] = []
         self.error: Exception | None = None
         self._streams = os.fdopen(theirs_in, "rb", buffering=0), os.fdopen(theirs_out, "wb", buffering=0)
-        load: Any = getattr(backend, "load", backend)
-        self.session = AnalysisSession(
-            config,
-            load,
-            self._streams,  # type: ignore[arg-type]
-            log=self.log.append,
-            **options,
-        )
+        loader = Loader[Any](getattr(backend, "load", backend))
+        loader.start()
+        self.session = AnalysisSession(config, loader, log=self.log.append, **options)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -122,7 +118,7 @@ class SessionClient(Client):
 
     def _run(self) -> None:
         try:
-            self.session.run()
+            self.session.run(*self._streams)  # type: ignore[arg-type]
         except Exception as error:
             self.error = error
         self._streams[1].close()

@@ -219,13 +219,13 @@ def test_an_engine_that_fails_decides_the_status_even_if_its_thread_has_not_ende
         "import sys, time\n"
         "from gtp_engine.config import Config\n"
         "from gtp_engine.gtp import session\n"
-        "class Loader(session.EngineLoader):\n"
-        "    def _load(self):\n"
-        "        super()._load()\n"
+        "class Loader(session.Loader):\n"
+        "    def _run(self):\n"
+        "        super()._run()\n"
         "        time.sleep(600)\n"
         "def engine():\n"
         "    raise RuntimeError('no engine')\n"
-        "session.EngineLoader = Loader\n"
+        "session.Loader = Loader\n"
         "sys.exit(session.serve(Config(), engine))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], input=b"get_komi\n", capture_output=True, timeout=TIMEOUT)

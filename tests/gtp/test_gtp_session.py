@@ -16,7 +16,8 @@ from gtp_engine import streams
 from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import BROKEN, REFUSED, EngineLoader, Transcript, run_session
+from gtp_engine.gtp.session import Transcript, run_session
+from gtp_engine.protocols.line_session import BROKEN, REFUSED, Loader
 from gtp_engine.streams import read_lines
 
 JOIN_TIMEOUT = bound(30)
@@ -216,7 +217,7 @@ def test_interrupt_between_commands_does_nothing(pipe: tuple[BinaryIO, BinaryIO]
 def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     reader, writer = pipe
     loading, stdout = threading.Event(), io.BytesIO()
-    loader = EngineLoader(lambda: FakeEngine() if loading.wait(JOIN_TIMEOUT) else None, print)  # type: ignore[arg-type, return-value]
+    loader = Loader(lambda: FakeEngine() if loading.wait(JOIN_TIMEOUT) else None, print)  # type: ignore[arg-type, return-value]
     loader.start()
     server = make_server(loader)
     thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
@@ -238,7 +239,7 @@ def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[Binar
 
 def test_quit_does_not_wait_for_the_engine() -> None:
     loading = threading.Event()
-    loader = EngineLoader(lambda: loading.wait(JOIN_TIMEOUT), print)  # type: ignore[arg-type, return-value]
+    loader = Loader(lambda: loading.wait(JOIN_TIMEOUT), print)  # type: ignore[arg-type, return-value]
     loader.start()
     started = time.monotonic()
     assert answer(b"name\nquit\n", loader) == b"= Tengen\n\n= \n\n"
@@ -259,7 +260,7 @@ def test_a_failed_start_is_explained(error: BaseException, reply: bytes, status:
         raise error
 
     log: list[str] = []
-    loader = EngineLoader(factory, log.append)
+    loader = Loader(factory, log.append)
     loader.start()
     assert answer(b"get_komi\nname\nget_komi\n", loader) == reply + b"= Tengen\n\n" + reply
     assert loader.close(timeout=JOIN_TIMEOUT)
@@ -277,7 +278,7 @@ def test_an_engine_that_is_refused_ends_the_session(pipe: tuple[BinaryIO, Binary
         assert asked.wait(JOIN_TIMEOUT)
         raise TengenError("no such model")
 
-    class AskingLoader(EngineLoader):
+    class AskingLoader(Loader[Any]):
         def __call__(self) -> Any:
             asked.set()
             return super().__call__()
@@ -296,7 +297,7 @@ def test_an_engine_that_is_refused_ends_the_session(pipe: tuple[BinaryIO, Binary
 
 def test_closing_the_loader_closes_the_engine() -> None:
     engine = FakeEngine()
-    loader = EngineLoader(lambda: cast(Any, engine), print)
+    loader = Loader(lambda: cast(Any, engine), print)
     loader.start()
     assert loader.close(timeout=JOIN_TIMEOUT)
     assert engine.closed

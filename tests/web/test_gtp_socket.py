@@ -14,7 +14,7 @@ from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, r
 
 from gtp_engine import memory_budget
 from gtp_engine.errors import ConfigError
-from gtp_engine.gtp.session import QUEUED_LINES
+from gtp_engine.protocols.line_session import QUEUED_LINES
 from gtp_engine.web import bridge
 from gtp_engine.web.bridge import BridgeError, connect, server_url
 from gtp_engine.web.web_process import ADDRESS_ENGINES, MAX_ENGINES

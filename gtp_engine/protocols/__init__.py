@@ -1,0 +1,4 @@
+"""What the protocols have in common: GTP, KataGo's analysis protocol, and both over WebSockets.
+
+line_session   lines in, replies out: reader, queue, writer, loader, and the end of the process
+"""
