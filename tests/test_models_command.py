@@ -19,7 +19,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder of its own, on a processor without use for 8-bit copies."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": []})
+    monkeypatch.setattr("gtp_engine.nn.missing_copy.describe_machine", lambda: {"simd": []})
     return tmp_path
 
 
@@ -224,8 +224,8 @@ def test_help_says_where_networks_are() -> None:
 
 
 def test_what_an_8_bit_copy_would_gain_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.describe_machine", lambda: {"simd": ["avx_vnni"]})
-    monkeypatch.setattr("gtp_engine.networks.quantization.faster_copy.installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr("gtp_engine.nn.missing_copy.describe_machine", lambda: {"simd": ["avx_vnni"]})
+    monkeypatch.setattr("gtp_engine.nn.missing_copy.installed_providers", lambda: ["openvino"])
     monkeypatch.setattr("gtp_engine.nn.network_files._SMALLEST_TO_QUANTIZE", 0)
     write_network()
     output = succeed("import", "tiny.bin.gz", "--no-int8")
@@ -238,9 +238,12 @@ def test_what_an_8_bit_copy_would_gain_is_said_in_one_line(monkeypatch: pytest.M
 def test_an_8_bit_copy_is_made_behind_or_now_or_not(
     option: tuple[str, ...], done: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "gtp_engine.networks.quantization.faster_copy"
+    module = "gtp_engine.nn.missing_copy"
     monkeypatch.setattr(f"{module}.begin_faster_copy", lambda path: f"begun for {path}")
-    monkeypatch.setattr(f"{module}.make_faster_copy", lambda path, progress, log: print(f"made for {path}"))
+    monkeypatch.setattr(
+        "gtp_engine.networks.quantization.faster_copy.make_faster_copy",
+        lambda path, progress, log: print(f"made for {path}"),
+    )
     monkeypatch.setattr(f"{module}.faster_copy_hint", lambda path: f"hint for {path}")
     write_network()
     assert succeed("import", "tiny.bin.gz", *option).endswith(f"{done} for tiny.onnx\n")

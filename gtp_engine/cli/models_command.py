@@ -80,7 +80,8 @@ def default_command(name: str | None) -> None:
 
 def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
     """Make 8-bit copies of networks where they are faster, in the background if `make` is None; or print how to."""
-    from gtp_engine.networks.quantization.faster_copy import begin_faster_copy, faster_copy_hint, make_faster_copy
+    from gtp_engine.nn.missing_copy import begin_faster_copy, faster_copy_hint
+    from gtp_engine.nn.plug_ins import make_faster_copy
     from gtp_engine.progress import ProgressBar
 
     for file in files:

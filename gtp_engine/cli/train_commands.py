@@ -252,18 +252,12 @@ def rank_command(games: tuple[Path, ...], network: str, out: Path | None, **flag
     """
     settings = settings_of(RankFitSettings, flags)
     from gtp_engine.config.sections import NetworkConfig
-    from gtp_engine.level.rank_estimate import (
-        ACCURACY_HEAD,
-        MoveMeter,
-        accuracies,
-        fit_table,
-        rank_table_path,
-        write_table,
-    )
+    from gtp_engine.level.rank_estimate import MoveMeter, rank_table_path, write_table
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_folder
     from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.distillation.human_data import look_at, read_games
+    from gtp_engine.training.distillation.human_data import read_games
+    from gtp_engine.training.distillation.rank_fit import ACCURACY_HEAD, accuracies, fit_table, look_at
 
     looked = []
     with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:

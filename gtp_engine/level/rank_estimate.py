@@ -4,19 +4,19 @@
     RankTable       how that depends on the rank; kept in a file beside the human-like network
     estimate        the rank of a player, with an interval that holds the true one in nine of ten cases
     rank_players    the ranks of all players in some records, or of one of them
-    fit_table       the table, from the moves of many players
 
 What a move tells (`COLUMNS`): how likely people of three ranks are to play it, how many points it loses by phase of the
 game, and how clear the position was.  The means over a player's moves are taken for normally distributed around values
 that depend on the rank by a parabola.  Their covariance has three parts, which shrink with the number of moves, with
 that of games, and not at all: a player of some rank has a style.  Every rank is as likely beforehand.
+`training.distillation.rank_fit` makes the table.
 
 K moves, D columns.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.config.human import DAN_RANKS, HumanProfile, rank_name
+from gtp_engine.config.human import HumanProfile, rank_name
 from gtp_engine.errors import ModelError, TengenError, counted, problem, shown_path
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
@@ -67,13 +67,8 @@ _PHASES: Final = (50, 150)
 _LEAST_LOG: Final = -8.0
 _MOST_POINTS: Final = 30.0
 _LEAST_VARIANCE: Final = 1e-6
-_COVERED: Final = 0.9
+COVERED: Final = 0.9
 """Probability of the interval."""
-_PAIR: Final = 2
-_KYU_GROUP: Final = 3
-_FOLDS: Final = 2
-_DRAWS: Final = 40
-_SEED: Final = 1
 
 
 class RankEstimate(NamedTuple):
@@ -249,12 +244,12 @@ class RankTable:
         moves = np.concatenate(games)
         counts = np.isfinite(moves).sum(axis=0)
         known = counts > 1
-        found = _means(moves)[known]
+        found = means_of(moves)[known]
         sizes = np.sqrt(np.outer(counts[known], counts[known]))
         parts = [part[np.ix_(known, known)] for part in (self.of_player, self.of_game, self.of_move)]
         covariance = self.factor * (parts[0] / players + parts[1] / len(games) + parts[2] / sizes)
         covariance += _LEAST_VARIANCE * np.eye(len(found))
-        differences = found - _powers(np.arange(BEST, WORST + 1)) @ self.means[known].T
+        differences = found - powers_of(np.arange(BEST, WORST + 1)) @ self.means[known].T
         squares: Numbers = np.einsum("ri,ij,rj->r", differences, np.linalg.inv(covariance), differences)
         return squares
 
@@ -269,29 +264,29 @@ def estimate(table: RankTable, games: Sequence[Numbers]) -> RankEstimate:
         )
     posterior = table.posterior(games)
     is_unlike = bool(table.distances(games).min() > UNLIKE)
-    return RankEstimate(_middle(posterior), *_interval(posterior), count, len(games), is_unlike)
+    return RankEstimate(middle_rank(posterior), *interval_of(posterior), count, len(games), is_unlike)
 
 
-def _middle(posterior: Numbers) -> int:
+def middle_rank(posterior: Numbers) -> int:
     """Return the rank than which others are as likely to be weaker as stronger."""
     return BEST + int(np.searchsorted(np.cumsum(posterior), 0.5))
 
 
-def _interval(posterior: Numbers) -> tuple[int, int]:
+def interval_of(posterior: Numbers) -> tuple[int, int]:
     """Return the weakest and the strongest rank of the interval."""
-    summed, rest = np.cumsum(posterior), (1 - _COVERED) / 2
+    summed, rest = np.cumsum(posterior), (1 - COVERED) / 2
     high, low = (BEST + int(np.searchsorted(summed, share)) for share in (rest, 1 - rest))
     return min(low, WORST), high
 
 
-def _means(moves: Numbers) -> Numbers:
+def means_of(moves: Numbers) -> Numbers:
     """Return the means of columns over the moves in which they are known, [D]; not a number without such a move."""
     counts = np.isfinite(moves).sum(axis=0)
     means: Numbers = np.where(counts > 0, np.nansum(moves, axis=0) / np.maximum(counts, 1), np.nan)
     return means
 
 
-def _powers(ranks: NDArray[Any]) -> Numbers:
+def powers_of(ranks: NDArray[Any]) -> Numbers:
     """Return 1, x and x² of ranks, [R, 3]."""
     powers: Numbers = (np.asarray(ranks, dtype=np.float64)[:, None] / 10) ** np.arange(3)
     return powers
@@ -446,161 +441,3 @@ def _players(record: SgfRecord, file: str) -> dict[int, str]:
 def _is_named(name: str, wanted: str) -> bool:
     """Return whether these are the same name; case and spaces around do not matter."""
     return name.strip().casefold() == wanted.strip().casefold()
-
-
-# The fit
-
-
-class MeasuredGame(NamedTuple):
-    """The moves of one side of a game, and the player's name and rank."""
-
-    player: str
-    rank: int
-    moves: Numbers
-
-
-def fit_table(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankTable:
-    """Return the table fitted to games of many players, some of them with several games.
-
-    The factor is the one with which intervals cover 90 % of the players' ranks in tables fitted without them.
-    """
-    held_out = [(table, game) for table, rest in _held_out(games, networks) for game in rest]
-
-    def covered(factor: float) -> float:
-        hits = []
-        for table, game in held_out:
-            found = estimate(_with_factor(table, factor), [game.moves])
-            hits.append(found.high <= game.rank <= found.low)
-        return float(np.mean(hits))
-
-    low, high = 0.2, 5.0
-    for _step in range(12):
-        middle = np.sqrt(low * high)
-        low, high = (middle, high) if covered(middle) < _COVERED else (low, middle)
-    return _with_factor(_fitted(games, networks), float(np.sqrt(low * high)))
-
-
-def _held_out(
-    games: Sequence[MeasuredGame], networks: tuple[str, str]
-) -> Iterator[tuple[RankTable, list[MeasuredGame]]]:
-    """Yield tables, each fitted without the games of some players, with these games; every game comes once."""
-    players = np.random.default_rng(_SEED).permutation(sorted({game.player for game in games})).tolist()
-    for fold in range(_FOLDS):
-        left_out = set(players[fold::_FOLDS])
-        kept = [game for game in games if game.player not in left_out]
-        yield _fitted(kept, networks), [game for game in games if game.player in left_out]
-
-
-NUMBERS: Final = (1, 2, 5, 10, 20)
-ACCURACY_HEAD: Final = """\
-| games | group right | within one | mean error, ranks | interval holds the rank |
-|---|---|---|---|---|"""
-"""The head of a table of `Accuracy`."""
-
-
-class Accuracy(NamedTuple):
-    """How well the group of `games` games by players of one group is told, by tables fitted without these players."""
-
-    games: int
-    right: float
-    within_one: float
-    mean_error: float
-    """In ranks, of one number for the rank."""
-    covered: float
-    """How often the interval holds the rank."""
-
-    def __str__(self) -> str:
-        return (
-            f"| {self.games} | {self.right:.0%} | {self.within_one:.0%} | {self.mean_error:.1f} | {self.covered:.0%} |"
-        )
-
-
-def accuracies(games: Sequence[MeasuredGame], table: RankTable) -> list[Accuracy]:
-    """Return the accuracy for each of `NUMBERS` of games that every group has among those left out together."""
-    rng = np.random.default_rng(_SEED)
-    rows: dict[int, list[tuple[float, ...]]] = {}
-    for part, rest in _held_out(games, table.networks):
-        members: dict[int, list[MeasuredGame]] = {}
-        for game in rest:
-            members.setdefault(group_of(game.rank), []).append(game)
-        for number in NUMBERS:
-            if number > min(map(len, members.values())):
-                break
-            for of_group in members.values():
-                for _draw in range(_DRAWS):
-                    drawn = [of_group[i] for i in rng.choice(len(of_group), number, replace=False)]
-                    rows.setdefault(number, []).append(_told(_with_factor(part, table.factor), drawn))
-    return [Accuracy(number, *np.mean(found, axis=0).tolist()) for number, found in rows.items()]
-
-
-def _told(table: RankTable, games: Sequence[MeasuredGame]) -> tuple[float, ...]:
-    """Return whether a table tells the group of these games, each by another player: the columns of `Accuracy`."""
-    posterior = table.posterior([game.moves for game in games], players=len(games))
-    groups = [group_of(rank) for rank in range(BEST, WORST + 1)]
-    names = sorted(set(groups))
-    sums = [posterior[np.array(groups) == name].sum() for name in names]
-    away = abs(int(np.argmax(sums)) - names.index(group_of(games[0].rank)))
-    rank = np.mean([game.rank for game in games])
-    low, high = _interval(posterior)
-    return away == 0, away <= 1, float(abs(_middle(posterior) - rank)), high <= round(rank) <= low
-
-
-def group_of(rank: int) -> int:
-    """Return the group of a rank: each dan, 1–2k, 3–5k, 6–8k, …; it is named after its strongest rank."""
-    kyu = rank - DAN_RANKS
-    if kyu <= _PAIR:
-        return min(rank, DAN_RANKS + 1)
-    return rank - kyu % _KYU_GROUP
-
-
-def _with_factor(table: RankTable, factor: float) -> RankTable:
-    return RankTable(table.networks, table.means, table.of_player, table.of_game, table.of_move, factor)
-
-
-def _fitted(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankTable:
-    """Return the table of these games, with a factor of 1."""
-    ranks = np.array([game.rank for game in games])
-    found = np.array([_means(game.moves) for game in games])
-    counts = np.array([np.isfinite(game.moves).sum(axis=0) for game in games])
-    known = np.isfinite(found)
-    means = np.zeros((len(COLUMNS), 3))
-    for i in range(len(COLUMNS)):
-        rows = known[:, i]
-        weights = np.sqrt(counts[rows, i])
-        means[i] = np.linalg.lstsq(_powers(ranks[rows]) * weights[:, None], found[rows, i] * weights, rcond=None)[0]
-    of_move = _covariance(np.concatenate([game.moves - _means(game.moves) for game in games]))
-    residuals = found - _powers(ranks) @ means.T
-    of_whole = _covariance(residuals) - of_move * _mean_inverse(counts)
-    by_player: dict[str, list[int]] = {}
-    for i, game in enumerate(games):
-        by_player.setdefault(game.player, []).append(i)
-    pairs = [(a, b) for rows in by_player.values() for a in rows for b in rows if a != b]
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    of_player = _positive(_covariance(residuals[first], residuals[second]))
-    return RankTable(networks, means, of_player, _positive(of_whole - of_player), of_move, 1.0)
-
-
-def _covariance(rows: Numbers, others: Numbers | None = None) -> Numbers:
-    """Return the covariance of columns with mean 0, over the rows in which both are known; 0 where there are none.
-
-    With `others`, that of the columns of one with those of the other.
-    """
-    others = rows if others is None else others
-    known, of_others = np.isfinite(rows).astype(np.float64), np.isfinite(others).astype(np.float64)
-    covariance: Numbers = np.nan_to_num(rows).T @ np.nan_to_num(others) / np.maximum(known.T @ of_others, 1)
-    return covariance
-
-
-def _mean_inverse(counts: NDArray[Any]) -> Numbers:
-    """Return the mean over games of one divided by the geometric mean of the moves of two columns, [D, D]."""
-    roots = np.where(counts > 0, 1 / np.sqrt(np.maximum(counts, 1)), 0.0)
-    known = (counts > 0).astype(np.float64)
-    inverse: Numbers = roots.T @ roots / np.maximum(known.T @ known, 1)
-    return inverse
-
-
-def _positive(matrix: Numbers) -> Numbers:
-    """Return the nearest covariance: symmetric, without negative variances in any direction."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    positive: Numbers = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    return positive

@@ -9,11 +9,12 @@ providers           which provider runs a network, in which precision, and why
 metadata            the `tengen.…` properties of a network file
 network_files       the files of a network: one for each purpose, in float32 and quantized to 8 bits
 quantized_copy      the 8-bit copy of a network, and whether it is good enough to play
+missing_copy        whether one is missing that would be faster here, and who makes it behind
 named_networks      networks by name, the user's and those that ship; which one is the default
 encoders            the protocol of encoders and KataGo's: the arrays they fill, profiles of human-like networks
 katago_inputs       KataGo's inputs (kernels): planes, global values, the ladders that they show
 symmetry            the eight orientations of a board
-plug_ins            of other parts of the package: encoders, weights for rollouts, networks in half precision
+plug_ins            of other parts of the package: encoders, weights for rollouts, networks in half precision or 8 bits
 
 Making network files is the work of `networks`, games of many boards at once that of `selfplay`.
 """

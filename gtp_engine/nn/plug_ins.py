@@ -3,6 +3,7 @@
 `nn` stands below these parts, and neither it nor a program that plays with another network imports them.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ ROLLOUT_WEIGHTS: Final = "rollout-policy.npz"
 """The file with weights for rollouts in a model's folder."""
 _READ_ROLLOUT_WEIGHTS: Final = "gtp_engine.alphago.linear_policy:read_linear_policy"
 
+FASTER_COPY: Final = "gtp_engine.networks.quantization.faster_copy"
+"""The module that makes 8-bit copies."""
 _HALF_PRECISION: Final = "gtp_engine.networks.half_precision:in_half_precision"
 
 
@@ -26,6 +29,11 @@ def in_half_precision(path: Path) -> bytes:
     """Return the network of an ONNX file in float16, as an ONNX file with the same inputs and outputs."""
     content: bytes = _attribute(_HALF_PRECISION)(path)
     return content
+
+
+def make_faster_copy(path: Path, *, progress: Callable[[float, str], None], log: Callable[[str], None]) -> None:
+    """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it."""
+    _attribute(f"{FASTER_COPY}:make_faster_copy")(path, progress=progress, log=log)
 
 
 def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:

@@ -23,8 +23,8 @@ from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.shared import EvaluatorWork
 from gtp_engine.networks.published_networks import BEST, PUBLISHED, PublishedNetwork, get_network
-from gtp_engine.networks.quantization.faster_copy import begin_faster_copy
 from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.missing_copy import begin_faster_copy
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
 from gtp_engine.nn.network_files import onnx_files
 from gtp_engine.search.cancellation import CancelToken

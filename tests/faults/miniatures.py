@@ -301,10 +301,10 @@ def ranked() -> None:
     from level.test_rank_estimate import invented_games
 
     from gtp_engine.nn import loading
-    from gtp_engine.training.distillation import human_data
+    from gtp_engine.training.distillation import rank_fit
 
     loading.load_evaluator = lambda *_, **__: SimpleNamespace(info=SimpleNamespace(name="tiny"))  # type: ignore
-    human_data.look_at = lambda *_, **__: invented_games(1)  # type: ignore
+    rank_fit.look_at = lambda *_, **__: invented_games(1)  # type: ignore
 
 
 def chain_of_stages() -> None:

@@ -19,15 +19,11 @@ from gtp_engine.level.rank_estimate import (
     LEAST_MOVES,
     PROFILES,
     WORST,
-    MeasuredGame,
     MoveMeter,
     Numbers,
     RankEstimate,
     RankTable,
-    accuracies,
     estimate,
-    fit_table,
-    group_of,
     rank_players,
     rank_table_path,
     read_rank_table,
@@ -35,6 +31,8 @@ from gtp_engine.level.rank_estimate import (
 )
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.sgf import format_sgf, parse_sgf
+from gtp_engine.training.distillation.human_data import group_of
+from gtp_engine.training.distillation.rank_fit import MeasuredGame, accuracies, fit_table
 
 NETWORKS = ("strong", "human")
 _SLOPES = np.array([-0.1, -0.05, -0.3, 0.5, 0.6, 0.3, -0.4, -0.2, 0.0])

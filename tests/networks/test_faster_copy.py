@@ -12,6 +12,7 @@ from gtp_engine.networks.quantization import Quantized
 from gtp_engine.networks.quantization import faster_copy as faster_copy_module
 from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.sensitivity import Difference
+from gtp_engine.nn import missing_copy as door
 from gtp_engine.nn import network_files
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.quantized_copy import UnfinishedCopy, quantized_path
@@ -34,8 +35,8 @@ def faster_copy(
     gain: float = 1.5,
 ) -> list[str]:
     """Return the lines logged about an 8-bit copy on a pretended machine, with pretended trial and quantization."""
-    monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": [simd]})
-    monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr(door, "describe_machine", lambda: {"simd": [simd]})
+    monkeypatch.setattr(door, "installed_providers", lambda: ["openvino"])
 
     def quantize(source: Path, target: Path, *_: object, **__: object) -> Quantized:
         target.touch()
@@ -109,9 +110,9 @@ def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Return the command lines of processes, which are not started; the processor gains from 8 bits."""
     commands: list[list[str]] = []
-    monkeypatch.setattr(faster_copy_module, "describe_machine", lambda: {"simd": ["avx_vnni"]})
-    monkeypatch.setattr(faster_copy_module, "installed_providers", lambda: ["openvino"])
-    monkeypatch.setattr(faster_copy_module.subprocess, "Popen", lambda command, **_: commands.append(command))
+    monkeypatch.setattr(door, "describe_machine", lambda: {"simd": ["avx_vnni"]})
+    monkeypatch.setattr(door, "installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr(door.subprocess, "Popen", lambda command, **_: commands.append(command))
     return commands
 
 
@@ -120,7 +121,7 @@ def test_a_copy_is_made_behind(
 ) -> None:
     """`models get` and `import` took ten minutes before they said that the network can play."""
     path = tiny_networks.v7_network(tmp_path / "net.onnx")
-    text = faster_copy_module.begin_faster_copy(path)
+    text = door.begin_faster_copy(path)
     assert "in the background: one to five minutes" in text and "--no-int8 leaves it out" in text
     assert f"`gtp-engine models quantize {path}` goes on" in text
     (command,) = started
@@ -138,12 +139,12 @@ def test_a_copy_is_begun_once(tmp_path: Path, started: list[list[str]], monkeypa
     unfinished = UnfinishedCopy(quantized_path(path))
     with unfinished.making("a"):
         unfinished.note(0.43, "playing games")
-        text = faster_copy_module.begin_faster_copy(path)
+        text = door.begin_faster_copy(path)
         assert text == "An 8-bit copy is being made in the background (43 %, playing games)."
-        hint = faster_copy_module.faster_copy_hint(path)
+        hint = door.faster_copy_hint(path)
         assert f"was stopped (43 %, playing games; `gtp-engine models quantize {path}` goes on)" in hint
     tiny_networks.v7_network(quantized_path(path), precision="int8", quantized_from=sha256_of(path))
-    assert faster_copy_module.begin_faster_copy(path) == "" and started == []
+    assert door.begin_faster_copy(path) == "" and started == []
 
 
 def test_where_no_process_can_be_started_the_user_learns_how(
@@ -152,7 +153,7 @@ def test_where_no_process_can_be_started_the_user_learns_how(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(faster_copy_module.subprocess, "Popen", refuse)
+    monkeypatch.setattr(door.subprocess, "Popen", refuse)
     path = tiny_networks.v7_network(tmp_path / "net.onnx")
-    text = faster_copy_module.begin_faster_copy(path)
+    text = door.begin_faster_copy(path)
     assert text.startswith("An 8-bit copy cannot be made in the background (Resource temporarily unavailable): ")

@@ -1,4 +1,4 @@
-"""The 8-bit copy of a network, made where this processor gains from it: now, or behind, by a process of its own.
+"""The 8-bit copy of a network, made where this processor gains from it; `nn.missing_copy` says where, and starts it.
 
 Whether it does is tried first, in seconds, where making a good copy takes minutes: the trial's copy has all layers in 8
 bits, with ranges of values from random boards.  So it is of no use for playing, but as fast as any copy can be.
@@ -10,7 +10,6 @@ a busy machine), the transformer b10c384h6nbttflrs 0.7 times.
 import contextlib
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +20,6 @@ import onnx
 
 from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.errors import ModelError
-from gtp_engine.kernel_cache import package_environment
-from gtp_engine.machine import describe_machine
 from gtp_engine.networks.quantization.calibration import CalibrationInputs
 from gtp_engine.networks.quantization.quantize import (
     BATCH,
@@ -37,67 +34,16 @@ from gtp_engine.networks.quantization.quantized_graph import NetworkGraph, measu
 from gtp_engine.networks.quantization.sensitivity import speeds
 from gtp_engine.nn.loading import random_inputs
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
-from gtp_engine.nn.onnx_model import installed_providers
-from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
-from gtp_engine.nn.quantized_copy import LEAST_GAIN, LOG_NAME, UnfinishedCopy, can_be_quantized, quantized_path
+from gtp_engine.nn.missing_copy import may_need_copy, provider_here
+from gtp_engine.nn.quantized_copy import LEAST_GAIN, UnfinishedCopy, quantized_path
 from gtp_engine.streams import write_log
-from gtp_engine.worker_process import join_command
 
-_PROGRAM: Final = "from gtp_engine.networks.quantization.faster_copy import main; main()"
-"""The program of the process that makes a copy behind."""
-
-_DETACHED_ON_WINDOWS: Final = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
 _NICENESS: Final = 10
-"""Its priority, so that a game that is played meanwhile hardly notices."""
-
-
-def faster_copy_hint(path: Path) -> str:
-    """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else "".
-
-    Raises ModelError if the network cannot be read.
-    """
-    provider, simd = _machine()
-    return quantization_hint(find_networks(path)["policy"], provider, simd)
-
-
-def begin_faster_copy(path: Path) -> str:
-    """Begin to make the same copy as `make_faster_copy`, in another process; return a sentence for the user, or "".
-
-    The process has a low priority and outlives this one.  If it is stopped, `gtp-engine models quantize` goes on with
-    its work.  Raises ModelError if the network cannot be read.
-    """
-    provider, simd = _machine()
-    files = find_networks(path)["policy"]
-    if QUANTIZED in files.paths or not can_be_quantized(files.info) or not can_gain_from_int8(provider, simd):
-        return ""
-    unfinished = UnfinishedCopy(quantized_path(path))
-    command = f"`{join_command(['gtp-engine', 'models', 'quantize', str(path)])}`"
-    if unfinished.is_being_made:
-        return f"An 8-bit copy is being made in the background ({unfinished.progress or 'just begun'})."
-    try:
-        unfinished.folder.mkdir(exist_ok=True)
-        with (unfinished.folder / LOG_NAME).open("ab") as log:
-            subprocess.Popen(
-                [sys.executable, "-P", "-c", _PROGRAM, str(path.absolute())],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=package_environment(dict(os.environ)),
-                start_new_session=True,
-                creationflags=_DETACHED_ON_WINDOWS,
-            )
-    except OSError as error:
-        return f"An 8-bit copy cannot be made in the background ({error.strerror or error}): {command} makes it."
-    return (
-        "An 8-bit copy, if it proves faster on this processor, is now made in the background: one to five minutes of "
-        f"all cores at low priority (--no-int8 leaves it out). {path.name} plays without it until then. If that is "
-        f"stopped, {command} goes on."
-    )
+"""Priority of the process behind, so that a game that is played meanwhile hardly notices."""
 
 
 def main() -> None:
-    """Make the copy of the file that the command line names, as the process that `begin_faster_copy` starts."""
+    """Make the copy of the file that the command line names, as the process that `nn.missing_copy` starts."""
     if sys.platform != "win32":  # there the process was started with a low priority
         with contextlib.suppress(OSError):
             os.nice(_NICENESS)
@@ -118,12 +64,10 @@ def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str],
     A copy that turns out inaccurate or slow is kept: it records that, so the engine neither plays with it nor makes it
     again.  `log` receives lines for the user.  Raises ModelError.
     """
-    provider, simd = _machine()
-    files = find_networks(path)["policy"]
-    if QUANTIZED in files.paths or not can_be_quantized(files.info) or not can_gain_from_int8(provider, simd):
+    if not may_need_copy(path):
         return
     log("Measuring how fast the network is in 8 bits …")
-    gain = largest_gain(path, provider.name)
+    gain = largest_gain(path, provider_here()[0].name)
     if gain < LEAST_GAIN:
         log(f"No 8-bit copy is made: here it would be {gain:.1f} times as fast as the network itself.")
         return
@@ -150,13 +94,6 @@ def largest_gain(path: Path, provider: str) -> float:
         for each in models.values():
             each.close()
     return found.pop("int8") / max(found.values())
-
-
-def _machine() -> tuple[Provider, list[str] | None]:
-    """Return the provider that runs float32 networks here, and the processor's instruction sets."""
-    simd = describe_machine()["simd"]
-    runtimes = choose_runtimes("auto", "auto", networks=[FLOAT], available=installed_providers(), simd=simd)
-    return runtimes[0].provider, simd
 
 
 def _outcome(result: Quantized) -> str:

@@ -4,7 +4,6 @@
     fill_folder    samples of them as shards (`shards`), as many of each group of ranks
     mix_in         positions that a network has labelled, as if players of all ranks played like it, but less surely
     fresh_shards   around both: what an attempt wrote that did not come to its end is made again, not added to
-    look_at        what moves of many players tell of their ranks (`level.rank_estimate`)
 
 A line of JSON holds one game: `black_rank`, `white_rank`, `black` and `white` (the players, by name or number), `moves`
 (two letters of SGF each, `tt` for a pass, colours by turns) and, where they are known, `first`, `width`, `height`,
@@ -36,13 +35,12 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.level.rank_estimate import BEST, LEAST_MOVES, WORST, MeasuredGame, MoveMeter, group_of
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.sgf.values import parse_komi, parse_move_point, parse_rank, parse_result, parse_rules
 from gtp_engine.steps import never
 from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
-from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
+from gtp_engine.training.distillation.distillation_settings import HumanDataSettings
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     PLAYER_GAME,
@@ -69,8 +67,19 @@ _UNFINISHED: Final = "unfinished.json"
 """The file in the folder, as long as shards are being made, that lists those of earlier attempts."""
 _ROWS: Final = 256
 """Positions encoded together."""
+_PAIR: Final = 2
+_KYU_GROUP: Final = 3
+"""Ranks of the strongest group of kyus, 1–2k, and of those after it."""
 _NO_KOMI: Final = "1"
 """The Fox server's handicap of a game in which Black moves first without komi."""
+
+
+def group_of(rank: int) -> int:
+    """Return the group of a rank: each dan, 1–2k, 3–5k, 6–8k, …; it is named after its strongest rank."""
+    kyu = rank - DAN_RANKS
+    if kyu <= _PAIR:
+        return min(rank, DAN_RANKS + 1)
+    return rank - kyu % _KYU_GROUP
 
 
 @dataclass(frozen=True)
@@ -357,43 +366,3 @@ def _as_people(samples: Samples, ranks: NDArray[np.int64]) -> Samples:
         ranks=np.repeat(ranks[:, None], 2, axis=1).astype(np.int8),
         game=samples.game & ~np.int64(PLAYER_GAME),
     )
-
-
-# Ranks
-
-
-def look_at(
-    games: Sequence[HumanGame], meter: MoveMeter, settings: RankFitSettings, *, is_stopped: Callable[[], bool] = never
-) -> Iterator[MeasuredGame]:
-    """Yield what moves tell in games of as many players of each group: two games each, if there are so many."""
-    rng = np.random.default_rng(settings.seed)
-    of_player: dict[int, dict[str, list[tuple[HumanGame, int]]]] = {}
-    for game in games:
-        for name, rank, color in zip(game.players, game.ranks, (BLACK, WHITE), strict=True):
-            if BEST <= rank <= WORST and len(game.moves) >= settings.least_length:
-                of_player.setdefault(group_of(rank), {}).setdefault(name, []).append((game, color))
-    orders = {
-        group: [names[i] for i in rng.permutation(len(names))]
-        for group in sorted(of_player)
-        if (names := [*of_player[group]])
-    }
-    for turn in range(settings.players):
-        for group, names in orders.items():
-            for i in rng.permutation(len(of_player[group][names[turn]]))[:2] if turn < len(names) else ():
-                if is_stopped():
-                    return
-                game, color = of_player[group][names[turn]][i]
-                moves = meter.measure(_played(game), color, most=settings.moves)
-                if len(moves) >= LEAST_MOVES:
-                    yield MeasuredGame(names[turn], game.ranks[color - BLACK], moves)
-
-
-def _played(record: HumanGame) -> Game:
-    """Return the game with its moves, up to one that cannot be played."""
-    game = record.start.copy()
-    for move in record.moves:
-        try:
-            game.play(move, allow_superko=True)
-        except IllegalMoveError:
-            break
-    return game

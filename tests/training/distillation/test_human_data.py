@@ -35,12 +35,12 @@ from gtp_engine.training.distillation.human_data import (
     TEMPERATURES,
     fill_folder,
     fresh_shards,
-    look_at,
     mix_in,
     read_games,
 )
 from gtp_engine.training.distillation.losses import HeldOut, profiles
 from gtp_engine.training.distillation.module_files import export_network, module_of_file
+from gtp_engine.training.distillation.rank_fit import look_at
 from gtp_engine.training.distillation.run import export_run, new_loop, run_training
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, join, read_shard, shard_paths
 
