@@ -28,18 +28,18 @@ _HELP_WIDTH: Final = 100
 
 @dataclass(frozen=True)
 class Config:
-    """The whole configuration; every instance is valid."""
+    """The whole configuration; every instance is valid.  All share the sections that have the defaults."""
 
-    game: GameConfig = field(default_factory=GameConfig)
-    search: SearchConfig = field(default_factory=SearchConfig)
-    puct: PuctConfig = field(default_factory=PuctConfig)
-    human: HumanConfig = field(default_factory=HumanConfig)
-    network: NetworkConfig = field(default_factory=NetworkConfig)
-    time: TimeConfig = field(default_factory=TimeConfig)
-    play: PlayConfig = field(default_factory=PlayConfig)
-    variety: VarietyConfig = field(default_factory=VarietyConfig)
-    gtp: GtpConfig = field(default_factory=GtpConfig)
-    analysis: AnalysisConfig = field(default_factory=AnalysisConfig)
+    game: GameConfig = field(default_factory=cache(GameConfig))
+    search: SearchConfig = field(default_factory=cache(SearchConfig))
+    puct: PuctConfig = field(default_factory=cache(PuctConfig))
+    human: HumanConfig = field(default_factory=cache(HumanConfig))
+    network: NetworkConfig = field(default_factory=cache(NetworkConfig))
+    time: TimeConfig = field(default_factory=cache(TimeConfig))
+    play: PlayConfig = field(default_factory=cache(PlayConfig))
+    variety: VarietyConfig = field(default_factory=cache(VarietyConfig))
+    gtp: GtpConfig = field(default_factory=cache(GtpConfig))
+    analysis: AnalysisConfig = field(default_factory=cache(AnalysisConfig))
 
     def __post_init__(self) -> None:
         """Refuse what is no section, such as a dictionary of options; raises ConfigError."""
@@ -95,6 +95,15 @@ class Config:
         """Return the value of the option with this full name; raises ConfigError for an unknown name."""
         known = find_option(key)
         return cast(Value, getattr(getattr(self, known.section), known.name))
+
+    def shapes_trees_like(self, other: "Config") -> bool:
+        """Return whether a search under the other configuration may go on with its trees (`Option.shapes_tree`)."""
+        for name, kind in _sections().items():
+            ours, theirs = vars(getattr(self, name)), vars(getattr(other, name))
+            for known in section_options(kind) if ours is not theirs else ():
+                if known.shapes_tree and ours[known.name] != theirs[known.name]:
+                    return False
+        return True
 
     @staticmethod
     def options() -> tuple[Option, ...]:

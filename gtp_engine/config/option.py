@@ -17,6 +17,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, cast, get_args
 
@@ -55,6 +56,8 @@ class Option:
 
     `katago` is KataGo's name of the setting, `katago_gtp` and `katago_analysis` one that only its GTP server, or only
     its analysis server, knows; `katago_start` one that it reads from its config file, and that cannot be changed later.
+
+    `shapes_tree` is False if a search goes on with its tree when the option changes.
     """
 
     section: str
@@ -72,8 +75,9 @@ class Option:
     katago_gtp: str = ""
     katago_analysis: str = ""
     katago_start: str = ""
+    shapes_tree: bool = True
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Return the full name, "search.visits"."""
         return f"{self.section}.{self.name}"
@@ -165,6 +169,7 @@ def option(
     katago_gtp: str = "",
     katago_analysis: str = "",
     katago_start: str = "",
+    shapes_tree: bool = True,
 ) -> T:
     """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters.
 
@@ -180,7 +185,7 @@ def option(
         help = help.replace(f"{{{parameter}}}", name)
     metadata = {
         "help": help, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
-        **names,
+        "shapes_tree": shapes_tree, **names,
     }  # fmt: skip
     return field(default=default, metadata={_METADATA_KEY: metadata})
 
@@ -189,10 +194,11 @@ class Section:
     """Base of the sections: gives each section its name and checks its values; see the module docstring."""
 
     section_name: ClassVar[str] = ""
+    shapes_trees: ClassVar[bool] = True
 
-    def __init_subclass__(cls, name: str) -> None:
-        """Set the name of the TOML table."""
-        cls.section_name = name
+    def __init_subclass__(cls, name: str, *, shapes_trees: bool = True) -> None:
+        """Set the name of the TOML table, and whether any of its options may be one that `shapes_tree`."""
+        cls.section_name, cls.shapes_trees = name, shapes_trees
 
     def __post_init__(self) -> None:
         """Check every value; raises ConfigError."""
@@ -201,6 +207,7 @@ class Section:
             object.__setattr__(self, declared.name, declared.check(getattr(self, declared.name)))
 
 
+@cache
 def section_options(section: type[Section]) -> tuple[Option, ...]:
     """Return the options of a section in the order of their declaration; other fields of it are none."""
     declared = fields(cast(Any, section))
@@ -209,6 +216,7 @@ def section_options(section: type[Section]) -> tuple[Option, ...]:
 
 def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
     """Return the option a field declares."""
+    declared = entry.metadata[_METADATA_KEY]
     kinds = [kind for kind in get_args(entry.type) or (entry.type,) if kind is not type(None)]
     return Option(
         section=section.section_name,
@@ -216,7 +224,7 @@ def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
         kind=cast(type, kinds[0]),
         optional=type(None) in get_args(entry.type),
         default=cast(Value, entry.default),
-        **entry.metadata[_METADATA_KEY],
+        **declared | {"shapes_tree": section.shapes_trees and declared["shapes_tree"]},
     )
 
 

@@ -34,7 +34,7 @@ DEFAULT_LAG: Final = 0.5
 
 
 @dataclass(frozen=True)
-class GameConfig(Section, name="game"):
+class GameConfig(Section, name="game", shapes_trees=False):
     """The game that is set up at the start; GTP's boardsize, komi and kata-set-rules change it."""
 
     board_size: int | None = option(
@@ -88,6 +88,7 @@ class SearchConfig(Section, name="search"):
         low=0,
         high=10**12,
         katago_gtp="maxVisits",
+        shapes_tree=False,
     )
     threads: int = option(
         0,
@@ -104,12 +105,14 @@ class SearchConfig(Section, name="search"):
         low=0,
         high=10**12,
         katago_gtp="maxPlayouts",
+        shapes_tree=False,
     )
     forget_history: bool = option(
         False,
         "Search for a move to play without telling the network the moves that led to the position ({katago_gtp} in "
         "GTP); for analyses see --ignore-history.",
         katago_gtp="ignorePreRootHistory",
+        shapes_tree=False,
     )
     seed: int | None = option(
         None,
@@ -188,7 +191,7 @@ class SearchConfig(Section, name="search"):
 
 
 @dataclass(frozen=True)
-class TimeConfig(Section, name="time"):
+class TimeConfig(Section, name="time", shapes_trees=False):
     """How the engine spends its time; the clock itself comes from the controller (GTP's time_settings)."""
 
     time_per_move: float | None = option(
@@ -374,7 +377,7 @@ class TimeConfig(Section, name="time"):
 
 
 @dataclass(frozen=True)
-class PlayConfig(Section, name="play"):
+class PlayConfig(Section, name="play", shapes_trees=False):
     """How strongly and how fast the engine plays, and when it resigns."""
 
     level: str = option(
@@ -548,7 +551,7 @@ class VarietyConfig(Section, name="variety"):
 
 
 @dataclass(frozen=True)
-class GtpConfig(Section, name="gtp"):
+class GtpConfig(Section, name="gtp", shapes_trees=False):
     """How the GTP server answers its controller."""
 
     name: str = option("Tengen", "Answer to the GTP command name; some front ends choose their dialect by it.")
@@ -586,7 +589,7 @@ class GtpConfig(Section, name="gtp"):
 
 
 @dataclass(frozen=True)
-class AnalysisConfig(Section, name="analysis"):
+class AnalysisConfig(Section, name="analysis", shapes_trees=False):
     """What `gtp-engine analysis` searches and reports; a query may override each setting.
 
     The wide root noise and the history also apply to GTP's kata-analyze and lz-analyze.

@@ -390,7 +390,7 @@ class Searches:
 
         Then trees are dropped, and the random numbers restart at the seed that was set.
         """
-        keeps_trees = _tree_options(config) == _tree_options(self.config)
+        keeps_trees = config.shapes_trees_like(self.config)
         old = self.config
         self.config = config
         self._drop_other()
@@ -428,20 +428,6 @@ def positions_of_a_game(search: "PuctSearch", width: int, height: int, stages: I
 def _lowest(*limits: int | None) -> int | None:
     """Return the lowest limit, None if there is none; 0 and None are none."""
     return min(filter(None, limits), default=None)
-
-
-def _tree_options(config: Config) -> Config:
-    """Return the configuration with defaults for all options that a tree does not depend on."""
-    defaults = Config()
-    return replace(
-        config,
-        game=defaults.game,
-        search=replace(config.search, visits=0, playouts=0, forget_history=False),
-        time=defaults.time,
-        play=defaults.play,
-        gtp=defaults.gtp,
-        analysis=defaults.analysis,
-    )
 
 
 RECENT_STEPS: Final = 4

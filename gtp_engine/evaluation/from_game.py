@@ -32,8 +32,7 @@ from gtp_engine.evaluation.positions import (
     finish_row,
 )
 from gtp_engine.go.board import KO_COLOR, clear_ko, clone, play_assume_legal
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring, Tax
 
@@ -132,10 +131,8 @@ def write_game(
     positions.points[row] = [move.point for move in recent] + [NULL_POINT] * (HISTORY - len(recent))
     positions.colors[row] = [move.color for move in recent] + [0] * (HISTORY - len(recent))
     positions.forbidden[row] = 0
-    for point in board_points(game.width, game.height):
-        if game.board.color[point] == EMPTY and game.illegal_reason(point, color) in ("ko", "superko"):
-            positions.forbidden[row, point] = 1
-    is_open = passes == 0 or color == game.moves[-1].color
+    positions.forbidden[row, game.repeating_points(color)] = 1
+    is_open = passes == 0 or (game.last_move is not None and color == game.last_move.color)
     pass_ends = GOES_ON if is_open else (ENDS if passes == 1 else IS_OVER)
     if pass_goes_on and pass_ends != GOES_ON and game.rules.scoring is Scoring.AREA:
         positions.points[row], positions.colors[row] = NULL_POINT, 0
@@ -170,10 +167,11 @@ def _passes(game: Game) -> tuple[int, int]:
     """
     has_button = game.rules.has_button
     passes = first = 0
-    for number, move in enumerate(game.moves):
+    moves = game.moves
+    for number, move in enumerate(moves):
         takes_button = has_button and move.point == PASS
         has_button = has_button and not takes_button
-        is_in_turn = number == 0 or game.moves[number - 1].color != move.color
+        is_in_turn = number == 0 or moves[number - 1].color != move.color
         passes = 0 if move.point != PASS or takes_button else (passes + 1 if is_in_turn else 1)
         if passes >= 2:
             first = number

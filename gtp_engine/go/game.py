@@ -22,6 +22,7 @@ from gtp_engine.go.board import TABLE, Board
 from gtp_engine.go.constants import (
     BLACK,
     EMPTY,
+    NULL_POINT,
     OCCURRENCES_WITHOUT_RESULT,
     PASS,
     WHITE,
@@ -365,6 +366,13 @@ class Game:
             return "off-board"
         return self._why_illegal(point, color)
 
+    def repeating_points(self, color: int | str) -> list[Point]:
+        """Return the points where a ko or superko forbids `color` to play."""
+        color, points = to_color(color), board_points(self.width, self.height)
+        if self._rules.ko is Ko.SIMPLE:
+            points = (self.ko_point,) if self.ko_point != NULL_POINT else ()
+        return self._points(point for point in points if self._why_illegal(point, color) in ("ko", "superko"))
+
     def _why_illegal(self, point: int, color: int) -> str | None:
         """Return what `illegal_reason` does, for a point of the board."""
         if self._board.color[point] != EMPTY:
@@ -487,11 +495,8 @@ class Game:
 
     def copy(self) -> "Game":
         """Return an independent copy."""
-        other = Game(self.width, self.height, self._rules, self._komi)
-        other.handicap_by_moves = self.handicap_by_moves
-        other._setup_stones = self._setup_stones
-        other._first_player = self._first_player
-        other._next_player = self._next_player
+        other = Game.__new__(Game)
+        vars(other).update(vars(self))
         other._moves = list(self._moves)
         other._board = boards.clone(self._board)
         other._keys = {ko: set(keys) for ko, keys in self._keys.items()}

@@ -9,7 +9,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.katago import GTP_OPTIONS
 from gtp_engine.config.option import Value
 from gtp_engine.errors import ConfigError
-from gtp_engine.gtp.commands.params import CONSTANTS, WITHOUT_EFFECT, format_value, get_value, names, to_options
+from gtp_engine.gtp.commands.params import CONSTANTS, OPTION_OF, WITHOUT_EFFECT, format_value, get_value, to_options
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.server import GtpServer
 
@@ -94,7 +94,7 @@ def test_a_board_has_eight_symmetries(text: str) -> None:
 def test_all_values_as_json() -> None:
     server = GtpServer(Config(), ConfiguredEngine, print)  # type: ignore[arg-type]
     values = json.loads(server.handle_line("kata-get-params").removeprefix("= "))
-    assert list(values) == names() == server.handle_line("kata-list-params").removeprefix("= ").split()
+    assert list(values) == list(OPTION_OF) == server.handle_line("kata-list-params").removeprefix("= ").split()
     assert values["maxVisits"] == 2**50
     assert values["search.seed"] is None
 

@@ -30,22 +30,23 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
 WITHOUT_EFFECT: Final = ("minPlayoutsPerThread", "subtreeValueBiasTableNumShards", "treeReuseCarryOverTimeFactor")
 """KataGo's settings that programs may send, and that have no effect here; `instead_of` says what takes their place."""
 
+OPTION_OF: Final[Mapping[str, str]] = {
+    **GTP_OPTIONS,
+    **SHORT_NAMES,
+    **dict.fromkeys(CONSTANTS, ""),
+    **{each.key: each.key for each in Config.options() if each.section in SECTIONS or each.key in OTHER_OPTIONS},
+}
+"""The option that is changed by the name of every setting, KataGo's names first, then our own; "" for constants."""
+
 _MAX_MEMORY: Final = "search.max_memory"
-
-
-def names() -> list[str]:
-    """Return the name of every setting, KataGo's first, then our own."""
-    own = [option.key for option in Config.options() if option.section in SECTIONS or option.key in OTHER_OPTIONS]
-    return [*GTP_OPTIONS, *SHORT_NAMES, *CONSTANTS, *own]
 
 
 def get_value(config: Config, name: str) -> Value:
     """Return the value of a setting, in KataGo's form for KataGo's names; raises GtpError for an unknown name."""
-    _check(name)
-    if name in CONSTANTS:
+    key = _option_of(name)
+    if not key:
         return CONSTANTS[name]
-    key = GTP_OPTIONS.get(name)
-    return config.value(SHORT_NAMES.get(name, name)) if key is None else shown_as_katago(key, config.value(key))
+    return shown_as_katago(key, config.value(key)) if name in GTP_OPTIONS else config.value(key)
 
 
 def format_value(value: Value) -> str:
@@ -64,21 +65,21 @@ def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
     for name, text in settings.items():
         if name in WITHOUT_EFFECT:
             continue
-        _check(name)
-        if name in CONSTANTS:
+        key = _option_of(name)
+        if not key:
             _check_constant(name, text)
-            continue
-        key = GTP_OPTIONS.get(name) or SHORT_NAMES.get(name, name)
-        if text is None:
+        elif text is None:
             options[key] = Config().value(key)
         else:
             options[key] = read_as_katago(key, text) if name in GTP_OPTIONS else text
     return options
 
 
-def _check(name: str) -> None:
-    if name not in names():
+def _option_of(name: str) -> str:
+    key = OPTION_OF.get(name)
+    if key is None:
         raise GtpError(problem(f"unknown parameter {shown(name)}", expected="one that kata-list-params names"))
+    return key
 
 
 def _check_constant(name: str, text: str | None) -> None:
@@ -90,7 +91,7 @@ def _check_constant(name: str, text: str | None) -> None:
 @command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False)
 def kata_list_params(server: GtpServer, args: Args) -> str:
     """Return the names on one line."""
-    return " ".join(names())
+    return " ".join(OPTION_OF)
 
 
 @command("kata-get-param", "NAME", "The value of a setting.")
@@ -103,7 +104,7 @@ def kata_get_param(server: GtpServer, args: Args) -> str:
 def kata_get_params(server: GtpServer, args: Args) -> str:
     """Return one object with every name and value."""
     config = server.engine.config
-    return json.dumps({name: get_value(config, name) for name in names()}, separators=(",", ":"))
+    return json.dumps({name: get_value(config, name) for name in OPTION_OF}, separators=(",", ":"))
 
 
 @command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)

@@ -122,11 +122,11 @@ def _deviations(means: Floats, largest: float) -> Floats:
 
 
 def selection_weights(
-    moves: RootMoves, tree: Tree, params: Params, config: PuctConfig, *, without_pass: bool = False
+    moves: RootMoves, tree: Tree, params: Params, config: PuctConfig, *, without_pass: bool = False, lcb: bool = True
 ) -> Floats:
     """Return the corrected weight of each move, [k], in visits; the largest is the move to play.  k must not be 0.
 
-    Optionally the pass has weight 0, unless it is the only move.
+    Optionally the pass has weight 0, unless it is the only move, and no lower bound is preferred.
     """
     weights = moves.means[:, WEIGHT].copy()
     total = float(weights.sum())
@@ -136,7 +136,7 @@ def selection_weights(
     best = int(np.argmax(explored))
     most = float(weights[best])
     weights = _reduced_in_retrospect(moves, weights, best, exploration(tree, ROOT, total, params))
-    if config.lcb:
+    if config.lcb and lcb:
         _prefer_best_lower_bound(moves, weights, config.lcb_min_share * most)
     return pruned(weights if weights.max() > 0.0 else moves.priors, config)
 

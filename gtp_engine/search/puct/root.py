@@ -5,7 +5,7 @@ other in a symmetric position, so that only one of them is searched.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from math import inf, sqrt
 from typing import Final
@@ -82,7 +82,7 @@ def new_root(position: RootPosition, positions: Positions, left_out: Collection[
         avoid_until=avoid_until,
         unrestricted_from=int(avoid_until.max()),
         bonus=np.zeros(game.board.color.size),
-        people=human_exploration_of(HumanConfig()),
+        people=_NO_PEOPLE,
         rng=np.zeros(1, dtype=np.uint64),
     )
 
@@ -117,15 +117,16 @@ def params_of(config: Config, game: Game, limits: Limits, info: EvaluatorInfo, *
     `info` and `has_errors` are about what the evaluator's output includes; see `score_center`.
     """
     puct, side = config.puct, sqrt(game.width * game.height)
+    taken = {name: getattr(puct, name) for name in _TAKEN_OVER}
     if not puct.use_uncertainty:
-        puct = replace(puct, uncertainty=0.0)
+        taken["uncertainty"] = 0.0
     if not puct.use_noise_pruning:
-        puct = replace(puct, noise_pruning_scale=0.0)
+        taken["noise_pruning_scale"] = 0.0
     if puct.root_fpu_loss is None:
-        puct = replace(puct, root_fpu_loss=puct.fpu_loss)
-    weighs = puct.uncertainty > 0.0 and has_errors
+        taken["root_fpu_loss"] = puct.fpu_loss
+    weighs = taken["uncertainty"] > 0.0 and has_errors
     return Params(
-        **{name: getattr(puct, name) for name in _TAKEN_OVER},
+        **taken,
         visits_left=inf,
         no_result_utility=-puct.no_result_utility_white,
         draw_value=1.0 - 2.0 * puct.draw_wins_white,
@@ -163,6 +164,9 @@ def pass_goes_on(config: PuctConfig, limits: Limits) -> bool:
 def human_exploration_of(config: HumanConfig) -> HumanExploration:
     """Return the parameters of exploration by a human-like policy."""
     return HumanExploration(*(getattr(config, name) for name in HumanExploration._fields))
+
+
+_NO_PEOPLE: Final = human_exploration_of(HumanConfig())
 
 
 def score_center(config: PuctConfig, game: Game, score: float) -> float:

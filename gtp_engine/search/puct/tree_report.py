@@ -282,9 +282,8 @@ def _results_in_retrospect(state: SearchState, tried: RootMoves) -> PositionResu
     """
     if tried.nodes.size == 0:
         return None
-    tree, plain = state.tree, replace(state.config, lcb=False)
-    without_pass = _leaves_out_pass(state, tried)
-    weights = selection_weights(tried, tree, state.params, plain, without_pass=without_pass)
+    tree, without_pass = state.tree, _leaves_out_pass(state, tried)
+    weights = selection_weights(tried, tree, state.params, state.config, without_pass=without_pass, lcb=False)
     weights[tried.visits == 0] = 0.0
     weights = np.append(weights / min(1.0, max(_LEAST_WEIGHT, float(weights.max()))), tree.own[ROOT, WEIGHT])
     rows: Floats = np.vstack((tried.means[:, :WEIGHT], tree.own[ROOT, :WEIGHT]))
