@@ -17,7 +17,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from functools import cache, cached_property
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, cast, get_args
 
@@ -207,11 +207,16 @@ class Section:
             object.__setattr__(self, declared.name, declared.check(getattr(self, declared.name)))
 
 
-@cache
+_OPTIONS: Final[dict[type[Section], tuple[Option, ...]]] = {}
+"""The options of the sections that were asked for."""
+
+
 def section_options(section: type[Section]) -> tuple[Option, ...]:
     """Return the options of a section in the order of their declaration; other fields of it are none."""
-    declared = fields(cast(Any, section))
-    return tuple(_option_of(section, entry) for entry in declared if _METADATA_KEY in entry.metadata)
+    if section not in _OPTIONS:
+        declared = fields(cast(Any, section))
+        _OPTIONS[section] = tuple(_option_of(section, each) for each in declared if _METADATA_KEY in each.metadata)
+    return _OPTIONS[section]
 
 
 def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
