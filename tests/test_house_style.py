@@ -120,8 +120,6 @@ def test_one_thing_is_not_plural() -> None:
     found = [f"{path.relative_to(PACKAGE)}: {each}" for path in SOURCES for each in plurals(parse(path))]
     assert found == [
         "benchmark.py: count or 'all'",  # of the threads to measure
-        "gtp/reports.py: self._game.vertex(move.point)",  # the name of a value follows
-        "gtp/reports.py: self._game.vertex(move.point)",
         "review/annotations.py: each.vertex",
     ]
 

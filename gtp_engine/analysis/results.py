@@ -1,7 +1,6 @@
 """A search report as a response of the analysis protocol: the JSON object that KataGo's clients read.
 
-Reports are from Black's view; every field of a response is from the view of `analysis.perspective`, as in KataGo.  So
-a lower bound becomes an upper bound for the other side.
+Every field of a response is from the view of `analysis.perspective`, as in KataGo (`protocols.report_values`).
 """
 
 import hashlib
@@ -14,10 +13,8 @@ from gtp_engine.analysis.query import Query
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.search.report import MoveReport, Outlook, RawEvaluation, SearchReport, for_color
-
-DIGITS: Final = 6
-"""Significant digits of a number; the networks are accurate to four at most."""
+from gtp_engine.protocols.report_values import ReportView, rounded
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
 OWNERSHIP_DECIMALS: Final = 4
 """Decimals of ownership, which can be most of a response if it is included for every move."""
@@ -34,11 +31,8 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
         "isDuringSearch": is_during_search,
         "moveInfos": [view.move_info(order, move) for order, move in enumerate(report.moves)],
         "rootInfo": view.root_info(report),
+        **view.maps(report, ownership=query.wanted.ownership, stdev=query.wanted.ownership_stdev),
     }
-    if query.wanted.ownership:
-        result["ownership"] = view.over_board(for_color(report.ownership_black, view.color))
-    if query.wanted.ownership_stdev and report.ownership_stdev is not None:
-        result["ownershipStdev"] = view.over_board(report.ownership_stdev)
     if query.wanted.policy and report.raw is not None:
         result["policy"] = view.policy(report.raw)
     if query.wanted.policy and report.human is not None:
@@ -65,88 +59,62 @@ def no_results(query: Query, turn: int) -> dict[str, Any]:
     return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
 
 
-def rounded(number: float) -> float:
-    """Return a number rounded to `DIGITS` significant digits."""
-    return float(f"{number:.{DIGITS}g}")
-
-
 class _View:
-    """Shows results as the query's perspective, `color`, sees them, and points as vertices."""
+    """Shows results as the query's perspective sees them, with the fields that the query wants."""
 
     def __init__(self, query: Query, game: Game, to_play: int) -> None:
+        analysis = query.config.analysis
         self._wanted: Final = query.wanted
-        self._pv_length: Final = query.config.analysis.pv_length + 1
+        self._values: Final = ReportView(game, analysis.perspective, to_play, analysis.pv_length + 1)
         self._game: Final = game
         self._to_play: Final = to_play
-        self.color: Final = {"black": BLACK, "white": WHITE}.get(query.config.analysis.perspective, to_play)
-        self._points: Final = np.array(board_points(game.width, game.height))
 
     def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
-        seen, (lcb, utility_lcb) = move.seen_by(self.color), move.bounds_seen_by(self.color, self._to_play)
-        info: dict[str, Any] = {
-            "move": self._game.vertex(move.point),
-            "order": order,
-            "visits": move.position_visits,
-            "edgeVisits": move.visits,
-            **_results(seen, move.score_stdev),
-            "weight": rounded(move.weight + move.surplus_weight),
-            "prior": rounded(move.prior),
-            "lcb": rounded(lcb),
-            "utilityLcb": rounded(utility_lcb),
-            "edgeWeight": rounded(move.weight),
-            "playSelectionValue": rounded(move.selection_weight),
-            "pv": [self._game.vertex(point) for point in move.pv[: self._pv_length]],
-        }
-        if move.human_prior is not None:
-            info["humanPrior"] = rounded(max(0.0, move.human_prior))
-        if move.symmetry_of is not None:
-            info["isSymmetryOf"] = self._game.vertex(move.symmetry_of)
+        info = {name: rounded(value) for name, value in self._values.move(order, move).items()}
         if self._wanted.no_result:
             info["noResultValue"] = rounded(move.no_result)
         if self._wanted.pv_visits and move.pv_visits:
-            info["pvEdgeVisits"] = list(move.pv_visits[: self._pv_length])
-            info["pvVisits"] = list(move.pv_position_visits[: self._pv_length])
-        if self._wanted.moves_ownership and move.ownership_black is not None:
-            info["ownership"] = self.over_board(for_color(move.ownership_black, self.color))
-        if self._wanted.moves_ownership_stdev and move.ownership_stdev is not None:
-            info["ownershipStdev"] = self.over_board(move.ownership_stdev)
-        return info
+            info |= self._values.pv_visits(move)
+        return info | self.maps(move, ownership=self._wanted.moves_ownership, stdev=self._wanted.moves_ownership_stdev)
 
     def root_info(self, report: SearchReport) -> dict[str, Any]:
         """Return `rootInfo`."""
         this_hash, symmetry_hash = position_hashes(self._game, report.to_play)
-        results = report.position_results
-        info = {
+        info: dict[str, Any] = {
             "currentPlayer": _LETTERS[report.to_play],
             "thisHash": this_hash,
             "symHash": symmetry_hash,
-            "visits": report.visits,
-            "weight": rounded(report.weight),
-            **_results(results.seen_by(self.color), results.score_stdev),
+            **self._values.root(report),
         }
         if report.raw is not None:
             info |= self._raw_info(report.raw)
-        return info if report.human is None else info | self._human_info(report.human)
+        if report.human is not None:
+            info |= self._human_info(report.human)
+        return {name: rounded(value) for name, value in info.items()}
 
-    def over_board(self, by_point: NDArray[np.floating[Any]]) -> list[float]:
-        """Return an array by padded point row by row from the top left."""
-        values: list[float] = np.round(by_point[self._points].astype(np.float64), OWNERSHIP_DECIMALS).tolist()
-        return values
+    def maps(self, found: MoveReport | SearchReport, *, ownership: bool, stdev: bool) -> dict[str, list[float]]:
+        """Return the ownership and its standard deviation that are wanted and known, row by row from the top left."""
+        maps = {}
+        if ownership and found.ownership_black is not None:
+            maps["ownership"] = self._values.owned(found.ownership_black)
+        if stdev and found.ownership_stdev is not None:
+            maps["ownershipStdev"] = self._values.over_board(found.ownership_stdev)
+        return {name: np.round(values, OWNERSHIP_DECIMALS).tolist() for name, values in maps.items()}
 
     def policy(self, raw: RawEvaluation) -> list[float]:
         """Return the policy row by row from the top left, the pass last, −1 where a move is illegal."""
         legal = {PASS, *self._game.legal_points(self._to_play)}
-        points = (*self._points.tolist(), PASS)
+        points = (*self._values.points, PASS)
         return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
 
-    def _raw_info(self, raw: RawEvaluation) -> dict[str, Any]:
+    def _raw_info(self, raw: RawEvaluation) -> dict[str, float]:
         """Return the fields of `rootInfo` from the network alone.
 
         Errors and times that it does not predict are −1, half of that for the winrate, as in KataGo.
         """
-        seen = raw.seen_by(self.color)
-        info = {
+        seen = raw.seen_by(self._values.color)
+        return {
             "rawWinrate": seen.winrate,
             "rawLead": seen.lead,
             "rawScoreSelfplay": seen.score,
@@ -156,32 +124,17 @@ class _View:
             "rawStScoreError": raw.score_error,
             "rawVarTimeLeft": raw.time_left,
         }
-        return {name: rounded(value) for name, value in info.items()}
 
-    def _human_info(self, human: RawEvaluation) -> dict[str, Any]:
+    def _human_info(self, human: RawEvaluation) -> dict[str, float]:
         """Return the fields of `rootInfo` from the human-like network."""
-        seen = human.seen_by(self.color)
-        info = {
+        seen = human.seen_by(self._values.color)
+        return {
             "humanWinrate": seen.winrate,
             "humanScoreMean": seen.score,
             "humanScoreStdev": human.score_stdev,
             "humanStWrError": human.winloss_error / 2,
             "humanStScoreError": human.score_error,
         }
-        return {name: rounded(value) for name, value in info.items()}
-
-
-def _results(seen: Outlook, score_stdev: float) -> dict[str, Any]:
-    """Return the result fields that moves and the root have in common."""
-    lead = rounded(seen.lead)
-    return {
-        "winrate": rounded(seen.winrate),
-        "utility": rounded(seen.utility),
-        "scoreMean": lead,  # the former name of the lead, see Analysis_Engine.md
-        "scoreLead": lead,
-        "scoreSelfplay": rounded(seen.score),
-        "scoreStdev": rounded(score_stdev),
-    }
 
 
 def position_hashes(game: Game, to_play: int) -> tuple[str, str]:

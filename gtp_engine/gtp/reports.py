@@ -15,18 +15,19 @@ Reports hold Black's view; each output shows that of the colour it is for.
 """
 
 import json
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.errors import counted
 from gtp_engine.evaluation.evaluation import Evaluation
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.go.game import Game
+from gtp_engine.protocols.report_values import ReportView, as_text, view_color
 from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 GOGUI_CLEAR: Final = "gogui-gfx: CLEAR"
 """The line of the log that ends GoGui's live graphics, before the reply: nothing of them stays on the board."""
-
-_PERSPECTIVES: Final = {"black": BLACK, "white": WHITE}
 
 OGS_PV_LENGTH: Final = 15
 """Longest continuation in a chat line, in moves: KataGo's `analysisPVLen`."""
@@ -89,66 +88,66 @@ class ReportWriter:
     def line(self, report: SearchReport) -> str:
         """Return the line about a report; "" while no move has been searched."""
         report = completed(report, self._game)
-        color = _PERSPECTIVES.get(self._perspective, report.to_play)
+        view = ReportView(self._game, self._perspective, report.to_play)
         moves = _at_least(self._least, report)[: self._most]
         if not moves:
             return ""
-        flags = self._flags
-        write = self._kata_move if self._is_kata else self._lz_move
-        parts = [write(move, order, report, color) for order, move in enumerate(moves)]
-        if "rootInfo" in flags:
-            parts.append(_root_info(report, color))
-        if "ownership" in flags:
-            parts.append(f"ownership {self._map(for_color(report.ownership_black, color))}")
-        if "ownershipStdev" in flags and report.ownership_stdev is not None:
-            parts.append(f"ownershipStdev {self._map(report.ownership_stdev)}")
+        write = self._kata_move if self._is_kata else _lz_move
+        parts = [write(view, view.move(order, move), move) for order, move in enumerate(moves)]
+        if "rootInfo" in self._flags:
+            parts.append(f"rootInfo {_fields(_root_info(view, report), _ROOT_FIELDS)}")
+        parts += self._maps(view, report, "ownership")
         return " ".join(parts)
 
-    def _lz_move(self, move: MoveReport, order: int, report: SearchReport, color: int) -> str:
-        """Return a move as Leela Zero writes it: probabilities in ten thousandths."""
-        lcb, _ = move.bounds_seen_by(color, report.to_play)
-        return (
-            f"info move {self._game.vertex(move.point)} visits {move.position_visits} "
-            f"winrate {_ten_thousandths(move.seen_by(color).winrate)} "
-            f"prior {_ten_thousandths(move.prior)} lcb {_ten_thousandths(lcb)} "
-            f"order {order} {self._pv(move)}"
-        )
-
-    def _kata_move(self, move: MoveReport, order: int, report: SearchReport, color: int) -> str:
+    def _kata_move(self, view: ReportView, fields: dict[str, Any], move: MoveReport) -> str:
         """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
-        flags = self._flags
-        seen = move.seen_by(color)
-        lead, (lcb, utility_lcb) = _number(seen.lead), move.bounds_seen_by(color, report.to_play)
-        parts = [
-            f"info move {self._game.vertex(move.point)} visits {move.position_visits} edgeVisits {move.visits}",
-            f"utility {_number(seen.utility)}",
-            f"winrate {_number(seen.winrate)}",
-            f"scoreMean {lead} scoreStdev {_number(move.score_stdev)} scoreLead {lead}",
-            f"scoreSelfplay {_number(seen.score)}",
-        ]
-        if "noResultValue" in flags:
-            parts.append(f"noResultValue {_number(move.no_result)}")
-        parts.append(f"prior {_number(move.prior)} lcb {_number(lcb)}")
-        parts.append(f"utilityLcb {_number(utility_lcb)} weight {_number(move.weight + move.surplus_weight)}")
-        if move.symmetry_of is not None:
-            parts.append(f"isSymmetryOf {self._game.vertex(move.symmetry_of)}")
-        parts.append(f"order {order} {self._pv(move)}")
-        if "pvVisits" in flags:
-            parts.append(f"pvVisits {' '.join(map(str, move.pv_position_visits))}")
-        if "pvEdgeVisits" in flags:
-            parts.append(f"pvEdgeVisits {' '.join(map(str, move.pv_visits))}")
-        if "movesOwnership" in flags and move.ownership_black is not None:
-            parts.append(f"movesOwnership {self._map(for_color(move.ownership_black, color))}")
-        if "movesOwnershipStdev" in flags and move.ownership_stdev is not None:
-            parts.append(f"movesOwnershipStdev {self._map(move.ownership_stdev)}")
-        return " ".join(parts)
+        if "noResultValue" in self._flags:
+            fields["noResultValue"] = move.no_result
+        parts = [f"info {_fields(fields, _MOVE_FIELDS)} pv {' '.join(fields['pv'])}"]
+        visits = view.pv_visits(move)
+        parts += [f"{name} {' '.join(map(str, visits[name]))}" for name in _VISITS if name in self._flags]
+        return " ".join([*parts, *self._maps(view, move, "movesOwnership")])
 
-    def _pv(self, move: MoveReport) -> str:
-        return " ".join(["pv", *map(self._game.vertex, move.pv)])
+    def _maps(self, view: ReportView, found: MoveReport | SearchReport, name: str) -> list[str]:
+        """Return the ownership and its standard deviation that are wanted and known, under `name`."""
+        parts = []
+        if name in self._flags and found.ownership_black is not None:
+            parts.append(f"{name} {' '.join(map(as_text, view.owned(found.ownership_black).tolist()))}")
+        if f"{name}Stdev" in self._flags and found.ownership_stdev is not None:
+            parts.append(f"{name}Stdev {' '.join(map(as_text, view.over_board(found.ownership_stdev).tolist()))}")
+        return parts
 
-    def _map(self, values: NDArray[np.floating]) -> str:
-        """Return a value for every point, row by row from the top left."""
-        return " ".join(_number(float(values[point])) for point in board_points(self._game.width, self._game.height))
+
+_VISITS: Final = ("pvVisits", "pvEdgeVisits")
+_RESULTS: Final = ("utility", "winrate", "scoreMean", "scoreStdev", "scoreLead", "scoreSelfplay")
+_MOVE_FIELDS: Final = (
+    *("move", "visits", "edgeVisits", *_RESULTS),
+    *("noResultValue", "prior", "lcb", "utilityLcb", "weight", "isSymmetryOf", "order"),
+)
+_ROOT_FIELDS: Final = ("visits", *_RESULTS, "weight", "rawStWrError", "rawStScoreError", "rawVarTimeLeft")
+"""What kata-analyze shows, in its order."""
+
+
+def _fields(values: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return those of the named fields that are known."""
+    return " ".join(f"{name} {as_text(values[name])}" for name in names if name in values)
+
+
+def _lz_move(view: ReportView, fields: Mapping[str, Any], move: MoveReport) -> str:
+    """Return a move as Leela Zero writes it: probabilities in ten thousandths."""
+    shares = {name: round(10_000 * fields[name]) for name in ("winrate", "prior", "lcb")}
+    return f"info {_fields({**fields, **shares}, _LZ_FIELDS)} pv {' '.join(fields['pv'])}"
+
+
+_LZ_FIELDS: Final = ("move", "visits", "winrate", "prior", "lcb", "order")
+
+
+def _root_info(view: ReportView, report: SearchReport) -> dict[str, Any]:
+    """Return the fields of the position itself, its errors in KataGo's form for GTP."""
+    if (raw := report.raw) is None:
+        return view.root(report)
+    errors = {"rawStWrError": raw.winloss_error, "rawStScoreError": raw.score_error, "rawVarTimeLeft": raw.time_left}
+    return view.root(report) | errors
 
 
 def format_evaluation(
@@ -207,23 +206,6 @@ def _rows(game: Game, show: Callable[[int], str]) -> list[str]:
     return [" ".join(map(show, points[start : start + game.width])) for start in range(0, len(points), game.width)]
 
 
-def _root_info(report: SearchReport, color: int) -> str:
-    results = report.position_results
-    seen = results.seen_by(color)
-    lead = _number(seen.lead)
-    parts = [
-        f"rootInfo visits {report.visits} utility {_number(seen.utility)}",
-        f"winrate {_number(seen.winrate)}",
-        f"scoreMean {lead} scoreStdev {_number(results.score_stdev)} scoreLead {lead}",
-        f"scoreSelfplay {_number(seen.score)} weight {_number(report.weight)}",
-    ]
-    if report.raw is not None:
-        parts.append(f"rawStWrError {_number(report.raw.winloss_error)}")
-        parts.append(f"rawStScoreError {_number(report.raw.score_error)}")
-        parts.append(f"rawVarTimeLeft {_number(report.raw.time_left)}")
-    return " ".join(parts)
-
-
 def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
     """Return the moves searched; if fewer than `count`, add likely moves with the results of the position itself.
 
@@ -253,14 +235,6 @@ def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
     return (*moves, *added)
 
 
-def _ten_thousandths(probability: float) -> int:
-    return round(10_000 * probability)
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}"
-
-
 # --- what a search knows, as KataGo prints it for people (`printTree` in `cpp/search/searchresults.cpp`) ---
 
 
@@ -270,7 +244,7 @@ def search_text(game: Game, report: SearchReport, perspective: str, *, moves: in
     Utilities, and their parts from winning and from the score, are in hundredths; then come expected score and lead,
     points, the prior, what the move is chosen by, the visits and the expected continuation.
     """
-    color = _PERSPECTIVES.get(perspective, report.to_play)
+    color = view_color(perspective, report.to_play)
     best = report.best
     head = f": {_results_text(report, color)}N {report.visits:7d}  --  "
     lines = [head + ("" if best is None else " ".join(map(game.vertex, best.pv)))]

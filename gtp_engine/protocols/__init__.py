@@ -1,4 +1,5 @@
 """What the protocols have in common: GTP, KataGo's analysis protocol, and both over WebSockets.
 
-line_session   lines in, replies out: reader, queue, writer, loader, and the end of the process
+    line_session   lines in, replies out: reader, queue, writer, loader, and the end of the process
+    report_values  a search report by KataGo's names of its fields, as a colour sees it
 """
