@@ -6,14 +6,16 @@ be shown to the kernels as well.
 """
 
 import random
+import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import reference
 
 from gtp_engine.go.board import Board, add_stone, merge, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, parse_vertex
+from gtp_engine.go.coords import COLUMN_LETTERS, board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 
@@ -36,6 +38,35 @@ KO = """
 """White takes a ko at B3 (capturing C3), Black would retake at C3."""
 
 CHARACTER = {BLACK: reference.BLACK, WHITE: reference.WHITE, EMPTY: reference.EMPTY}
+
+
+class Diagram(NamedTuple):
+    """A position that is drawn; points are those of a board of `width` by `height`."""
+
+    width: int
+    height: int
+    stones: dict[int, int]
+    """The colour of every stone by its point."""
+    marks: dict[str, int]
+    """The points with small letters, which are empty."""
+    marked_stones: tuple[int, ...]
+    """The stones drawn as # (black) or @ (white)."""
+
+
+def parse_diagram(text: str) -> Diagram:
+    """Return a position drawn as `go.diagram` draws it; blanks, coordinates and parentheses do not matter."""
+    rows = [re.sub(r"[\s0-9()]", "", line) for line in text.splitlines()]
+    rows = [row for row in rows if row and not COLUMN_LETTERS.startswith(row)]
+    width, height = len(rows[0]), len(rows)
+    cells = dict(zip(board_points(width, height), "".join(rows), strict=True))
+    assert {len(row) for row in rows} == {width} and set(cells.values()) <= set(".+,XO#@abcdefghijklmnpqrstuvwyz"), text
+    return Diagram(
+        width,
+        height,
+        {point: BLACK if cell in "X#" else WHITE for point, cell in cells.items() if cell in "XO#@"},
+        {cell: point for point, cell in cells.items() if cell.isalpha() and cell.islower()},
+        tuple(point for point, cell in cells.items() if cell in "#@"),
+    )
 
 
 def points_of(position: reference.Position) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import rank_name
 from gtp_engine.config.option import Option
 from gtp_engine.engine import Engine
-from gtp_engine.go.rules import rules_table
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.gtp.server import SECTIONS, GtpServer, all_commands
 from gtp_engine.level.table import HUMAN_MODEL, settings_of
 from gtp_engine.nn import metadata
@@ -194,6 +194,19 @@ def script_counts(_: str) -> str:
     return "\n".join(rows)
 
 
+def rules_table(_: str) -> str:
+    """Return the rule sets with names, equal ones in one row."""
+    rows = ["| name | ko | scoring | tax | suicide | button | handicap bonus | friendly pass | komi |"]
+    rows.append("|---|---|---|---|---|---|---|---|---|")
+    for rules in dict.fromkeys(PRESETS.values()):
+        names = ", ".join(f"`{name}`" for name, preset in PRESETS.items() if preset == rules)
+        values = [str(value) for value in (rules.ko, rules.scoring, rules.tax)]
+        values += ["yes" if flag else "no" for flag in (rules.suicide, rules.has_button)]
+        values += [str(rules.white_handicap_bonus), "yes" if rules.friendly_pass_ok else "no"]
+        rows.append(f"| {names} | {' | '.join(values)} | {rules.default_komi()} |")
+    return "\n".join(rows)
+
+
 def metadata_list(_: str) -> str:
     """Return the fields of a network file and the shapes of its outputs, as the module that reads them has them."""
     return "```\n" + (metadata.__doc__ or "").partition("\n\n")[2].strip() + "\n```"
@@ -203,7 +216,7 @@ GENERATORS: Final[dict[str, Callable[[str], str]]] = {
     "metadata": metadata_list,
     "script_counts": script_counts,
     "transcript": transcript,
-    "rules": lambda _: rules_table(),
+    "rules": rules_table,
     "commands": gtp_commands,
     "options": options_table,
     "cli": commands_table,

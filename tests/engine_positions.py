@@ -1,9 +1,10 @@
 """Positions that several tests of the engine begin from."""
 
+from board_helpers import parse_diagram
+
 from gtp_engine.engine import Engine
 from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 
 FINISHED = """
     . X . X O . O

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from fake_evaluators import EvaluatorBase
 from puct_reference import Node
 
@@ -17,7 +18,6 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, conditions_of_row, new_positions
 from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area

@@ -1,9 +1,10 @@
 """Helpers for tests of game records: short ways to write and compare them."""
 
+import reference
+from board_helpers import position_of, rows
 from hypothesis import strategies as st
 
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import Diagram, format_diagram, parse_diagram, stones_on
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, HandicapBonus, Ko, Rules, Scoring, Tax
 from gtp_engine.sgf import SgfRecord, parse_sgf, record_to_game
@@ -22,13 +23,12 @@ def load(text: str, move_number: int | None = None) -> Game:
 
 
 def position(game: Game) -> str:
-    stones = stones_on(game.board.color, width=game.width, height=game.height)
-    return format_diagram(Diagram(game.width, game.height, stones), coordinates=False, stars=False)
+    return rows(position_of(game.board, game.width, game.height).cells, game.width)
 
 
 def grid(text: str) -> str:
-    diagram = parse_diagram(text)
-    return format_diagram(Diagram(diagram.width, diagram.height, diagram.stones), coordinates=False, stars=False)
+    stones = reference.parse(text)
+    return rows(stones.cells, stones.width)
 
 
 def all_rules() -> st.SearchStrategy[Rules]:

@@ -46,8 +46,7 @@ from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, T
 from gtp_engine.engine.variety import Variety
 from gtp_engine.errors import counted
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.game import Game
-from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop
+from gtp_engine.go.game import Game, initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.cancellation import CancelToken

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, neighbors
-from gtp_engine.go.game import Game
-from gtp_engine.go.phases import may_stop
+from gtp_engine.go.game import Game, may_stop
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.scoring import (
     area_owners,

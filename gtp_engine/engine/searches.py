@@ -40,8 +40,7 @@ from gtp_engine.evaluation.from_game import GameRows, advantage_black, condition
 from gtp_engine.evaluation.positions import new_positions, put_row
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points
-from gtp_engine.go.game import Game
-from gtp_engine.go.phases import initial_advantage_black
+from gtp_engine.go.game import Game, initial_advantage_black
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color

@@ -235,7 +235,7 @@ _PRESETS: Final = (
 )
 
 PRESETS: Final[Mapping[str, Rules]] = MappingProxyType({preset.name: preset.rules for preset in _PRESETS})
-"""Every preset by its name, in the order of `rules_table`."""
+"""Every preset by its name, in the order of the documents' table."""
 
 KGS_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {"chinese": "chinese-kgs", "japanese": "japanese", "aga": "aga", "new_zealand": "new-zealand"}
@@ -330,19 +330,3 @@ def _read_compact(text: str) -> dict[str, Any]:
         values[key.field] = _parse_word(key, _COMPACT_FLAGS.get(word, word) if key.kind is None else word)
         position = match.end()
     return values
-
-
-# --- Documentation -----------------------------------------------------------------------------------------------
-
-
-def rules_table() -> str:
-    """Return the presets as a Markdown table for the documentation, equal ones in one row, without a final newline."""
-    rows = ["| name | ko | scoring | tax | suicide | button | handicap bonus | friendly pass | komi |"]
-    rows.append("|---|---|---|---|---|---|---|---|---|")
-    for rules in dict.fromkeys(PRESETS.values()):
-        names = ", ".join(f"`{name}`" for name, preset in PRESETS.items() if preset == rules)
-        values = [str(value) for value in (rules.ko, rules.scoring, rules.tax)]
-        values += ["yes" if flag else "no" for flag in (rules.suicide, rules.has_button)]
-        values += [str(rules.white_handicap_bonus), "yes" if rules.friendly_pass_ok else "no"]
-        rows.append(f"| {names} | {' | '.join(values)} | {rules.default_komi()} |")
-    return "\n".join(rows)

@@ -14,7 +14,7 @@ from rich.text import Text
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT
 from gtp_engine.go.coords import COLUMN_LETTERS, point_to_xy, xy_to_point
-from gtp_engine.go.diagram import Diagram, format_diagram, stones_on
+from gtp_engine.go.diagram import draw_board
 from gtp_engine.go.handicap import star_points
 
 NEEDED_CHARACTERS: Final = "●×▪╋┼┌┬┐├┤└┴┘─"
@@ -156,12 +156,11 @@ def _place(index: int, size: int) -> int:
 
 def plain_board(view: BoardView) -> str:
     """Return the board as `go.diagram` writes it: X black, O white, # and @ dead ones, the last move in parentheses."""
-    diagram = Diagram(
-        view.width,
-        view.height,
-        stones_on(view.colors, width=view.width, height=view.height),
-        marks={label: point for point, label in view.labels.items() if view.colors[point] == EMPTY},
-        marked_stones=tuple(view.dead),
+    return draw_board(
+        view.colors,
+        width=view.width,
+        height=view.height,
         last_move=view.last_move,
+        dead=view.dead,
+        names={point: label for point, label in view.labels.items() if view.colors[point] == EMPTY},
     )
-    return format_diagram(diagram)

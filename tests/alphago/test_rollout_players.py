@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from fake_evaluators import FakeEvaluator
 from puct_support import (
     AreaEvaluator,
@@ -28,7 +29,6 @@ from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, Reque
 from gtp_engine.evaluation.positions import Positions, conditions_of_row
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
 
 from gtp_engine.config import Config
@@ -16,7 +17,6 @@ from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, T
 from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, parse_vertex, xy_to_point
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport

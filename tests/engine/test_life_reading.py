@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from engine_positions import SEKI_DIAGRAM
 from knowing_evaluator import KnowingEvaluator
 
@@ -16,7 +17,6 @@ from gtp_engine.engine.life_reading import SURE, Dispute, LifeReader, find_dispu
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn import load_evaluator

@@ -3,9 +3,8 @@
 import pytest
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, initial_advantage_black
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.go.phases import initial_advantage_black
 from gtp_engine.go.rules import Rules
 
 

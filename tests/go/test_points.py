@@ -4,9 +4,9 @@ import json
 import pickle
 
 import pytest
+from board_helpers import parse_diagram
 
 from gtp_engine import BLACK, PASS, WHITE, Color, Game, InvalidColorError, InvalidVertexError, Move, Point
-from gtp_engine.go.diagram import parse_diagram
 
 
 def game_of(diagram: str, first_player: int = BLACK) -> Game:

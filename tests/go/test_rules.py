@@ -16,7 +16,6 @@ from gtp_engine.go.rules import (
     Rules,
     Scoring,
     Tax,
-    rules_table,
 )
 
 # ko, scoring, tax, suicide, button, handicap bonus, friendly pass, komi; KataGo 1.17, cpp/game/rules.cpp
@@ -302,11 +301,3 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 
 
 # --- Documentation
-
-
-def test_rules_table_has_every_preset_once() -> None:
-    lines = rules_table().splitlines()
-    assert {line.count("|") for line in lines} == {10}
-    assert re.findall(r"`([^`]+)`", rules_table()) == list(PRESETS)
-    assert "| `japanese`, `korean` | SIMPLE | TERRITORY | SEKI | no | no | 0 | no | 6.5 |" in lines
-    assert "| `aga-button` | SITUATIONAL | AREA | NONE | no | yes | N-1 | yes | 7.0 |" in lines

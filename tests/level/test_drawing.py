@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.level.drawing import Found, choose_move, found_at
 from gtp_engine.level.table import LevelSettings

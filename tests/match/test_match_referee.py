@@ -4,9 +4,9 @@ import doctest
 import re
 
 import pytest
+from board_helpers import parse_diagram
 
 from gtp_engine.go.constants import PASS, Move
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.match import match_game
 from gtp_engine.match.match_game import Referee, winner_of

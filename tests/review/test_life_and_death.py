@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from puct_support import AreaEvaluator
 from sgfmill import sgf
 
@@ -19,7 +20,6 @@ from gtp_engine.errors import ConfigError, IllegalMoveError, InvalidVertexError
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_color, xy_to_point
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.review.life_and_death import (
     AS_GOOD,
     Frame,

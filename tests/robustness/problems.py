@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from board_helpers import parse_diagram
+
 from gtp_engine import Game, Move
 from gtp_engine.go.constants import PASS, opponent
 from gtp_engine.go.coords import format_color, parse_color
-from gtp_engine.go.diagram import parse_diagram
 
 FILE: Final = Path(__file__).parent.parent / "data" / "robustness.txt"
 

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from board_helpers import parse_diagram
 from match_helpers import engine
 from robustness.attackers import (
     INVITATION,
@@ -20,7 +21,6 @@ from robustness.problems import Problem
 from gtp_engine import Game, Move, SimpleGtpEngine, parse_vertex
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import xy_to_point
-from gtp_engine.go.diagram import parse_diagram
 
 
 def game_of(diagram: str, color: int = BLACK) -> Game:

@@ -1,13 +1,13 @@
 """Readings of races whose results are known, and what makes them proofs."""
 
 import pytest
+from board_helpers import parse_diagram
 from robustness import races
 from robustness.races import Race, UnreadError
 
 from gtp_engine import Game, Move, parse_vertex
 from gtp_engine.go.board import is_legal
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.diagram import parse_diagram
 
 LINK = """
     X X . X . X .

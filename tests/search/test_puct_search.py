@@ -503,7 +503,7 @@ def test_it_saves_and_kills_the_stones_that_matter() -> None:
         . O . O O O
         O O O O . O
     """
-    from gtp_engine.go.diagram import parse_diagram
+    from board_helpers import parse_diagram
 
     point = parse_diagram(text).marks["a"]
     for color in (BLACK, WHITE):
@@ -523,7 +523,7 @@ def test_it_finds_a_capture() -> None:
         . . a . .
         . . . . .
     """
-    from gtp_engine.go.diagram import parse_diagram
+    from board_helpers import parse_diagram
 
     point = parse_diagram(text).marks["a"]
     assert search(game_from(text, WHITE, komi=0.5), 600, AreaEvaluator(scale=2)).best_point == point

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from busy_machine import bound
 from puct_support import game_from
 from signatures import ROLLOUTS_FILE, rollouts_signature
@@ -16,7 +17,6 @@ from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import STRIDE, view_storage
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import score_area

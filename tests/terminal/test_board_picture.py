@@ -4,12 +4,12 @@ import io
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from rich.console import Console
 from rich.text import Text
 
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.diagram import parse_diagram
 from gtp_engine.terminal.board_picture import MANY_COLORS, BoardView, Screen, colored_board, plain_board
 from gtp_engine.terminal.displays import board_colors, picture_of
 from gtp_engine.terminal.typed_command import help_text
