@@ -174,30 +174,43 @@ def shown_as_katago(key: str, value: Value) -> Value:
     return value if form is None else form.show(value)
 
 
-def read_as_katago(key: str, value: object) -> Value:
-    """Return KataGo's value of an option, from text or JSON, as `Config.with_values` takes it; raises ConfigError."""
+class UnknownSettingError(ConfigError):
+    """A setting of KataGo's that is not known, or has a value that it cannot have here."""
+
+
+def read_setting(name: str, value: object, options: Mapping[str, str]) -> dict[str, Value]:
+    """Return the option that a setting by KataGo's name changes, with its value from text or JSON.
+
+    Constants change none.  Raises UnknownSettingError for a name that is not in `options` and for other values of
+    constants, ConfigError for a value that is no number, text, true or false; `Config.with_values` checks the rest.
+    """
+    if name in CONSTANTS:
+        only = str(CONSTANTS[name]).lower()
+        if str(value).lower() != only:
+            raise UnknownSettingError(problem(f"{name} {shown(str(value))}", expected=only))
+        return {}
+    if name not in options:
+        raise UnknownSettingError(problem(f"setting {shown(name)}", expected="one of KataGo's that is known here"))
     if not isinstance(value, bool | int | float | str):
         raise ConfigError(problem(shown_json(value), expected="a number, true, false or a text"))
+    key = options[name]
     form = _FORMS.get(key)
-    return value if form is None else form.read(str(value).strip().lower())
+    return {key: value if form is None else form.read(str(value).strip().lower())}
 
 
 def with_katago_settings(
     config: Config, settings: Mapping[str, object], options: Mapping[str, str] = ANALYSIS_OPTIONS
 ) -> tuple[Config, tuple[str, ...]]:
-    """Return the configuration with settings by KataGo's names, and the names that are not in `options`.
+    """Return the configuration with settings by KataGo's names, and the names that are not known.
 
     Raises ConfigError naming the setting whose value cannot be used; nothing is set then.
     """
     unknown = []
     for name, value in settings.items():
-        key = options.get(name)
-        if key is None:
-            if name not in CONSTANTS or str(value).lower() != str(CONSTANTS[name]).lower():
-                unknown.append(name)
-            continue
         try:
-            config = config.with_values({key: read_as_katago(key, value)})
+            config = config.with_values(read_setting(name, value, options))
+        except UnknownSettingError:
+            unknown.append(name)
         except ConfigError as error:
             raise ConfigError(f"{name}: {error}") from None
     return config, tuple(unknown)

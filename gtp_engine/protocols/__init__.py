@@ -2,4 +2,6 @@
 
     line_session   lines in, replies out: reader, queue, writer, loader, and the end of the process
     report_values  a search report by KataGo's names of its fields, as a colour sees it
+
+What lines mean is for `gtp` and `analysis`.
 """

@@ -132,5 +132,5 @@ def test_options_that_cannot_be_changed_are_unknown(name: str) -> None:
 def test_constants_may_be_set_to_their_value(name: str) -> None:
     shown = format_value(get_value(Config(), name))
     assert to_options({name: shown}) == to_options({name: None}) == {}
-    with pytest.raises(GtpError, match="expected"):
+    with pytest.raises(ConfigError, match="expected"):
         to_options({name: "0.5"})

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gtp_engine.config import Config
-from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_as_katago, shown_as_katago
+from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_setting, shown_as_katago
 from gtp_engine.config.option import Value
 from gtp_engine.errors import problem, shown
 from gtp_engine.gtp.args import Args
@@ -57,21 +57,19 @@ def format_value(value: Value) -> str:
 
 
 def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
-    """Return settings (None: back to the default) as options by full name; raises GtpError for an unknown one.
+    """Return settings (None: back to the default) as options by full name, without those that have no effect.
 
-    Those without effect are left out.
+    Raises GtpError for an unknown one, ConfigError for a value that cannot be read.
     """
     options: dict[str, Value] = {}
     for name, text in settings.items():
         if name in WITHOUT_EFFECT:
             continue
         key = _option_of(name)
-        if not key:
-            _check_constant(name, text)
-        elif text is None:
-            options[key] = Config().value(key)
+        if text is None:
+            options |= {key: Config().value(key)} if key else {}
         else:
-            options[key] = read_as_katago(key, text) if name in GTP_OPTIONS else text
+            options |= {key: text} if name == key or name in SHORT_NAMES else read_setting(name, text, GTP_OPTIONS)
     return options
 
 
@@ -80,12 +78,6 @@ def _option_of(name: str) -> str:
     if key is None:
         raise GtpError(problem(f"unknown parameter {shown(name)}", expected="one that kata-list-params names"))
     return key
-
-
-def _check_constant(name: str, text: str | None) -> None:
-    only = format_value(CONSTANTS[name])
-    if text is not None and text.lower() != only:
-        raise GtpError(problem(f"{name} {shown(text)}", expected=only or "nothing: it is not supported"))
 
 
 @command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False)
