@@ -36,7 +36,10 @@ from filelock import FileLock, Timeout
 
 ROLLOUTS: Final = "rollouts"
 NETWORK: Final = "network"
-"""The groups of kernels of the two kinds of searches; a start compiles only those of the one it will use."""
+ALPHAGO: Final = "alphago"
+LINEAR_LEAVES: Final = "linear-leaves"
+"""The groups of kernels of the two kinds of searches, of networks that are not KataGo's, and of rollouts by a linear
+policy in a search without a network; a start compiles only those that it will use."""
 
 _AND: Final = "+"
 """Between the names of groups: a start may need more than one."""

@@ -11,7 +11,6 @@ from fake_evaluators import EvaluatorBase
 from puct_reference import Node
 
 from gtp_engine.config import Config
-from gtp_engine.engine.resources import rollout_players
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
@@ -145,7 +144,7 @@ class Searching:
 
     def __init__(self, evaluator: Evaluator | None = None, **values: object) -> None:
         settings, evaluator = config(**values), evaluator or AreaEvaluator()
-        self.searcher = PuctSearch(settings, evaluator, new_player=rollout_players(settings, evaluator))
+        self.searcher = PuctSearch(settings, evaluator)
 
     def __enter__(self) -> PuctSearch:
         return self.searcher

@@ -17,9 +17,9 @@ import gtp_engine
 from gtp_engine import __version__
 from gtp_engine.cli import cli
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.engine.resources import with_imported_model
 from gtp_engine.errors import ModelError
 from gtp_engine.networks.onnx_export.convert import imported_copy
+from gtp_engine.nn.evaluators import with_imported_model
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import user_folder
 

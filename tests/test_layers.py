@@ -42,7 +42,7 @@ LAYERS = (
 INNER_PARTS = ("alphago.stages",)
 """Packages with a row of their own, apart from that of the package around them."""
 
-PLUG_INS = {"nn/plug_ins.py": ("alphago", "networks"), "go/game.py": ("sgf",)}
+PLUG_INS = {"nn/plug_ins.py": ("alphago", "networks"), "search/players.py": ("alphago",), "go/game.py": ("sgf",)}
 """The parts above its row that a source may import on demand, by names from a table ("module:attribute")."""
 
 TRAINING_LAYERS = (("distillation",), ("core",), ("nets",))

@@ -35,6 +35,7 @@ from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.board import padded_length
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
+from gtp_engine.kernel_cache import ALPHAGO, LINEAR_LEAVES
 from gtp_engine.nn.decode import EncodedRows, decode_value
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.search.puct.expand import new_results
@@ -45,13 +46,10 @@ from gtp_engine.search.rollouts.rollout_search import kernel_position
 from gtp_engine.search.rollouts.rollout_select import write_results
 from gtp_engine.search.tree_reuse import RootPosition
 
-NETWORKS: Final = "alphago"
 KERNEL_ROLLOUTS: Final = "kernel-rollouts"
 NETWORK_ROLLOUTS: Final = "network-rollouts"
 LINEAR_ROLLOUTS: Final = "linear-rollouts"
-LINEAR_LEAVES: Final = "linear-leaves"
-"""The groups: AlphaGo's networks, in place of KataGo's; rollouts in a search with a network, by each kind of policy;
-rollouts by the linear policy in a search without a network."""
+"""The groups of rollouts in a search with a network, by each kind of policy; the others are in `kernel_cache`."""
 
 _SIZE: Final = 2
 """Side of the board, and number of rows; the types of the arrays are those of every board."""
@@ -116,7 +114,7 @@ def _store() -> KernelCall:
 
 ALPHAGO_CALLS: Final[Mapping[str, Callable[[], list[KernelCall]]]] = MappingProxyType(
     {
-        NETWORKS: _networks,
+        ALPHAGO: _networks,
         KERNEL_ROLLOUTS: _kernel_rollouts,
         NETWORK_ROLLOUTS: _network_rollouts,
         LINEAR_ROLLOUTS: _linear_rollouts,

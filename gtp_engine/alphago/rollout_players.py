@@ -1,4 +1,4 @@
-"""The players of rollouts that searches are handed (`engine.resources`).
+"""The players of rollouts that searches find by name (`search.players`).
 
     a search with a network      by a network's rollout policy, the linear policy or one of the kernels' own
     a search without a network   by the linear policy, where its kernels' own are not wanted

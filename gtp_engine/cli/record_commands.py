@@ -140,8 +140,9 @@ def review_command(
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
-    from gtp_engine.engine.resources import Resources, evaluator_of
+    from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
+    from gtp_engine.nn.evaluators import evaluator_of
     from gtp_engine.review.game_analysis import Effort, GameAnalysis
     from gtp_engine.review.lessons import open_people
     from gtp_engine.review.review_files import FileReviewer, Terms, WorkerRequest, open_searcher
@@ -345,10 +346,10 @@ def rank_command(
     counts together.
     """
     config = build_config(config_file, flags)
-    from gtp_engine.engine.resources import networks_of
     from gtp_engine.errors import SgfError
     from gtp_engine.level.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
     from gtp_engine.level.table import HUMAN_MODEL
+    from gtp_engine.nn.evaluators import networks_of
 
     if config.network.human_model is None:
         config = config.with_values({"network.human_model": HUMAN_MODEL})
@@ -407,9 +408,10 @@ def solve_command(
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
-    from gtp_engine.engine.resources import Resources, evaluator_of
+    from gtp_engine.engine.resources import Resources
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
+    from gtp_engine.nn.evaluators import evaluator_of
     from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
     from gtp_engine.sgf import parse_sgf, play_record
     from gtp_engine.streams import write_log

@@ -95,7 +95,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
     """Run the measurements and print their report."""
     from gtp_engine.benchmark import format_report, run_benchmark
-    from gtp_engine.engine.resources import with_imported_model
+    from gtp_engine.nn.evaluators import with_imported_model
 
     settings, network = settings_of(BenchmarkSettings, flags), settings_of(NetworkConfig, flags)
     network = with_imported_model(replace(network, model=katago_model(network.model)))

@@ -31,7 +31,7 @@ from gtp_engine.engine.decision import Choice, MoveChooser, MoveTask
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
-from gtp_engine.engine.resources import LoadShipped, Resources, networks_or_configured
+from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
 from gtp_engine.errors import (
     ArgumentError,
@@ -53,6 +53,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
+from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color

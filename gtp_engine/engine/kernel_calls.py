@@ -29,7 +29,7 @@ from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
 from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
-from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, groups_of
+from gtp_engine.kernel_cache import ALPHAGO, LINEAR_LEAVES, NETWORK, ROLLOUTS, groups_of
 from gtp_engine.nn.cache import find, new_cache, store
 from gtp_engine.nn.decode import (
     EncodedRows,
@@ -74,9 +74,9 @@ def _halves_of_group(group: str) -> tuple[list[KernelCall], list[KernelCall]]:
         return _puct_calls(), [*_game_calls(), *_network_calls(is_katago=True)]
     if group == ROLLOUTS:
         return _rollout_calls(), _game_calls()
-    from gtp_engine.alphago.alphago_calls import ALPHAGO_CALLS, LINEAR_LEAVES, NETWORKS  # here: few starts need it
+    from gtp_engine.alphago.alphago_calls import ALPHAGO_CALLS  # here: few starts need it
 
-    if group == NETWORKS:
+    if group == ALPHAGO:
         return _puct_calls(), [*_game_calls(), *_network_calls(is_katago=False), *ALPHAGO_CALLS[group]()]
     return [] if group == LINEAR_LEAVES else _mixing_calls(), ALPHAGO_CALLS[group]()
 

@@ -14,7 +14,6 @@ import numpy as np
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
-from gtp_engine.engine.resources import LoadShipped
 from gtp_engine.engine.searches import Searches, evaluate_game
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
@@ -29,6 +28,7 @@ from gtp_engine.level.table import (
     scaled,
     settings_of,
 )
+from gtp_engine.nn.evaluators import LoadShipped
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.search.limits import FirstMove, Limits
 from gtp_engine.search.puct.tree_report import raw_evaluation

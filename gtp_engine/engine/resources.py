@@ -1,8 +1,7 @@
 """Resources: what a search needs that takes time to load, networks and compiled kernels, and the searches made of it.
 
 An engine has resources of its own; those of `SharedEngines` are lent to several.  A search is by PUCT with a network
-unless the configuration says otherwise, by rollouts without one.  `networks_of` loads the networks that a configuration
-names, for the command line and for engines that are given none.  Here is also what the networks decide beside it: the
+unless the configuration says otherwise, by rollouts without one.  Here is also what the networks decide beside it: the
 board that games start on, and whether the settings of human-like play go with them.
 """
 
@@ -10,28 +9,23 @@ import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from functools import partial
-from types import EllipsisType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from gtp_engine.config import Config, HumanConfig, NetworkConfig
+from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.kernels import KernelLoader, compile_kernels
-from gtp_engine.errors import ArgumentError, ConfigError, ModelError, problem, shown
+from gtp_engine.errors import ConfigError, ModelError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, joined
+from gtp_engine.kernel_cache import ALPHAGO, LINEAR_LEAVES, NETWORK, ROLLOUTS, joined
+from gtp_engine.nn.evaluators import USUAL_BOARD
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Searcher
+from gtp_engine.search.players import rollout_kernels
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
-from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
-    from gtp_engine.search.puct.evaluation_thread import NewRolloutPlayer
     from gtp_engine.search.puct.transpositions import Remembered
-
-USUAL_BOARD: Final = (19, 19)
-"""Default width and height."""
 
 _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
     "puct.root_noise": False,
@@ -47,100 +41,6 @@ _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
 
 _SET_PROFILE: Final = "set human.human_profile (humanSLProfile), for example to rank_5k"
 _LOAD_NETWORK: Final = "set network.human_model (--human-model FILE)"
-
-Log = Callable[[str], None]
-
-LoadShipped = Callable[[str], Evaluator]
-"""Loads one of the networks that ship by its name; raises ModelError."""
-
-
-class Networks(NamedTuple):
-    """What `Engine` and `SharedEngines` take after configuration and log; see there."""
-
-    evaluator: Evaluator | None
-    human: Evaluator | None
-    load_shipped: LoadShipped
-
-
-def evaluator_of(config: Config, log: Log = write_log) -> Evaluator | None:
-    """Return the evaluator, None for a search without a network; raises ModelError."""
-    return _load(config, log) if config.wants_network else None
-
-
-def networks_of(config: Config, log: Log = write_log) -> Networks:
-    """Return the evaluator, that of the human-like network, and what loads networks that ship, for levels.
-
-    The first two are None if the configuration names none.  Raises ModelError.
-    """
-    return Networks(
-        evaluator_of(config, log), _human_evaluator_of(config, log), partial(shipped_evaluator, config, log)
-    )
-
-
-def networks_or_configured(
-    evaluator: Evaluator | EllipsisType | None,
-    human: Evaluator | None,
-    load_shipped: LoadShipped | None,
-    config: Config,
-    log: Log,
-) -> Networks:
-    """Return these networks, or those of the configuration if `evaluator` was left out (`...`); raises ModelError.
-
-    Raises ArgumentError for what is neither an evaluator nor a configuration, such as the name of a file.
-    """
-    if not isinstance(config, Config):
-        raise ArgumentError(problem(f"config {shown(config)}", expected="a Config"))
-    if not (evaluator is None or evaluator is ... or hasattr(evaluator, "evaluate")):
-        given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
-        raise ArgumentError(problem(given, expected="an Evaluator or None", advice=advice))
-    if not isinstance(evaluator, EllipsisType):
-        return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, log))
-    if human is not None:
-        config = replace(config, network=replace(config.network, human_model=None))
-    found = networks_of(config, log)
-    return Networks(found.evaluator, human or found.human, load_shipped or found.load_shipped)
-
-
-def _human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
-    """Return the evaluator of the human-like network, None if the configuration names none.
-
-    It may have no 8-bit copy, so a precision of int8 binds the other network only.
-    """
-    network = config.network
-    if network.human_model is None:
-        return None
-    precision = "auto" if network.precision == "int8" else network.precision
-    return _load(replace(config, network=replace(network, model=network.human_model, precision=precision)), log)
-
-
-def shipped_evaluator(config: Config, log: Log, name: str) -> Evaluator:
-    """Return the evaluator of a network that ships; raises ModelError."""
-    from gtp_engine.nn.named_networks import shipped_network
-
-    network = replace(config.network, model=str(shipped_network(name)), human_model=None, precision="auto")
-    return _load(replace(config, network=network), log)
-
-
-def with_imported_model(network: NetworkConfig, log: Log = write_log) -> NetworkConfig:
-    """Return the configuration with an imported copy in the place of a network file of KataGo's; raises ModelError."""
-    from gtp_engine.files import expanded
-    from gtp_engine.nn.network_files import is_katago_file
-
-    if network.model is None or not is_katago_file(file := expanded(network.model)) or not file.is_file():
-        return network
-    from gtp_engine.networks.onnx_export.convert import imported_copy  # here: imports onnx
-
-    return replace(network, model=str(imported_copy(file, log=log)))
-
-
-def _load(config: Config, log: Log) -> Evaluator:
-    from gtp_engine.nn import load_evaluator  # here: a slow import, which rollouts do not need
-
-    config = replace(config, network=with_imported_model(config.network, log))
-    size = config.game.board_size
-    # A network that cannot play this board prepares its own board size, on which the engine then starts.
-    board = USUAL_BOARD if size is None else (size, size)
-    return load_evaluator(config.network, log=log, board=board)
 
 
 class Resources:
@@ -214,11 +114,11 @@ class Resources:
             advice = "give the engine an evaluator, or leave search.search at auto"
             raise ConfigError(problem("search.search = puct without a network", advice=advice))
         if self.evaluator is None or not self.uses_network(config):
-            return _new_rollout_search(config, self.evaluator)
+            return RolloutSearch(config.search, None if self.evaluator is None else self.evaluator.info)
         from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
         from gtp_engine.search.puct.transpositions import PLACES, new_remembered
 
-        search = PuctSearch(config, self.evaluator, self.human, rollout_players(config, self.evaluator))
+        search = PuctSearch(config, self.evaluator, self.human)
         if config.puct.remember:
             search.remembered = self._remembered = self._remembered or new_remembered(PLACES)
         return search
@@ -258,21 +158,13 @@ class Resources:
         if evaluator is None or not self.uses_network(config):
             if not is_linear:
                 return ROLLOUTS
-            from gtp_engine.alphago.alphago_calls import LINEAR_LEAVES  # here: few searches need it
-
             return joined([ROLLOUTS, LINEAR_LEAVES])
         groups = [] if evaluator.info.model_version == 0 else [NETWORK]
         if not evaluator.info.is_katago:
-            from gtp_engine.alphago.alphago_calls import NETWORKS  # as above
-
-            groups.append(NETWORKS)
+            groups.append(ALPHAGO)
         if not self.uses_network(self.impartial_config(config)):
             groups.append(ROLLOUTS)
-        if config.puct.rollout_share > 0.0:
-            from gtp_engine.alphago.rollout_players import rollout_kernels  # as above
-
-            groups.append(rollout_kernels(config, evaluator.info))
-        return joined(groups)
+        return joined([*groups, *rollout_kernels(config, evaluator.info)])
 
     def warm_up(self, config: Config, log: Callable[[str], None]) -> None:
         """Compile or load every kernel for the searches of the configuration; `log` receives a few lines."""
@@ -400,27 +292,6 @@ class _Preparation:
             for evaluator in evaluators:
                 with contextlib.suppress(ModelError):  # raised again by the search that needs it
                     evaluator.prepare(width, height)
-
-
-def _new_rollout_search(config: Config, evaluator: Evaluator | None) -> RolloutSearch:
-    """Return a search without a network; raises ConfigError if the configuration asks for weights that are missing."""
-    if config.search.rollout_policy != "linear":
-        return RolloutSearch(config.search)
-    from gtp_engine.alphago.rollout_players import leaf_players
-
-    return RolloutSearch(config.search, leaf_players(config.search, None if evaluator is None else evaluator.info))
-
-
-def rollout_players(config: Config, evaluator: Evaluator) -> "NewRolloutPlayer | None":
-    """Return what makes the players of rollouts for a search with a network, None if it mixes no rollouts in.
-
-    Raises ConfigError if the configuration asks for a rollout network or weights that are not loaded.
-    """
-    if config.puct.rollout_share == 0.0 and config.search.rollout_policy not in ("linear", "network"):
-        return None
-    from gtp_engine.alphago import rollout_players as players  # here: few searches mix rollouts in
-
-    return players.rollout_players(config, evaluator)
 
 
 def profile_of_level(level: str) -> str:

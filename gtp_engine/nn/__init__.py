@@ -1,6 +1,7 @@
 """Running networks: from positions to evaluations.
 
-loading             from the configuration to an evaluator; tries providers on this machine; start here
+evaluators          makes every evaluator of an engine, from the configuration; start here
+loading             from files to an evaluator; tries providers on this machine
 network_evaluator   NetworkEvaluator: cache, model and encoder, decoding
 cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
 onnx_model          a network file on a provider
@@ -14,7 +15,7 @@ named_networks      networks by name, the user's and those that ship; which one 
 encoders            the protocol of encoders and KataGo's: the arrays they fill, profiles of human-like networks
 katago_inputs       KataGo's inputs (kernels): planes, global values, the ladders that they show
 symmetry            the eight orientations of a board
-plug_ins            of other parts of the package: encoders, weights for rollouts, networks in half precision or 8 bits
+plug_ins            of other parts of the package: encoders, rollout weights, imported, half-precision, 8-bit networks
 
 Making network files is the work of `networks`, games of many boards at once that of `selfplay`.
 """

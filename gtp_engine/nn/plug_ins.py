@@ -22,6 +22,7 @@ _READ_ROLLOUT_WEIGHTS: Final = "gtp_engine.alphago.linear_policy:read_linear_pol
 
 FASTER_COPY: Final = "gtp_engine.networks.quantization.faster_copy"
 """The module that makes 8-bit copies."""
+_IMPORTED_COPY: Final = "gtp_engine.networks.onnx_export.convert:imported_copy"
 _HALF_PRECISION: Final = "gtp_engine.networks.half_precision:in_half_precision"
 
 
@@ -34,6 +35,12 @@ def in_half_precision(path: Path) -> bytes:
 def make_faster_copy(path: Path, *, progress: Callable[[float, str], None], log: Callable[[str], None]) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it."""
     _attribute(f"{FASTER_COPY}:make_faster_copy")(path, progress=progress, log=log)
+
+
+def imported_copy(file: Path, log: Callable[[str], None]) -> Path:
+    """Return the ONNX file of a network file of KataGo's, which is made now if it was not before; raises ModelError."""
+    copy: Path = _attribute(_IMPORTED_COPY)(file, log=log)
+    return copy
 
 
 def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:

@@ -16,7 +16,6 @@ from typing import Final, NamedTuple, Protocol
 
 from gtp_engine import __version__
 from gtp_engine.config import Config
-from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import append, complete_lines, json_of
@@ -169,7 +168,7 @@ class GroupSearch:
     """A searcher with one evaluator, which stays open; groups have up to `size` positions."""
 
     def __init__(self, config: Config, evaluator: Evaluator, size: int) -> None:
-        self._search: Final = JointSearch(config, evaluator, size, rollout_players(config, evaluator))
+        self._search: Final = JointSearch(config, evaluator, size)
         self._ignores_history: Final = config.analysis.ignore_history
 
     def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile, rank_name, rank_number
-from gtp_engine.engine.resources import evaluator_of
 from gtp_engine.errors import ModelError, TengenError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
@@ -39,6 +38,7 @@ from gtp_engine.level.rank_estimate import (
     read_rank_table,
 )
 from gtp_engine.level.table import HUMAN_MODEL
+from gtp_engine.nn.evaluators import evaluator_of
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.review.game_analysis import GameAnalysis
 from gtp_engine.review.game_line import GameLine, GamePosition

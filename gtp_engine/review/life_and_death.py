@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config import Config
-from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import IllegalMoveError, InvalidVertexError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
@@ -251,9 +250,7 @@ class LifeAndDeath:
     ) -> None:
         evaluator = scoring_evaluator("a problem", evaluator)
         self._others: Final = wrong_moves
-        self._search: Final = JointSearch(
-            seeded(config), evaluator, max(2, wrong_moves + 1), rollout_players(config, evaluator)
-        )
+        self._search: Final = JointSearch(seeded(config), evaluator, max(2, wrong_moves + 1))
         self._visits: Final = visits
 
     def solve(self, game: Game, color: int, region: frozenset[int], asked: int | None = None) -> Solution:

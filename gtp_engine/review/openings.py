@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config import Config
-from gtp_engine.engine.resources import rollout_players
 from gtp_engine.errors import TengenError
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK
@@ -177,7 +176,7 @@ class Openings:
         self, game: Game, moves: Sequence[OpeningMove], config: Config, network: Evaluator
     ) -> list[OpeningMove]:
         """Return the moves, and those that a search prefers, with what each loses; raises what the network raises."""
-        search = JointSearch(seeded(config), network, MOST_MOVES, rollout_players(config, network))
+        search = JointSearch(seeded(config), network, MOST_MOVES)
         (report,) = search.run([(game, game.to_play)], Limits(VISITS))
         best = {each.point for each in report.moves[:_OF_ENGINE]}
         preferred = [points[0] for points in _moves_of(game).values() if not best.isdisjoint(points)]

@@ -16,6 +16,7 @@ Shared by both:
 limits          Limits: visits, watcher, reports, moves left out; Progress, which the watcher reads; Searcher, what the
                 engine calls
 cancellation    CancelToken, which ends the searches of one command
+players         the players of rollouts that other parts of the package have, imported by name
 report          SearchReport: the root's moves, the value, ownership; scores for reports without a network
 tree_reuse      where the position to search now is found in the tree of the last search
 superko         keys of positions on a path, and whether a move would repeat one (kernels)

@@ -23,7 +23,7 @@ from puct_support import (
 from gtp_engine.alphago.linear_policy import LinearPolicy
 from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, RolloutNetworkPlayer
 from gtp_engine.config import Config
-from gtp_engine.engine.resources import Resources, rollout_players
+from gtp_engine.engine.resources import Resources
 from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, Request
 from gtp_engine.evaluation.positions import Positions, conditions_of_row
@@ -32,6 +32,7 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
+from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.evaluation_thread import RolloutPlayer
 from gtp_engine.search.puct.expand import Results, new_results
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE

@@ -15,13 +15,13 @@ from gtp_engine.analysis.results import response
 from gtp_engine.config import Config
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.engine import Engine
-from gtp_engine.engine.resources import networks_of
 from gtp_engine.errors import ConfigError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.networks.onnx_export import convert_bytes
 from gtp_engine.nn import load_evaluator
+from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
 from gtp_engine.search.report import SearchReport
@@ -139,7 +139,7 @@ def test_int8_is_meant_for_the_network_that_plays(
 ) -> None:
     """`--precision int8 --human-model FILE` used to be refused: human-like networks cannot be quantized."""
     loaded: list[NetworkConfig] = []
-    monkeypatch.setattr("gtp_engine.nn.load_evaluator", lambda network, **_: loaded.append(network), raising=False)
+    monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda network, **_: loaded.append(network))
     values = {"network.model": "net.onnx", "network.human_model": "human.onnx", "network.precision": precision}
     config = Config().with_values(values)
     networks_of(config)

@@ -1,5 +1,6 @@
 """The searches of an engine: thresholds, limits, when they are stopped, memory; the network's evaluation of a game."""
 
+import contextlib
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -76,6 +77,15 @@ def test_only_analyses_use_the_settings_of_analyses(monkeypatch: pytest.MonkeyPa
     searches.analyze(Game(5), BLACK, Limits(cancel=CancelToken()))
     searches.search_move(Game(5), BLACK, Limits(cancel=CancelToken()))
     assert found == [(0.3, True), (0.0, False)]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_speed_is_measured_with_rollouts_mixed_in(share: float) -> None:
+    """`kata-benchmark` was an internal error: it forgot the players of the rollouts."""
+    config = Config().with_values({"puct.rollout_share": share, "search.seed": 1})
+    with contextlib.closing(Searches(config, FakeEvaluator())) as searches:
+        speed = searches.measure(3, 3, 2, CancelToken())
+    assert (speed.positions, speed.visits) == (10, 20) and speed.evaluations >= 10
 
 
 @pytest.fixture

@@ -71,10 +71,10 @@ def engines_of_rank() -> None:
     """Let networks that know nothing tell ranks."""
     from fake_evaluators import FakeEvaluator
 
-    from gtp_engine.engine import resources
     from gtp_engine.level import rank_estimate
+    from gtp_engine.nn import evaluators
 
-    resources.networks_of = lambda _: (FakeEvaluator(), FakeEvaluator(needs_profile=True), None)  # type: ignore
+    evaluators.networks_of = lambda _: (FakeEvaluator(), FakeEvaluator(needs_profile=True), None)  # type: ignore
     rank_estimate.read_rank_table = lambda _: None  # type: ignore
     report = SimpleNamespace(ranks={}, left_out={}, to_text=lambda: "no rank")
     rank_estimate.rank_players = lambda *_, **__: report  # type: ignore

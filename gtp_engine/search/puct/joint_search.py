@@ -19,7 +19,7 @@ from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Kind
 from gtp_engine.evaluation.shared import JoinedRows
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.puct.evaluation_thread import Call, Job, NewRolloutPlayer
+from gtp_engine.search.puct.evaluation_thread import Call, Job
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 
@@ -85,21 +85,14 @@ class SharedCalls:
 
 
 class JointSearch:
-    """Searches up to `count` positions at once with one evaluator, which stays open; one thread uses it.
+    """Searches up to `count` positions at once with one evaluator, which stays open; one thread uses it."""
 
-    `new_player` is as in `PuctSearch`.
-    """
-
-    def __init__(
-        self, config: Config, evaluator: Evaluator, count: int, new_player: NewRolloutPlayer | None = None
-    ) -> None:
+    def __init__(self, config: Config, evaluator: Evaluator, count: int) -> None:
         batch = config.puct.eval_batch or evaluator.info.batch
         one_under_way = replace(config, puct=replace(config.puct, pipeline=1))
         self._evaluator: Final = GatheringEvaluator(evaluator, count * batch)
         self._calls: Final = SharedCalls(self._evaluator)
-        self._searches: Final = [
-            PuctSearch(one_under_way, self._evaluator, new_player=new_player, calls=self._calls) for _ in range(count)
-        ]
+        self._searches: Final = [PuctSearch(one_under_way, self._evaluator, calls=self._calls) for _ in range(count)]
 
     def run(self, positions: Sequence[tuple[Game, int]], *limits: Limits) -> list[SearchReport]:
         """Return the report of each position, a game and the colour to play; there may be `count` of them.

@@ -57,6 +57,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.memory_budget import BUDGET
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.anti_mirror import (
     adjust_evaluation,
     is_difficult,
@@ -65,7 +66,7 @@ from gtp_engine.search.puct.anti_mirror import (
     raise_priors,
     value_centre,
 )
-from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, IsDropped, Job, NewRolloutPlayer
+from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, IsDropped, Job
 from gtp_engine.search.puct.expand import (
     Results,
     abandon,
@@ -122,8 +123,8 @@ class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
 
     `human` is a human-like network beside it, which evaluates the root, and all leaves if the search explores by its
-    policy there, unless it lacks a profile.  `new_player` makes the players of rollouts, which it needs if they have a
-    share.  `calls` makes the evaluator's calls; by default a thread of its own does.
+    policy there, unless it lacks a profile.  `calls` makes the evaluator's calls; by default a thread of its own does.
+    Raises ConfigError if the configuration asks for rollouts by a network or weights that are not loaded.
 
     One thread at a time uses it.  It owns what outlives a single search: the random numbers, the tree, the batches.
     """
@@ -133,12 +134,9 @@ class PuctSearch:
         config: Config,
         evaluator: Evaluator,
         human: Evaluator | None = None,
-        new_player: NewRolloutPlayer | None = None,
         calls: Calls | None = None,
     ) -> None:
-        if config.puct.rollout_share > 0.0 and new_player is None:
-            raise ValueError("a search that mixes rollouts in needs a player of them")
-        self._new_player: Final = new_player
+        self._new_player: Final = rollout_players(config, evaluator)
         self.config: Final = config
         self.evaluator: Final = evaluator
         lacks_profile = human is not None and human.info.needs_profile and not config.human.human_profile

@@ -13,6 +13,7 @@ import numpy as np
 
 from gtp_engine.config import SearchConfig
 from gtp_engine.errors import ConfigError, problem
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import BLACK, NULL_POINT
@@ -20,9 +21,9 @@ from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
 from gtp_engine.memory_budget import BUDGET, tree_memory
 from gtp_engine.search.limits import Limits, Progress, avoid_until_depths
+from gtp_engine.search.players import leaf_players
 from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
 from gtp_engine.search.rollouts.reusable_rollout_tree import (
-    NewLeafPlayer,
     ReusableRolloutTree,
     RolloutBuffers,
     RolloutTreeStore,
@@ -51,14 +52,13 @@ _PV_LENGTH: Final = 12
 class RolloutSearch:
     """Searches positions of one game after the other; `close` ends its threads.
 
-    Rollouts follow the policy that the configuration names, unless `new_player` makes a player of them for each thread.
-
-    One thread at a time uses it.  Raises ConfigError if the configuration asks for a network's rollout policy.
+    Rollouts follow the policy that the configuration names.  `info` describes what was loaded, perhaps with weights
+    for it.  One thread at a time uses it.  Raises ConfigError if the configuration asks for what was not loaded.
     """
 
-    def __init__(self, config: SearchConfig, new_player: NewLeafPlayer | None = None) -> None:
+    def __init__(self, config: SearchConfig, info: EvaluatorInfo | None = None) -> None:
         kernel_policy(config)  # raises now, not at the first move, if the policy is a network's
-        self._new_player: Final = new_player
+        self._new_player: Final = leaf_players(config, info)
         self.config: Final = config
         self.threads: Final = config.threads or available_cores()
         self.pool: Final = ThreadPoolExecutor(max(1, self.threads - 1), thread_name_prefix="rollouts")

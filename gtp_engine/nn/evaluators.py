@@ -1,0 +1,113 @@
+"""The one place that makes evaluators: from the configuration to the networks of an engine.
+
+    networks_of             the main network, the human-like one beside it, and what loads those that ship, for levels
+    networks_or_configured  the same, or what a caller has of them
+    evaluator_of            the main network alone
+
+Rollouts that a search mixes in are no network's: it finds their players by itself (`search.players`).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from types import EllipsisType
+from typing import Final, NamedTuple
+
+from gtp_engine.config import Config, NetworkConfig
+from gtp_engine.errors import ArgumentError, problem, shown
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.files import expanded
+from gtp_engine.nn.named_networks import shipped_network
+from gtp_engine.nn.network_files import is_katago_file
+from gtp_engine.nn.plug_ins import imported_copy
+from gtp_engine.streams import write_log
+
+USUAL_BOARD: Final = (19, 19)
+"""Default width and height."""
+
+Log = Callable[[str], None]
+
+LoadShipped = Callable[[str], Evaluator]
+"""Loads one of the networks that ship by its name; raises ModelError."""
+
+
+class Networks(NamedTuple):
+    """What `Engine` and `SharedEngines` take after configuration and log; see there."""
+
+    evaluator: Evaluator | None
+    human: Evaluator | None
+    load_shipped: LoadShipped
+
+
+def evaluator_of(config: Config, log: Log = write_log) -> Evaluator | None:
+    """Return the evaluator, None for a search without a network; raises ModelError."""
+    return _load(config, log) if config.wants_network else None
+
+
+def networks_of(config: Config, log: Log = write_log) -> Networks:
+    """Return the evaluator, that of the human-like network, and what loads networks that ship, for levels.
+
+    The first two are None if the configuration names none.  Raises ModelError.
+    """
+    return Networks(
+        evaluator_of(config, log), _human_evaluator_of(config, log), partial(shipped_evaluator, config, log)
+    )
+
+
+def networks_or_configured(
+    evaluator: Evaluator | EllipsisType | None,
+    human: Evaluator | None,
+    load_shipped: LoadShipped | None,
+    config: Config,
+    log: Log,
+) -> Networks:
+    """Return these networks, or those of the configuration if `evaluator` was left out (`...`); raises ModelError.
+
+    Raises ArgumentError for what is neither an evaluator nor a configuration, such as the name of a file.
+    """
+    if not isinstance(config, Config):
+        raise ArgumentError(problem(f"config {shown(config)}", expected="a Config"))
+    if not (evaluator is None or evaluator is ... or hasattr(evaluator, "evaluate")):
+        given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
+        raise ArgumentError(problem(given, expected="an Evaluator or None", advice=advice))
+    if not isinstance(evaluator, EllipsisType):
+        return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, log))
+    if human is not None:
+        config = replace(config, network=replace(config.network, human_model=None))
+    found = networks_of(config, log)
+    return Networks(found.evaluator, human or found.human, load_shipped or found.load_shipped)
+
+
+def _human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
+    """Return the evaluator of the human-like network, None if the configuration names none.
+
+    It may have no 8-bit copy, so a precision of int8 binds the other network only.
+    """
+    network = config.network
+    if network.human_model is None:
+        return None
+    precision = "auto" if network.precision == "int8" else network.precision
+    return _load(replace(config, network=replace(network, model=network.human_model, precision=precision)), log)
+
+
+def shipped_evaluator(config: Config, log: Log, name: str) -> Evaluator:
+    """Return the evaluator of a network that ships; raises ModelError."""
+    network = replace(config.network, model=str(shipped_network(name)), human_model=None, precision="auto")
+    return _load(replace(config, network=network), log)
+
+
+def with_imported_model(network: NetworkConfig, log: Log = write_log) -> NetworkConfig:
+    """Return the configuration with an imported copy in the place of a network file of KataGo's; raises ModelError."""
+    if network.model is None or not is_katago_file(file := expanded(network.model)) or not file.is_file():
+        return network
+    return replace(network, model=str(imported_copy(file, log)))
+
+
+def _load(config: Config, log: Log) -> Evaluator:
+    from gtp_engine.nn.loading import load_evaluator  # here: a slow import, which rollouts do not need
+
+    config = replace(config, network=with_imported_model(config.network, log))
+    size = config.game.board_size
+    # A network that cannot play this board prepares its own board size, on which the engine then starts.
+    board = USUAL_BOARD if size is None else (size, size)
+    return load_evaluator(config.network, log=log, board=board)

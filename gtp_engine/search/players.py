@@ -1,0 +1,55 @@
+"""Players of rollouts that another part of the package has: AlphaGo's policies, imported by name when asked for.
+
+A search finds its players here by itself, from its configuration and what was loaded, so that no caller can forget
+them, and a search without such rollouts imports nothing.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from gtp_engine.config import Config, SearchConfig
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+
+if TYPE_CHECKING:
+    from gtp_engine.search.puct.evaluation_thread import NewRolloutPlayer
+    from gtp_engine.search.rollouts.reusable_rollout_tree import NewLeafPlayer
+
+_ROLLOUTS: Final = "gtp_engine.alphago.rollout_players:rollout_players"
+_LEAVES: Final = "gtp_engine.alphago.rollout_players:leaf_players"
+_KERNELS: Final = "gtp_engine.alphago.rollout_players:rollout_kernels"
+
+
+def rollout_players(config: Config, evaluator: Evaluator) -> "NewRolloutPlayer | None":
+    """Return what makes the players of rollouts for a search with a network, None if it mixes no rollouts in.
+
+    Raises ConfigError if the configuration asks for a rollout network or weights that are not loaded.
+    """
+    if config.puct.rollout_share == 0.0 and config.search.rollout_policy not in ("linear", "network"):
+        return None
+    found: NewRolloutPlayer | None = _plugged_in(_ROLLOUTS)(config, evaluator)
+    return found
+
+
+def leaf_players(config: SearchConfig, info: EvaluatorInfo | None) -> "NewLeafPlayer | None":
+    """Return what makes the players for a search without a network, None where its kernels' own policies play.
+
+    `info` describes what was loaded.  Raises ConfigError if the configuration asks for weights that are not there.
+    """
+    if config.rollout_policy != "linear":
+        return None
+    found: NewLeafPlayer | None = _plugged_in(_LEAVES)(config, info)
+    return found
+
+
+def rollout_kernels(config: Config, info: EvaluatorInfo) -> list[str]:
+    """Return the group of kernels (`kernel_cache`) that rollouts in a search with a network need, if any."""
+    return [_plugged_in(_KERNELS)(config, info)] if config.puct.rollout_share > 0.0 else []
+
+
+def _plugged_in(path: str) -> Callable[..., Any]:
+    """Return the function that "module:name" names."""
+    module, name = path.split(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
