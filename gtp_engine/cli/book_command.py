@@ -31,15 +31,14 @@ _NETWORK: Final = ("model", "provider", "device", "precision")
 class BookBoard(Section, name="book_board"):
     """What a new book is for; of one that exists, the same."""
 
-    size: int | None = option(None, "Lines of the board; not set: 7.", unit="lines", low=5, high=9)
+    size: int | None = option(None, "Lines of the board; not set: 7.", unit="lines", bounds=(5, 9))
     rules: str | None = option(None, "Rules, as for the engine; not set: tromp-taylor.")
     komi: float | None = option(
         None,
         "Komi of the searches, best near the book's value, so that each point matters; not set: the whole number that "
         "a search of the empty board expects.",
         unit="points",
-        low=-150,
-        high=150,
+        bounds=(-150, 150),
     )
 
 
@@ -47,24 +46,24 @@ class BookBoard(Section, name="book_board"):
 class BookSettings(Section, name="book"):
     """How large a book becomes, and how its positions are searched."""
 
-    positions: int = option(1000, "Positions that the book is to have.", unit="positions", low=1, high=10_000_000)
+    positions: int = option(1000, "Positions that the book is to have.", unit="positions", bounds=(1, 10_000_000))
     minutes: float | None = option(
         None, "End after so many minutes, whatever it has; not set: when it has them all.", unit="minutes", low=0.01
     )
-    visits: int = option(200, "Visits of the search of each position.", unit="visits", low=2, high=1_000_000)
-    at_once: int = option(8, "Positions searched side by side.", unit="positions", low=1, high=256)
-    threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", low=0, high=1024)
+    visits: int = option(200, "Visits of the search of each position.", unit="visits", bounds=(2, 1_000_000))
+    at_once: int = option(8, "Positions searched side by side.", unit="positions", bounds=(1, 256))
+    threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", bounds=(0, 1024))
 
 
 @dataclass(frozen=True)
 class BookCheck(Section, name="book_check"):
     """What a check searches again."""
 
-    samples: int = option(0, "Random positions to search again; 0: none.", unit="positions", low=0, high=1_000_000)
-    visits: int = option(2000, "Visits of these searches.", unit="visits", low=2, high=10_000_000)
-    seed: int = option(1, "Which positions are chosen.", low=0, high=2**31)
-    at_once: int = option(8, "Positions searched side by side.", unit="positions", low=1, high=256)
-    threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", low=0, high=1024)
+    samples: int = option(0, "Random positions to search again; 0: none.", unit="positions", bounds=(0, 1_000_000))
+    visits: int = option(2000, "Visits of these searches.", unit="visits", bounds=(2, 10_000_000))
+    seed: int = option(1, "Which positions are chosen.", bounds=(0, 2**31))
+    at_once: int = option(8, "Positions searched side by side.", unit="positions", bounds=(1, 256))
+    threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", bounds=(0, 1024))
 
 
 _HELP = """Make and use books: positions of a small board with the values of their moves, found by many searches.

@@ -38,24 +38,22 @@ class CalibrationSettings(Section, name="calibration"):
 
     sizes: str = option("9,13,19", "Sizes of the boards.", unit="list", normalize=_sizes)
     coarse_games: int = option(
-        12, "Games of each pair of skills on the coarse scale, which come first.", low=2, high=1000
+        12, "Games of each pair of skills on the coarse scale, which come first.", bounds=(2, 1000)
     )
-    games: int = option(40, "Games of each pair of levels three ranks apart, to check them.", low=0, high=10_000)
+    games: int = option(40, "Games of each pair of levels three ranks apart, to check them.", bounds=(0, 10_000))
     handicap_games: int = option(
         40,
         "Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on.",
-        low=0,
-        high=10_000,
+        bounds=(0, 10_000),
     )
     spacing: float | None = option(
-        None, "Elo points from rank to rank; not set: the worth of a stone, and less on small boards.", low=1, high=400
+        None, "Elo points from rank to rank; not set: the worth of a stone, and less on small boards.", bounds=(1, 400)
     )
     below_top: float = option(
         0.0,
         "Elo points by which 9d stays below the strongest skill; set it so that an opponent of known rank is as strong "
         "as that rank here.",
-        low=0,
-        high=2000,
+        bounds=(0, 2000),
     )
     refit: bool = option(
         False,
@@ -66,8 +64,8 @@ class CalibrationSettings(Section, name="calibration"):
         "Keep the ranks of NET.levels.json and only check them, to continue an interrupted check or to play more "
         "games.",
     )
-    batch: int = option(16, "Games played side by side.", low=1, high=256)
-    threads: int = option(0, "Threads of the network; 0: all cores.", low=0, high=1024)
+    batch: int = option(16, "Games played side by side.", bounds=(1, 256))
+    threads: int = option(0, "Threads of the network; 0: all cores.", bounds=(0, 1024))
 
 
 class LevelsCommand(ConfigCommand):

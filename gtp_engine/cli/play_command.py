@@ -33,7 +33,7 @@ class PlayCommand(ConfigCommand):
 class NewGame(Section, name="new_game"):
     """A game that does not come from a record."""
 
-    size: int | None = option(None, "Lines of the board; not set: 19.", unit="lines", low=MIN_SIZE, high=MAX_SIZE)
+    size: int | None = option(None, "Lines of the board; not set: 19.", unit="lines", bounds=(MIN_SIZE, MAX_SIZE))
     handicap: int = option(0, "Handicap stones for Black, with komi 0.5; 1: no stones, only this komi.", unit="stones")
     free_handicap: bool = option(False, "Black chooses where the handicap stones stand.")
     time: str = option(

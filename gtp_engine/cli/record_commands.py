@@ -73,7 +73,7 @@ class ReviewSettings(Section, name="review"):
     )
     total: str | None = option(None, "Time for a whole game, such as 5min.", unit="time", normalize=_duration)
     workers: int | None = option(
-        None, "Processes that search; not set: as many as suit this machine.", unit="n", low=1, high=MOST_WORKERS
+        None, "Processes that search; not set: as many as suit this machine.", unit="n", bounds=(1, MOST_WORKERS)
     )
     ray: str | None = option(None, "Ray cluster to run the workers on; auto: the running one.", unit="address")
     player: str | None = option(

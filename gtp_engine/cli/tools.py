@@ -49,8 +49,8 @@ _KATAGOS_BENCHMARK: Final = {
 class BenchmarkSettings(Section, name="benchmark"):
     """How long each measurement is, and what is measured."""
 
-    seconds: float = option(2.0, "Length of each measurement.", unit="seconds", low=0.05, high=600)
-    repeats: int = option(3, "Measurements of each kind; their median is reported.", low=1, high=100)
+    seconds: float = option(2.0, "Length of each measurement.", unit="seconds", bounds=(0.05, 600))
+    repeats: int = option(3, "Measurements of each kind; their median is reported.", bounds=(1, 100))
     compare: str | None = option(
         None,
         "Run this `katago benchmark` command too, with the same network, and print how many times as fast Tengen is.",

@@ -111,8 +111,7 @@ class HumanConfig(Section, name="human"):
     human_move_share: float = option(
         0.0,
         "Share of the human-like policy in the choice of a move, beside the search's.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="humanSLChosenMoveProp",
     )
     human_ignore_pass: bool = option(
@@ -122,8 +121,7 @@ class HumanConfig(Section, name="human"):
         1e9,
         "Difference of utility that makes a worse move e times less likely than people play it: low values avoid "
         "mistakes, very high ones play as people do.",
-        low=0,
-        high=1e9,
+        bounds=(0, 1e9),
         katago="humanSLChosenMovePiklLambda",
     )
 
@@ -131,55 +129,48 @@ class HumanConfig(Section, name="human"):
         0.0,
         "Share of playouts whose first move is selected by the human-like policy, to evaluate it without changing the "
         "evaluation of the position.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="humanSLRootExploreProbWeightless",
     )
     human_root_weightful: float = option(
         0.0,
         "Share of playouts whose first move is selected by the human-like policy and counts like any other.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="humanSLRootExploreProbWeightful",
     )
     human_own_weightless: float = option(
         0.0,
         "As human_root_weightless, for the player's own moves deeper in the tree, where the human-like network then "
         "evaluates every position too.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="humanSLPlaExploreProbWeightless",
     )
     human_own_weightful: float = option(
         0.0,
         "As human_root_weightful, for the player's own moves deeper in the tree.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="humanSLPlaExploreProbWeightful",
     )
     human_opponent_weightless: float = option(
         0.0,
         "As human_own_weightless, for the opponent's moves.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="humanSLOppExploreProbWeightless",
     )
     human_opponent_weightful: float = option(
-        0.0, "As human_own_weightful, for the opponent's moves.", low=0, high=1, katago="humanSLOppExploreProbWeightful"
+        0.0, "As human_own_weightful, for the opponent's moves.", bounds=(0, 1), katago="humanSLOppExploreProbWeightful"
     )
     human_c_puct: float = option(
         1.0,
         "Exploration constant where the human-like policy selects.",
-        low=0,
-        high=1000,
+        bounds=(0, 1000),
         katago="humanSLCpuctExploration",
     )
     human_c_puct_permanent: float = option(
         0.0,
         "Added to human_c_puct, times the square root of the visits, so that moves that people play stay explored "
         "even if they are bad.",
-        low=0,
-        high=1000,
+        bounds=(0, 1000),
         katago="humanSLCpuctPermanent",
     )
 

@@ -162,7 +162,7 @@ def option(
     *,
     unit: str = "",
     low: float | None = None,
-    high: float | None = None,
+    bounds: tuple[float, float] | None = None,
     choices: tuple[str, ...] = (),
     normalize: Callable[[str], str] | None = None,
     katago: str = "",
@@ -173,8 +173,8 @@ def option(
 ) -> T:
     """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters.
 
-    `help` names KataGo's setting where it says {katago}, {katago_gtp}, {katago_analysis} or {katago_start}; else it
-    ends with `katago`.
+    `bounds` are low and high.  `help` names KataGo's setting where it says {katago}, {katago_gtp}, {katago_analysis} or
+    {katago_start}; else it ends with `katago`.
     """
     names = {
         "katago": katago, "katago_gtp": katago_gtp, "katago_analysis": katago_analysis, "katago_start": katago_start,
@@ -183,6 +183,7 @@ def option(
         help = help.removesuffix(".") + " ({katago})."
     for parameter, name in names.items():
         help = help.replace(f"{{{parameter}}}", name)
+    low, high = bounds or (low, None)
     metadata = {
         "help": help, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
         "shapes_tree": shapes_tree, **names,

@@ -20,8 +20,7 @@ class PuctConfig(Section, name="puct"):
         "faster per position where one takes less than a few milliseconds, but each position is selected knowing fewer "
         "results.",
         unit="positions",
-        low=0,
-        high=4096,
+        bounds=(0, 4096),
     )
     pipeline: int = option(
         0,
@@ -29,8 +28,7 @@ class PuctConfig(Section, name="puct"):
         "knowing its results.  0: 2 where the network takes large batches (a GPU), else 1, as selection takes hardly "
         "any time.",
         unit="batches",
-        low=0,
-        high=4,
+        bounds=(0, 4),
     )
     # Both by measurement: how far the visits of searches in batches of 8 are from those of searches without batches, on
     # 9×9 and 19×19 (docs/strength.md, "Batches").
@@ -38,62 +36,55 @@ class PuctConfig(Section, name="puct"):
         0.08,
         "Limit on positions that wait for the network, as a share of the root's visits, so that batches do not weaken "
         "short searches.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
     )
     virtual_weight: float = option(
         0.25,
         "Lost visits that a playout in flight counts as ({katago}, in KataGo 1).",
         unit="visits",
-        low=0,
-        high=1000,
+        bounds=(0, 1000),
         katago="numVirtualLossesPerThread",
     )
     # --- exploration ---
     c_puct: float = option(
         1.0,
         "Exploration: weight of the prior against the results of the search.",
-        low=0,
-        high=10,
+        bounds=(0, 10),
         katago="cpuctExploration",
     )
     c_puct_log: float = option(
-        0.45, "Growth of c_puct with the logarithm of visits.", low=0, high=10, katago="cpuctExplorationLog"
+        0.45, "Growth of c_puct with the logarithm of visits.", bounds=(0, 10), katago="cpuctExplorationLog"
     )
     c_puct_base: float = option(
-        500.0, "Visits from which that growth counts.", unit="visits", low=10, high=1e5, katago="cpuctExplorationBase"
+        500.0, "Visits from which that growth counts.", unit="visits", bounds=(10, 1e5), katago="cpuctExplorationBase"
     )
     utility_stdev_prior: float = option(
         0.4,
         "Assumed standard deviation of the utility below a position before its first visits.",
-        low=1e-8,
-        high=10,
+        bounds=(1e-8, 10),
         katago="cpuctUtilityStdevPrior",
     )
     utility_stdev_prior_weight: float = option(
         2.0,
         "Visits that this assumption counts as.",
         unit="visits",
-        low=0,
-        high=100,
+        bounds=(0, 100),
         katago="cpuctUtilityStdevPriorWeight",
     )
     utility_stdev_scale: float = option(
         0.85,
         "How much exploration grows with that deviation; 0: not at all, 1: in proportion.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="cpuctUtilityStdevScale",
     )
     fpu_reduction: float = option(
         0.2,
         "How much worse than its position, in utility, a move without visits is assumed to be once all likely moves "
         "have visits.",
-        low=0,
-        high=2,
+        bounds=(0, 2),
         katago="fpuReductionMax",
     )
-    root_fpu_reduction: float = option(0.1, "The same at the root.", low=0, high=2, katago="rootFpuReductionMax")
+    root_fpu_reduction: float = option(0.1, "The same at the root.", bounds=(0, 2), katago="rootFpuReductionMax")
     fpu_parent_by_policy: bool = option(
         True,
         "The utility of that position mixes the network's evaluation with the mean of its subtree by the prior visited "
@@ -103,83 +94,74 @@ class PuctConfig(Section, name="puct"):
     fpu_parent_power: float = option(
         2.0,
         "That mean has the weight of the prior visited so far, to this power; 0: only the mean.",
-        low=0,
-        high=5,
+        bounds=(0, 5),
         katago="fpuParentWeightByVisitedPolicyPow",
     )
     fpu_parent_weight: float = option(
-        0.0, "Weight of the network's evaluation otherwise.", low=0, high=1, katago="fpuParentWeight"
+        0.0, "Weight of the network's evaluation otherwise.", bounds=(0, 1), katago="fpuParentWeight"
     )
     fpu_loss: float = option(
         0.0,
         "How far the utility of a move without visits is moved towards that of a loss.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="fpuLossProp",
     )
     root_fpu_loss: float | None = option(
-        None, "The same at the root; not set: as elsewhere.", low=0, high=1, katago="rootFpuLossProp"
+        None, "The same at the root; not set: as elsewhere.", bounds=(0, 1), katago="rootFpuLossProp"
     )
     root_child_visits: float = option(
         0.0,
         "Visit a move of the root that has been tried until it has the root of so many times all visits times its "
         "prior; 0: as it turns out.",
-        low=0,
-        high=100,
+        bounds=(0, 100),
         katago="rootDesiredPerChildVisitsCoeff",
     )
     futile_visits: float = option(
         0.0,
         "Visit no move of the root that would not get this share of the best move's visits with all that are left of a "
         "number of visits; with time.early_stop a clock, too, ends a search in which none would.  0: off.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="futileVisitsThreshold",
     )
     # --- utility ---
     win_weight: float = option(
-        1.0, "Weight in the utility of winning or losing.", low=0, high=1, katago="winLossUtilityFactor"
+        1.0, "Weight in the utility of winning or losing.", bounds=(0, 1), katago="winLossUtilityFactor"
     )
     no_result_utility_white: float = option(
         0.0,
         "Utility, for White, of a game that ends without result, as by a triple ko under simple ko.",
-        low=-1,
-        high=1,
+        bounds=(-1, 1),
         katago="noResultUtilityForWhite",
     )
     draw_wins_white: float = option(
         0.5,
         "Share of a win that a draw is for White; the rest of it is Black's.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="drawEquivalentWinsForWhite",
     )
     static_score_weight: float = option(
-        0.1, "Weight in the utility of the score relative to 0.", low=0, high=1, katago="staticScoreUtilityFactor"
+        0.1, "Weight in the utility of the score relative to 0.", bounds=(0, 1), katago="staticScoreUtilityFactor"
     )
     dynamic_score_weight: float = option(
         0.3,
         "Weight in the utility of the score relative to the score expected at the root.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="dynamicScoreUtilityFactor",
     )
     dynamic_score_zero_weight: float = option(
-        0.2, "How far that expected score is moved towards 0.", low=0, high=1, katago="dynamicScoreCenterZeroWeight"
+        0.2, "How far that expected score is moved towards 0.", bounds=(0, 1), katago="dynamicScoreCenterZeroWeight"
     )
     dynamic_score_scale: float = option(
         0.75,
         "Scale of score differences, in points per line of the board: much smaller ones hardly count.",
-        low=0.2,
-        high=5,
+        bounds=(0.2, 5),
         katago="dynamicScoreCenterScale",
     )
     # --- averages ---
     value_weight_exponent: float = option(
         0.25,
         "How much less the worse moves count in a position's average; 0: all count by their visits.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="valueWeightExponent",
     )
     use_noise_pruning: bool = option(
@@ -189,12 +171,11 @@ class PuctConfig(Section, name="puct"):
         0.15,
         "Deficit in utility against likelier moves at which the average leaves out most of a move's visits beyond its "
         "prior's share; 0: none are left out.",
-        low=0,
-        high=10,
+        bounds=(0, 10),
         katago="noisePruneUtilityScale",
     )
     noise_pruning_cap: float = option(
-        1e50, "Most visits of a move that are left out in this way.", low=0, high=1e50, katago="noisePruningCap"
+        1e50, "Most visits of a move that are left out in this way.", bounds=(0, 1e50), katago="noisePruningCap"
     )
     graph_search: bool = option(
         True, "Share what the search finds between lines that lead to the same position.", katago="useGraphSearch"
@@ -203,15 +184,13 @@ class PuctConfig(Section, name="puct"):
         11,
         "Lines with different histories share a position only if no earlier position can recur within this many moves.",
         unit="moves",
-        low=3,
-        high=50,
+        bounds=(3, 50),
         katago="graphSearchRepBound",
     )
     graph_search_leak: float = option(
         0.0,
         "Probability that a line goes on at a position that already has more visits than the line.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="graphSearchCatchUpLeakProb",
     )
     remember: bool = option(
@@ -223,30 +202,26 @@ class PuctConfig(Section, name="puct"):
         100,
         "Visits from which on a position is remembered.",
         unit="visits",
-        low=1,
-        high=1_000_000_000,
+        bounds=(1, 1_000_000_000),
         katago="evalCacheMinVisits",
     )
     subtree_bias: float = option(
         0.45,
         "How much the network's evaluations are corrected by the errors that the search found in positions with the "
         "same stones around the last move; 0: not at all.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="subtreeValueBiasFactor",
     )
     subtree_bias_exponent: float = option(
         0.85,
         "The error of a position counts in that correction by the visits below it, to this power.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="subtreeValueBiasWeightExponent",
     )
     subtree_bias_free_share: float = option(
         0.8,
         "Share of its error that is forgotten when a position leaves the search tree.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="subtreeValueBiasFreeProp",
     )
     use_uncertainty: bool = option(
@@ -256,38 +231,34 @@ class PuctConfig(Section, name="puct"):
         0.25,
         "Error in utility at which an evaluation counts as one visit; more certain ones count more, where the network "
         "predicts its error; 0: all count the same.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="uncertaintyCoeff",
     )
     uncertainty_exponent: float = option(
-        1.0, "That weight falls with the error to this power.", low=0, high=2, katago="uncertaintyExponent"
+        1.0, "That weight falls with the error to this power.", bounds=(0, 2), katago="uncertaintyExponent"
     )
     uncertainty_max_weight: float = option(
-        8.0, "Most visits that one evaluation counts as.", unit="visits", low=1, high=100, katago="uncertaintyMaxWeight"
+        8.0, "Most visits that one evaluation counts as.", unit="visits", bounds=(1, 100), katago="uncertaintyMaxWeight"
     )
     wide_noise: float = option(
         0.0,
         "Make searches for a move to play search more moves less deeply ({katago_gtp} in GTP); for analyses see "
         "--wide-root-noise.",
-        low=0,
-        high=5,
+        bounds=(0, 5),
         katago_gtp="wideRootNoise",
     )
     # --- evaluation ---
     policy_optimism: float = option(
         1.0,
         "Share of the optimistic policy, for networks that have one; it finds surprising moves.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="policyOptimism",
     )
-    root_policy_optimism: float = option(0.2, "The same at the root.", low=0, high=1, katago="rootPolicyOptimism")
+    root_policy_optimism: float = option(0.2, "The same at the root.", bounds=(0, 1), katago="rootPolicyOptimism")
     policy_temperature: float = option(
         1.0,
         "Temperature of the network's policy: above 1 flattens it, below 1 sharpens it.",
-        low=0.01,
-        high=5,
+        bounds=(0.01, 5),
         katago="nnPolicyTemperature",
     )
     ignore_all_history: bool = option(
@@ -337,8 +308,7 @@ class PuctConfig(Section, name="puct"):
         "Have the network evaluate as if one side had 2 to the power of this times the other's playouts: above 0 it "
         "expects that side to outplay the other, below 0 to be outplayed.",
         unit="doublings",
-        low=-3,
-        high=3,
+        bounds=(-3, 3),
         katago="playoutDoublingAdvantage",
     )
     playout_doubling_advantage_color: str = option(
@@ -354,8 +324,7 @@ class PuctConfig(Section, name="puct"):
         "for each point, at most 2.75, and less as its winrate rises.  Not in analyses, not where "
         "playout_doubling_advantage is set, and only with networks trained for it, as KataGo's are; 0: never.",
         unit="doublings per point",
-        low=0,
-        high=0.5,
+        bounds=(0, 0.5),
         katago="dynamicPlayoutDoublingAdvantageCapPerOppLead",
     )
     symmetry_pruning: bool = option(
@@ -374,21 +343,19 @@ class PuctConfig(Section, name="puct"):
         True, "Prefer the move with the best lower confidence bound of utility.", katago="useLcbForSelection"
     )
     lcb_stdevs: float = option(
-        5.0, "Standard deviations from the mean to that bound.", low=1, high=12, katago="lcbStdevs"
+        5.0, "Standard deviations from the mean to that bound.", bounds=(1, 12), katago="lcbStdevs"
     )
     lcb_min_share: float = option(
         0.15,
         "Visits that a move needs to be preferred in this way, as a share of the most visited move's.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="minVisitPropForLCB",
     )
     ending_bonus: float = option(
         0.5,
         "Penalty for moves in settled areas, so that games end.",
         unit="points",
-        low=-1,
-        high=1,
+        bounds=(-1, 1),
         katago="rootEndingBonusPoints",
     )
     fill_dame: bool = option(
@@ -401,27 +368,24 @@ class PuctConfig(Section, name="puct"):
         0.0,
         "Play a move with a probability in proportion to visits^(1/temperature); 0: always the best "
         "({katago}, in KataGo 0.1).",
-        low=0,
-        high=5,
+        bounds=(0, 5),
         katago="chosenMoveTemperature",
     )
     temperature_early: float = option(
-        0.0, "The same at the first move ({katago}, in KataGo 0.5).", low=0, high=5, katago="chosenMoveTemperatureEarly"
+        0.0, "The same at the first move ({katago}, in KataGo 0.5).", bounds=(0, 5), katago="chosenMoveTemperatureEarly"
     )
     temperature_below: float = option(
         1.0,
         "Apply the temperature only to moves with less than this share of the visits; likelier moves keep their share "
         "among themselves.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago="chosenMoveTemperatureOnlyBelowProb",
     )
     choice_prune: float = option(
         1.0,
         "Never play a move with fewer visits than this or than a 64th of the best move's, whichever is less.",
         unit="visits",
-        low=0,
-        high=1e10,
+        bounds=(0, 1e10),
         katago="chosenMovePrune",
     )
     choice_subtract: float = option(
@@ -429,57 +393,42 @@ class PuctConfig(Section, name="puct"):
         "Subtract this from the visits of each move before a temperature applies, but at most a 64th of the best "
         "move's visits.",
         unit="visits",
-        low=0,
-        high=1e10,
+        bounds=(0, 1e10),
         katago="chosenMoveSubtract",
     )
     root_temperature: float = option(
         1.0,
         "Flatten the root's prior to prior^(1/temperature), for self-play.",
-        low=0.01,
-        high=100,
+        bounds=(0.01, 100),
         katago="rootPolicyTemperature",
     )
     root_temperature_early: float | None = option(
-        None,
-        "The same at the first move; not set: as later.",
-        low=0.01,
-        high=100,
-        katago="rootPolicyTemperatureEarly",
+        None, "The same at the first move; not set: as later.", bounds=(0.01, 100), katago="rootPolicyTemperatureEarly"
     )
     temperature_halflife: float = option(
         19.0,
         "Moves on 19x19 after which the difference to the early temperatures has halved; fewer on smaller boards.",
         unit="moves",
-        low=0.1,
-        high=1e5,
+        bounds=(0.1, 1e5),
         katago="chosenMoveTemperatureHalflife",
     )
     root_noise: bool = option(
         False, "Add Dirichlet noise to the root's prior, for self-play.", katago="rootNoiseEnabled"
     )
-    noise: float = option(
-        0.25,
-        "Share of this noise.",
-        low=0,
-        high=1,
-        katago="rootDirichletNoiseWeight",
-    )
+    noise: float = option(0.25, "Share of this noise.", bounds=(0, 1), katago="rootDirichletNoiseWeight")
     noise_concentration: float = option(
         10.83,
         "Sum of the noise's parameters over all moves.",
-        low=0.001,
-        high=1e4,
+        bounds=(0.001, 1e4),
         katago="rootDirichletNoiseTotalConcentration",
     )
     # --- the mixture of AlphaGo (Silver et al. 2016): leaf value (1 − λ) v + λ z ---
     rollout_share: float = option(
         0.0,
         "Share of a rollout's result in a leaf's value beside the network's; AlphaGo used 0.5; 0: no rollouts.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
     )
-    rollout_limit: int = option(0, "Longest rollout; 0: to the end of the game.", unit="moves", low=0, high=10**6)
+    rollout_limit: int = option(0, "Longest rollout; 0: to the end of the game.", unit="moves", bounds=(0, 10**6))
     playout_depth: int = option(
-        0, "Most moves from the root to a leaf; 0: the general limit of 500.", unit="moves", low=0, high=500
+        0, "Most moves from the root to a leaf; 0: the general limit of 500.", unit="moves", bounds=(0, 500)
     )

@@ -41,8 +41,7 @@ class GameConfig(Section, name="game", shapes_trees=False):
         None,
         "Points on a side of the board; not set: 19, or the network's own size if it cannot play on 19x19.",
         unit="points",
-        low=2,
-        high=25,
+        bounds=(2, 25),
         katago_start="defaultBoardSize",
     )
     komi: float | None = option(
@@ -85,8 +84,7 @@ class SearchConfig(Section, name="search"):
         0,
         "Stop a search at this many visits, including those of the reused tree; 0: only time limits it.",
         unit="visits",
-        low=0,
-        high=10**12,
+        bounds=(0, 10**12),
         katago_gtp="maxVisits",
         shapes_tree=False,
     )
@@ -94,16 +92,14 @@ class SearchConfig(Section, name="search"):
         0,
         "Rollouts run in this many threads; 0: one for each processor core.",
         unit="threads",
-        low=0,
-        high=1024,
+        bounds=(0, 1024),
         katago_gtp="numSearchThreads",
     )
     playouts: int = option(
         0,
         "Stop a search after this many playouts, those of the reused tree not counted; 0: no limit ({katago_gtp}).",
         unit="playouts",
-        low=0,
-        high=10**12,
+        bounds=(0, 10**12),
         katago_gtp="maxPlayouts",
         shapes_tree=False,
     )
@@ -118,8 +114,7 @@ class SearchConfig(Section, name="search"):
         None,
         "Seed of the random numbers: searches of a given number of visits then repeat exactly, with any number of "
         "threads; not set: they differ every time.",
-        low=0,
-        high=2**63 - 1,
+        bounds=(0, 2**63 - 1),
     )
     max_memory: int | None = option(
         None,
@@ -127,53 +122,43 @@ class SearchConfig(Section, name="search"):
         "one by rollouts goes on without adding to it; not set: an eighth of the free memory.  All trees and caches of "
         "a process share a quarter of it.",
         unit="MiB",
-        low=16,
-        high=2**20,
+        bounds=(16, 2**20),
     )
     batch: int = option(
         32,
         "Leaves that are selected together and played out in parallel; a larger batch uses many cores better, a "
         "smaller one learns from results sooner.",
         unit="leaves",
-        low=1,
-        high=4096,
+        bounds=(1, 4096),
     )
     exploration_uct: float = option(
-        0.3, "The constant c of UCB1 for results in [-1, 1] when search is uct.", low=0, high=10
+        0.3, "The constant c of UCB1 for results in [-1, 1] when search is uct.", bounds=(0, 10)
     )
     exploration_rave: float = option(
         0.0,
         "The same constant when search is rave; 0: only all-moves-as-first results drive exploration.",
-        low=0,
-        high=10,
+        bounds=(0, 10),
     )
     rave_equivalence: float = option(
         3500.0,
         "Visits at which a move's own results and its all-moves-as-first results count the same.",
         unit="visits",
-        low=1,
-        high=1e9,
+        bounds=(1, 1e9),
     )
     expand_visits: int = option(
-        4,
-        "Visits after which the moves of a position are added to the tree.",
-        unit="visits",
-        low=1,
-        high=10**6,
+        4, "Visits after which the moves of a position are added to the tree.", unit="visits", bounds=(1, 10**6)
     )
     prior_weight: float = option(
         1.0,
         "Factor on the prior knowledge about moves without visits (captures, escapes, patterns, nearness); "
         "0: no prior knowledge.",
-        low=0,
-        high=100,
+        bounds=(0, 100),
     )
     margin_weight: float = option(
         0.02,
         "Weight of the margin (as a share of the board) beside winning and losing, so that points still count in a "
         "decided game; 0: only the winner counts.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
     )
     rollout_policy: str = option(
         "auto",
@@ -199,16 +184,14 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         "Time for each move when the controller has not set a clock; not set: "
         f"{DEFAULT_TIME_PER_MOVE:g} seconds, or no limit where search.visits is given.",
         unit="seconds",
-        low=0.001,
-        high=1e6,
+        bounds=(0.001, 1e6),
     )
     max_time: float | None = option(
         None,
         "Longest search for a move, whether the controller keeps a clock or not ({katago_gtp}); not set: as long as "
         "the clock and the other options allow.",
         unit="seconds",
-        low=0.001,
-        high=1e6,
+        bounds=(0.001, 1e6),
         katago_gtp="maxTime",
     )
     lag: float | None = option(
@@ -217,8 +200,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         "machine; in the last period of overtime twice as much, but never more than half of what is left; not set: "
         f"{DEFAULT_LAG:g} seconds, and less in short periods of overtime once moves were on time.",
         unit="seconds",
-        low=0,
-        high=3600,
+        bounds=(0, 3600),
         katago_gtp="lagBuffer",
     )
     # Two programs on one machine lose 17 ms a move on average, 100 ms at worst (lc0, pull request 268).
@@ -226,78 +208,68 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         0.02,
         "Time added to every move on the engine's own clock, for controllers that never send time_left.",
         unit="seconds",
-        low=0,
-        high=10,
+        bounds=(0, 10),
     )
     # This and max_share are chosen, not measured; time spent on one move is missing from the budgets of later moves.
     hard_move_factor: float = option(
-        2.5, "Longest time for a move that is hard to choose, as a multiple of the planned time.", low=1, high=10
+        2.5, "Longest time for a move that is hard to choose, as a multiple of the planned time.", bounds=(1, 10)
     )
     max_share: float = option(
         0.15,
         "Largest share of the remaining main time a single move may take, besides increments and overtime.",
-        low=0.01,
-        high=0.5,
+        bounds=(0.01, 0.5),
     )
     max_per_move: float = option(
         120.0,
         "Longest time for a move where the controller keeps a clock: correspondence games allow days.",
         unit="seconds",
-        low=0.01,
-        high=1e6,
+        bounds=(0.01, 1e6),
     )
     stretch: float = option(
         1.0,
         "Factor on the planned time of moves with a clock; the longest stays as it is ({katago_gtp}).",
-        low=0.01,
-        high=100,
+        bounds=(0.01, 100),
         katago_gtp="overallocateTimeFactor",
     )
     midgame_stretch: float = option(
         1.0,
         "The same at midgame_peak; towards the first move and the end of the game it approaches 1 ({katago_gtp}).",
-        low=0.01,
-        high=100,
+        bounds=(0.01, 100),
         katago_gtp="midgameTimeFactor",
     )
     midgame_peak: float = option(
         130.0,
         "Moves of both players on 19x19 until midgame_stretch counts in full; fewer on smaller boards ({katago_gtp}).",
         unit="moves",
-        low=0,
-        high=1000,
+        bounds=(0, 1000),
         katago_gtp="midgameTurnPeakTime",
     )
     endgame_decay: float = option(
         100.0,
         "Moves after that in which it falls to 1/e, on 19x19 ({katago_gtp}).",
         unit="moves",
-        low=0,
-        high=1000,
+        bounds=(0, 1000),
         katago_gtp="endgameTurnTimeDecay",
     )
     obvious_share: float = option(
         1.0,
         "Share of the planned time that an obvious move gets: one that the network finds likely and the search best "
         "({katago_gtp}).",
-        low=0.01,
-        high=1,
+        bounds=(0.01, 1),
         katago_gtp="obviousMovesTimeFactor",
     )
     obvious_entropy: float = option(
         0.3,
         "Entropy of the network's policy at which a move is obvious to 1/e ({katago_gtp}).",
         unit="nats",
-        low=0.001,
-        high=2,
+        bounds=(0.001, 2),
         katago_gtp="obviousMovesPolicyEntropyTolerance",
     )
     obvious_surprise: float = option(
         0.15,
         "The same for the divergence of the search's choice from that policy ({katago_gtp}).",
         unit="nats",
-        low=0.001,
-        high=2,
+        bounds=(0.001, 2),
         katago_gtp="obviousMovesPolicySurpriseTolerance",
     )
     early_stop: bool = option(
@@ -308,8 +280,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     settled_winrate: float = option(
         0.98,
         "In the second half of a game, play at once when the winrate is at least this; not if search.visits is given.",
-        low=0.5,
-        high=1,
+        bounds=(0.5, 1),
     )
     ponder: bool = option(
         False,
@@ -321,52 +292,45 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         600.0,
         "Longest time for pondering ({katago_gtp}).",
         unit="seconds",
-        low=0,
-        high=1e20,
+        bounds=(0, 1e20),
         katago_gtp="maxTimePondering",
     )
     ponder_visits: int = option(
         0,
         "Stop pondering at this many visits, those of the reused tree included; 0: no limit ({katago_gtp}).",
         unit="visits",
-        low=0,
-        high=10**12,
+        bounds=(0, 10**12),
         katago_gtp="maxVisitsPondering",
     )
     ponder_playouts: int = option(
         0,
         "Stop pondering after this many playouts; 0: no limit ({katago_gtp}).",
         unit="playouts",
-        low=0,
-        high=10**12,
+        bounds=(0, 10**12),
         katago_gtp="maxPlayoutsPondering",
     )
     effort_after_pass: float = option(
         1.0,
         "Share of its time, visits and playouts that a move gets after the opponent's pass ({katago_gtp}).",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago_gtp="searchFactorAfterOnePass",
     )
     effort_after_passes: float = option(
         1.0,
         "The same after two passes of the opponent's in a row ({katago_gtp}).",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago_gtp="searchFactorAfterTwoPass",
     )
     effort_when_winning: float = option(
         1.0,
         "The same at a winrate of 1; at a lower one it is more, up to all at effort_winrate ({katago_gtp}).",
-        low=0.01,
-        high=1,
+        bounds=(0.01, 1),
         katago_gtp="searchFactorWhenWinning",
     )
     effort_winrate: float = option(
         1.0,
         "Winrate of the last three moves from which effort_when_winning saves time ({katago_gtp}, from 0 to 1).",
-        low=0.5,
-        high=1,
+        bounds=(0.5, 1),
         katago_gtp="searchFactorWhenWinningThreshold",
     )
 
@@ -392,27 +356,24 @@ class PlayConfig(Section, name="play", shapes_trees=False):
         "an obvious one, up to five times as long for a surprising one, and never longer than the time for the move; "
         "at a level the policy is that of people of the rank; 0: play at once ({katago_gtp}).",
         unit="seconds",
-        low=0,
-        high=10_000,
+        bounds=(0, 10_000),
         katago_gtp="delayMoveScale",
     )
     delay_max: float = option(
-        1e6, "Longest wait before a move ({katago_gtp}).", unit="seconds", low=0, high=1e6, katago_gtp="delayMoveMax"
+        1e6, "Longest wait before a move ({katago_gtp}).", unit="seconds", bounds=(0, 1e6), katago_gtp="delayMoveMax"
     )
     resign: bool = option(True, "Resign lost games; otherwise play them out.", katago_gtp="allowResignation")
     resign_winrate: float = option(
         0.05,
         "A move counts as lost when the engine's winrate is below this ({katago_gtp}, from -1 to 0).",
-        low=0,
-        high=0.5,
+        bounds=(0, 0.5),
         katago_gtp="resignThreshold",
     )
     resign_turns: int = option(
         3,
         "Resign when this many of the engine's moves in a row count as lost ({katago_gtp}).",
         unit="moves",
-        low=1,
-        high=1000,
+        bounds=(1, 1000),
         katago_gtp="resignConsecTurns",
     )
     resign_min_moves: float = option(
@@ -420,16 +381,14 @@ class PlayConfig(Section, name="play", shapes_trees=False):
         "Never resign before this many moves of both players for each point of the board, so that the engine does not "
         "resign a handicap game in the opening ({katago_gtp}).",
         unit="moves per point",
-        low=0,
-        high=10,
+        bounds=(0, 10),
         katago_gtp="resignMinMovesPerBoardArea",
     )
     resign_min_points: float | None = option(
         None,
         "Never resign while fewer points behind than this; not set: however close the game is ({katago_gtp}).",
         unit="points",
-        low=0,
-        high=1000,
+        bounds=(0, 1000),
         katago_gtp="resignMinScoreDifference",
     )
     book: str | None = option(
@@ -455,47 +414,41 @@ class VarietyConfig(Section, name="variety"):
     avoid_repeats_utility: float = option(
         0.004,
         "What a move of the last game costs then; much more makes for bad moves ({katago_gtp}).",
-        low=-3,
-        high=3,
+        bounds=(-3, 3),
         katago_gtp="autoAvoidRepeatUtility",
     )
     avoid_repeats_lambda: float = option(
         0.9995,
         "How much less each older move costs than the one after it ({katago_gtp}).",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago_gtp="autoAvoidRepeatLambda",
     )
     avoid_repeats_min_turn: int = option(
         0,
         "Moves of both players before the first that is kept ({katago_gtp}).",
         unit="moves",
-        low=0,
-        high=1_000_000,
+        bounds=(0, 1_000_000),
         katago_gtp="autoAvoidRepeatMinTurnNumber",
     )
     avoid_repeats_max_turn: int = option(
         50,
         "Moves of both players before the last that is kept ({katago_gtp}).",
         unit="moves",
-        low=0,
-        high=1_000_000,
+        bounds=(0, 1_000_000),
         katago_gtp="autoAvoidRepeatMaxTurnNumber",
     )
     avoid_repeats_most: int = option(
         10_000,
         "Moves that are kept for each size of the board ({katago_gtp}).",
         unit="moves",
-        low=0,
-        high=10_000_000,
+        bounds=(0, 10_000_000),
         katago_gtp="autoAvoidRepeatMaxPoses",
     )
     avoid_repeats_chunk: int = option(
         200,
         "Moves in each file of the folder ({katago_gtp}).",
         unit="moves",
-        low=1,
-        high=10_000,
+        bounds=(1, 10_000),
         katago_gtp="autoAvoidRepeatSaveChunkSize",
     )
     avoid_sgf: str | None = option(
@@ -508,30 +461,26 @@ class VarietyConfig(Section, name="variety"):
     avoid_sgf_utility: float = option(
         0.001,
         "What a move of the newest record costs; below 0 it gains ({katago_gtp}).",
-        low=-3,
-        high=3,
+        bounds=(-3, 3),
         katago_gtp="avoidSgfPatternUtility",
     )
     avoid_sgf_lambda: float = option(
         1.0,
         "How much less the moves of each older record cost than those of the one after it ({katago_gtp}).",
-        low=0,
-        high=1,
+        bounds=(0, 1),
         katago_gtp="avoidSgfPatternLambda",
     )
     avoid_sgf_min_turn: int = option(
         0,
         "Number of the first move of a record that counts ({katago_gtp}).",
-        low=0,
-        high=1_000_000,
+        bounds=(0, 1_000_000),
         katago_gtp="avoidSgfPatternMinTurnNumber",
     )
     avoid_sgf_files: int = option(
         1_000_000,
         "Records that count, the newest ones ({katago_gtp}).",
         unit="files",
-        low=1,
-        high=1_000_000,
+        bounds=(1, 1_000_000),
         katago_gtp="avoidSgfPatternMaxFiles",
     )
     avoid_sgf_names: str = option(
@@ -544,8 +493,7 @@ class VarietyConfig(Section, name="variety"):
         0.0,
         "What a move costs that the engine has played elsewhere on the board in the same game, such as a joseki "
         "({katago_gtp}, in KataGo 0.005 in handicap games).",
-        low=-3,
-        high=3,
+        bounds=(-3, 3),
         katago_gtp="avoidRepeatedPatternUtility",
     )
 
@@ -600,8 +548,7 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
         500,
         "Visits of an analysis whose query gives none.",
         unit="visits",
-        low=1,
-        high=2**50,
+        bounds=(1, 2**50),
         katago_analysis="maxVisits",
     )
     analysis_time: float | None = option(
@@ -614,8 +561,7 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
     wide_root_noise: float = option(
         0.04,
         "Make analyses, those of GTP too, search more moves less deeply; 0: as for a move to play, 1: even bad moves.",
-        low=0,
-        high=5,
+        bounds=(0, 5),
         katago="analysisWideRootNoise",
         katago_analysis="wideRootNoise",
     )
@@ -635,8 +581,7 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
         15,
         "Longest continuation to report, not counting its first move.",
         unit="moves",
-        low=1,
-        high=1000,
+        bounds=(1, 1000),
         katago_analysis="analysisPVLen",
     )
     perspective: str = option(
@@ -651,8 +596,7 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
         4,
         "Positions analysed at once, each with a search tree; short queries are still answered one after the other.",
         unit="positions",
-        low=1,
-        high=1024,
+        bounds=(1, 1024),
     )
 
 
@@ -686,8 +630,7 @@ class NetworkConfig(Section, name="network"):
         0,
         "Which of the provider's graphics cards runs the network, by the number that `gtp-engine doctor` shows; 0: the "
         "provider chooses.",
-        low=0,
-        high=64,
+        bounds=(0, 64),
     )
     precision: str = option(
         "auto",
@@ -697,14 +640,13 @@ class NetworkConfig(Section, name="network"):
         choices=("auto", "float32", "float16", "bfloat16", "int8"),
     )
     network_threads: int = option(
-        0, "Threads the network runs in; 0: one for each processor core.", unit="threads", low=0, high=1024
+        0, "Threads the network runs in; 0: one for each processor core.", unit="threads", bounds=(0, 1024)
     )
     cache_positions: int = option(
         65536,
         "Evaluations to cache; the least recently used are dropped first.  One takes up to 3 KiB; 0: none.",
         unit="positions",
-        low=0,
-        high=2**26,
+        bounds=(0, 2**26),
     )
     symmetry: str = option(
         "any",
@@ -713,12 +655,7 @@ class NetworkConfig(Section, name="network"):
         choices=("any", "none", "all"),
     )
     # Chosen, not measured: low enough to cost no visits, high enough that a search finds the end of a game.
-    pass_prior: float = option(
-        0.005,
-        "Probability of a pass, for networks whose policy has none.",
-        low=0,
-        high=0.5,
-    )
+    pass_prior: float = option(0.005, "Probability of a pass, for networks whose policy has none.", bounds=(0, 0.5))
 
 
 GOOD_ENOUGH: Final = 0.0005
@@ -737,10 +674,7 @@ class QuantizeSettings(Section, name="quantize"):
     """
 
     positions: int = option(
-        768,
-        "Positions to take from games: two thirds for calibration, one third for validation.",
-        low=48,
-        high=100_000,
+        768, "Positions to take from games: two thirds for calibration, one third for validation.", bounds=(48, 100_000)
     )
     seed: int = option(1, "Seed of the games.", low=0)
     # If the network is accurate, `sensitivity.OUTLIER_SHARE` is the limit where that is smaller.
@@ -748,13 +682,10 @@ class QuantizeSettings(Section, name="quantize"):
         0.4,
         "Largest share of the work left in floating point, for the layers that lose most accuracy; at most 0.1 if the "
         "network is accurate in 8 bits.",
-        low=0,
-        high=1,
+        bounds=(0, 1),
     )
     provider: str = option(
-        "auto",
-        "What runs the network for these measurements, as in `gtp-engine --provider`.",
-        unit="name",
+        "auto", "What runs the network for these measurements, as in `gtp-engine --provider`.", unit="name"
     )
     threads: int = option(0, "Threads of the network; 0: one for each core.", low=0)
     good_enough: float = GOOD_ENOUGH

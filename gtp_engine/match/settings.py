@@ -82,7 +82,7 @@ class MatchSettings(Section, name="match"):
     second_name: str = option("", "Name of the second engine. [default: its own]", unit="name")
     games: int = option(10, "Number of games; colours alternate.", low=1)
     parallel: int = option(1, "Games played at once, each with two engine processes of its own.", low=1)
-    size: int = option(19, "Board size.", low=MIN_SIZE, high=MAX_SIZE)
+    size: int = option(19, "Board size.", bounds=(MIN_SIZE, MAX_SIZE))
     komi: float | None = option(
         None, "Points for White. [default: usual under the rules; 0.5 with a handicap]", unit="points"
     )

@@ -48,7 +48,7 @@ class ServerSettings(Section, name="serve"):
         "Address to listen on. With 0.0.0.0 (or one address of this machine) other machines can connect.",
         unit="address",
     )
-    port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", low=0, high=65535)
+    port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", bounds=(0, 65535))
     token: str | None = option(
         None,
         f"Only let in clients that give this token, of {LEAST_TOKEN} characters or more. Other users of this machine "

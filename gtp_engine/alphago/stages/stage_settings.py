@@ -48,10 +48,10 @@ class RecordSettings(Section, name="records"):
     """Games of a network against itself, as SGF files."""
 
     games: int = option(1000, "Stop when FOLDER holds this many games.", low=1)
-    size: int = option(9, "Lines of the board.", low=2, high=25)
+    size: int = option(9, "Lines of the board.", bounds=(2, 25))
     komi: float = option(KOMI, "Points for White.")
     rules: str = option("chinese", "Rule set; one that scores by area, for real results.", choices=tuple(PRESETS))
-    temperature: float = option(1.0, "Temperature of the policy after the opening.", low=0.1, high=10)
+    temperature: float = option(1.0, "Temperature of the policy after the opening.", bounds=(0.1, 10))
     parallel_games: int = option(64, "Games played at once.", low=1)
     stop_decided: bool = option(False, "End games once NET is sure of the winner; the loser resigns.")
 
@@ -89,7 +89,7 @@ class PolicySettings(Section, name="policy"):
 
     layers: int = option(7, "Convolutions, the 1×1 at the end included; the paper has 13.", low=2)
     channels: int = option(64, "Filters of each; the paper has 192.", low=1)
-    test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, low=0, high=1)
+    test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, bounds=(0, 1))
 
 
 @dataclass(frozen=True)
@@ -99,12 +99,12 @@ class RolloutSettings(Section, name="rollout"):
     epochs: int = option(12, "Passes over all games.", low=1)
     games_per_step: int = option(16, "Games of a step.", low=1)
     learning_rate: float = option(0.15, "Highest learning rate.", low=_LEAST_RATE)
-    final_rate: float = option(0.1, "Share of the learning rate that is left at the end.", low=0, high=1)
+    final_rate: float = option(0.1, "Share of the learning rate that is left at the end.", bounds=(0, 1))
     prior: float = option(1.0, "Weight of the normal prior, in observations of each squared weight.", low=0)
     least_count: int = option(
         10, "A diamond pattern gets weights of its own if it occurs this often in the games.", low=1
     )
-    test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, low=0, high=1)
+    test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, bounds=(0, 1))
     seed: int = option(1, "Seed of the order of games.", low=0)
 
 
@@ -147,4 +147,4 @@ class ValueSettings(Section, name="value"):
     hidden: int = option(256, "Units of the dense layer.", low=1)
     owners_weight: float = option(1.0, "Weight of ownership in the loss; the paper has none (0).", low=0)
     from_scratch: bool = option(False, "Start with random filters instead of the supervised policy's.")
-    test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, low=0, high=1)
+    test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, bounds=(0, 1))

@@ -34,8 +34,8 @@ class Learning(Section, name="learning"):
     batch: int = option(256, "Positions in a step.", low=1)
     optimizer: str = option("muon", "Optimizer.", choices=OPTIMIZERS)
     learning_rate: float = option(3e-3, "Highest learning rate.", low=_LEAST_RATE)
-    final_rate: float = option(0.01, "Share of the learning rate that is left at the end.", low=0, high=1)
-    warm_up: float = option(0.02, "Part of the run in which the learning rate rises.", low=0, high=0.99)
+    final_rate: float = option(0.01, "Share of the learning rate that is left at the end.", bounds=(0, 1))
+    warm_up: float = option(0.02, "Part of the run in which the learning rate rises.", bounds=(0, 0.99))
     weight_decay: float = option(0.02, "Weight decay of filters and matrices, times the learning rate.", low=0)
     clip: float = option(1.0, "Largest norm of the gradient; a longer one is scaled down to it. 0: no limit.", low=0)
     average_steps: int = option(

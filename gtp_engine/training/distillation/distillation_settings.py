@@ -33,7 +33,7 @@ class GenerateSettings(Section, name="generate"):
     minutes: float | None = option(None, "Stop after this many minutes. [default: no limit]", low=_LEAST_GENERATING)
     sizes: str = option("mixed", "Boards and their shares of the positions: 9=4,13=2,19x13=.5, or mixed, or small.")
     workers: int | None = option(
-        None, "Processes. [default: 1, on a Ray cluster as many as it has cores for]", low=1, high=MOST_WORKERS
+        None, "Processes. [default: 1, on a Ray cluster as many as it has cores for]", bounds=(1, MOST_WORKERS)
     )
     threads: int = option(0, "Threads of each process; 0: its share of the cores.", low=0)
     batch: int = option(16, "Games played side by side in each process.", low=1)
@@ -41,12 +41,12 @@ class GenerateSettings(Section, name="generate"):
         None, "Address of a Ray cluster to run the workers on; auto: the running one; local: a new one."
     )
     seed: int = option(
-        1, "Seed of the games; in a folder with shards, the first unused seed from here.", low=0, high=MOST_SEEDS - 1
+        1, "Seed of the games; in a folder with shards, the first unused seed from here.", bounds=(0, MOST_SEEDS - 1)
     )
-    temperature: float = option(1.0, "Temperature of the policy after the opening.", low=0.1, high=10)
+    temperature: float = option(1.0, "Temperature of the policy after the opening.", bounds=(0.1, 10))
     hot_share: float = option(
         0.04, "Share of moves drawn at the opening's temperature throughout a game, for positions after mistakes.",
-        low=0, high=1,
+        bounds=(0, 1),
     )  # fmt: skip
     """About one in twenty moves of a search's tree is such a move."""
     player: str | None = option(
@@ -55,12 +55,12 @@ class GenerateSettings(Section, name="generate"):
     """A student that searches comes to positions that its teacher avoids.  With two thirds of 24,000 positions of 9×9
     from games of its own searches, labelled by the teacher, a student won 57 % of 300 games against one that learned
     from the teacher's games only."""
-    player_share: float = option(0.5, "Share of the games that --player plays.", low=0, high=1)
+    player_share: float = option(0.5, "Share of the games that --player plays.", bounds=(0, 1))
     visits: int = option(1, "Visits of --player's search for each move; 1: its policy alone.", low=1)
     looks: int = option(
-        1, "Orientations of the board in which NET evaluates each position; the mean is the label.", low=1, high=8
+        1, "Orientations of the board in which NET evaluates each position; the mean is the label.", bounds=(1, 8)
     )
-    held_out: float = option(0.02, "Share of games held out for validation.", low=0, high=1)
+    held_out: float = option(0.02, "Share of games held out for validation.", bounds=(0, 1))
     """20,000 of a million positions, which distinguish losses that differ by 1 %."""
     provider: str = option("auto", "Provider that runs NET, as in `gtp-engine --provider`.")
     precision: str = option("auto", "Precision of NET, as in `gtp-engine --precision`.")
@@ -77,9 +77,9 @@ class HumanDataSettings(Section, name="human_data"):
 
     positions: int = option(250_000, "Positions to train on, as many of each group of ranks.", low=1)
     held_out_positions: int = option(12_000, "Positions of the players that are held out.", low=0)
-    per_game: int = option(24, "Positions of a game, drawn at random.", low=1, high=256)
-    held_out: float = option(0.03, "Share of the players that are held out.", low=0, high=1)
-    seed: int = option(1, "Seed of the choice of games and positions.", low=0, high=MOST_SEEDS - 1)
+    per_game: int = option(24, "Positions of a game, drawn at random.", bounds=(1, 256))
+    held_out: float = option(0.03, "Share of the players that are held out.", bounds=(0, 1))
+    seed: int = option(1, "Seed of the choice of games and positions.", bounds=(0, MOST_SEEDS - 1))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class RankFitSettings(Section, name="rank_fit"):
     players: int = option(30, "Players of each group of ranks, with two games each.", low=4)
     moves: int = option(24, "Moves of a player looked at in a game.", low=24)
     least_length: int = option(60, "Moves that a game has at least.", low=1)
-    seed: int = option(1, "Seed of the choice of players and games.", low=0, high=MOST_SEEDS - 1)
+    seed: int = option(1, "Seed of the choice of players and games.", bounds=(0, MOST_SEEDS - 1))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class DistillationLearning(Learning, name="learning"):
     0.636, 0.04 0.642.  Long runs on boards of all sizes are safer below the best of a short one.  AdamW reached 0.724
     with 0.003."""
     fixed_norms: float = option(
-        0.15, "Last part of the run, in which norms keep their statistics, as a share of it.", low=0, high=1
+        0.15, "Last part of the run, in which norms keep their statistics, as a share of it.", bounds=(0, 1)
     )
     """The statistics of board sizes differ, and the network has to cope with the mean that it is exported with (mean
     error of the lead on 19×19, b6c96, 9 minutes after 72 without: 3.4 instead of 6.0 points)."""
