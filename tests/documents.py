@@ -178,7 +178,7 @@ def scripts() -> dict[str, str]:
 
 def by_hand(name: str) -> str:
     """Return the same script without this library."""
-    return (ROOT / "tests" / "by_hand" / f"{name}.py").read_text(encoding="utf-8")
+    return (ROOT / "docs" / "by_hand" / f"{name}.py").read_text(encoding="utf-8")
 
 
 def line_count(code: str) -> int:

@@ -46,3 +46,10 @@ def test_a_pass_loses_what_is_won_for_good(problem: Problem) -> None:
     if not game.is_over:
         game.play(PASS)
     assert game.score().winner == opponent(problem.color)
+
+
+@pytest.mark.parametrize(("vertex", "is_right"), [("A1", True), ("pass", False), ("resign", False)])
+def test_where_any_move_will_do_a_pass_and_a_resignation_are_wrong(vertex: str, is_right: bool) -> None:
+    problem = Problem.parse("second pass; white; 7.5; ; any\n. .\n. .")
+    assert problem.is_right(vertex) == is_right
+    assert problem.game().consecutive_passes == 1
