@@ -7,12 +7,11 @@ import time
 from typing import Any
 
 import pytest
-from analysis import fake_search
+from analysis import fake_search, transcripts
 from analysis.client import SessionClient, query
 from analysis.fake_search import FakeBackend, FakeTime
 from busy_machine import require_once
 
-from gtp_engine import __version__
 from gtp_engine.analysis import server, worker
 from gtp_engine.analysis.schedule import SLICE, Schedule
 from gtp_engine.analysis.server import MOST_UNREAD, Output
@@ -22,6 +21,21 @@ from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import format_vertex
 
 ENDLESS = 10_000_000
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in transcripts.FOLDER.glob("*.txt")))
+async def test_transcript(name: str) -> None:
+    values = ("analysis.analysis_visits=12",) if name == "settings" else ()
+    with SessionClient(FakeBackend(), *values) as client:
+
+        async def send(line: str) -> None:
+            client.send(line)
+
+        async def receive() -> str:
+            return json.dumps(client.receive(), separators=(",", ":"))
+
+        await transcripts.replay(name, send, receive)
+        assert client.finish() == []
 
 
 @pytest.fixture
@@ -44,26 +58,6 @@ def without_results(responses: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 class TestAnswers:
     """Queries and their responses."""
-
-    def test_one_position(self) -> None:
-        with SessionClient(FakeBackend()) as client:
-            response = client.ask(query(moves=[["B", "E5"]], maxVisits=7))
-        assert (response["id"], response["turnNumber"], response["isDuringSearch"]) == ("q", 1, False)
-        assert response["rootInfo"]["visits"] == 7
-        assert [info["move"] for info in response["moveInfos"]] == ["A1", "pass"]
-
-    def test_every_turn_asked_for(self) -> None:
-        moves = [["B", "E5"], ["W", "C3"], ["B", "G7"]]
-        with SessionClient(FakeBackend()) as client:
-            client.send(query(moves=moves, analyzeTurns=[3, 0, 2]))
-            responses = client.finish()
-        assert sorted(response["turnNumber"] for response in responses) == [0, 2, 3]
-
-    def test_visits_default_to_the_configuration(self) -> None:
-        with SessionClient(FakeBackend(), "analysis.analysis_visits=12") as client:
-            assert client.ask(query())["rootInfo"]["visits"] == 12
-            assert client.ask(query(overrideSettings={"maxVisits": 13}))["rootInfo"]["visits"] == 13
-            assert client.ask(query(overrideSettings={"maxVisits": 13}, maxVisits=3))["rootInfo"]["visits"] == 3
 
     def test_the_limits_of_the_search(self) -> None:
         backend = FakeBackend()
@@ -235,24 +229,6 @@ class TestOrder:
 class TestActions:
     """query_version, query_models, clear_cache, terminate, terminate_all."""
 
-    def test_version(self) -> None:
-        with SessionClient(FakeBackend()) as client:
-            response = client.ask({"id": "v", "action": "query_version", "own": [1]})
-        assert response == {
-            "id": "v",
-            "action": "query_version",
-            "own": [1],
-            "version": "1.2.3",
-            "git_hash": "<omitted>",
-            "program": f"Tengen {__version__}",
-        }
-
-    def test_the_version_is_that_of_katagos_protocol_by_default(self) -> None:
-        sent: list[dict[str, Any]] = []
-        handle = server.AnalysisServer(Config, Schedule(1, sent.append), FakeBackend, print).handle_bytes  # type: ignore[arg-type]
-        handle(b'{"id": "v", "action": "query_version"}')
-        assert sent[0]["version"] == "1.17.2"
-
     @pytest.mark.parametrize("name", ["one", "other"])
     def test_the_configuration_may_change_while_a_client_is_connected(self, name: str) -> None:
         """Which network a client got depended on what others had asked for, once another was chosen on a page."""
@@ -296,29 +272,6 @@ class TestActions:
         assert [response["id"] for response in rest] == ["waiting", "all", "running"]
         assert [response["id"] for response in rest if response.get("noResults")] == ["waiting"]
 
-    def test_terminating_nothing(self) -> None:
-        request = {"id": "t", "action": "terminate", "terminateId": "unknown"}
-        with SessionClient(FakeBackend()) as client:
-            assert client.ask(request) == request
-
-    @pytest.mark.parametrize(
-        ("request_", "field"),
-        [
-            ({"action": "terminate"}, "terminateId"),
-            ({"action": "terminate", "terminateId": 5}, "terminateId"),
-            ({"action": "terminate", "terminateId": "q", "turnNumbers": "1"}, "turnNumbers"),
-            ({"action": "terminate_all", "turnNumbers": ["1"]}, "turnNumbers"),
-            ({"action": "fly"}, "action"),
-            ({"action": None}, "action"),
-            ({"action": ["terminate"]}, "action"),
-        ],
-    )
-    def test_mistakes(self, request_: dict[str, Any], field: str) -> None:
-        with SessionClient(FakeBackend()) as client:
-            response = client.ask({"id": "t", **request_})
-        assert (response["id"], response["field"]) == ("t", field)
-        assert "expected" in response["error"]
-
 
 class TestMistakes:
     """No input but its end ends a session."""
@@ -326,42 +279,19 @@ class TestMistakes:
     @pytest.mark.parametrize(
         "line",
         [
-            "{",
-            "[1]",
-            "null",
-            "5",
-            "{}",
-            '{"id": 5}',
-            '{"id": "x", "komi": NaN}',
-            '{"id": "x", "action": "query_version", "own": 1e999}',
             "\x00",
-            "🙂",
             "[" * 100_000,
-            '{"id": "q", "id": 1}',
             b"\xff\xfe\x00",
             '"' + "x" * 100_000,
             "9" * 5000,
         ],
     )
-    def test_lines_that_are_not_queries(self, line: str | bytes) -> None:
+    def test_lines_that_no_transcript_holds(self, line: str | bytes) -> None:
         with SessionClient(FakeBackend()) as client:
             response = client.ask(line)
             assert list(response) == ["error"]
             assert len(response["error"]) < 400
             assert client.ask(query())["id"] == "q"
-
-    def test_empty_lines_are_ignored(self) -> None:
-        with SessionClient(FakeBackend()) as client:
-            client.send(b"\r\n  \n")
-            assert client.ask(b"\xef\xbb\xbf" + b'{"id":"v","action":"query_version"}\r')["id"] == "v"
-
-    def test_warnings_come_with_the_answer(self) -> None:
-        with SessionClient(FakeBackend()) as client:
-            warning = client.ask(query(overrideSettings={"avoidMYTDaggerHack": True}, maxVisit=3))
-            assert (warning["id"], warning["field"]) == ("q", "overrideSettings")
-            assert "avoidMYTDaggerHack" in warning["warning"]
-            assert client.receive()["field"] == "maxVisit"
-            assert client.receive()["rootInfo"]["visits"] == 500
 
     def test_an_internal_error_of_a_search_is_reported_for_its_query(self) -> None:
         backend = FakeBackend()

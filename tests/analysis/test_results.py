@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 from analysis.client import query
 from analysis.fake_search import report_of
 
@@ -34,67 +33,13 @@ def respond(**fields: Any) -> dict[str, Any]:
 WHITE_TO_PLAY = {"moves": [["B", "E5"]]}
 
 
-MOVE_FIELDS = {
-    *("move", "visits", "edgeVisits", "winrate", "scoreMean", "scoreStdev", "scoreLead", "scoreSelfplay", "prior"),
-    *("noResultValue", "utility", "lcb", "utilityLcb", "weight", "edgeWeight", "order", "playSelectionValue"),
-    *("pv", "pvVisits", "pvEdgeVisits"),
-}
-ROOT_FIELDS = {
-    *("winrate", "scoreLead", "scoreSelfplay", "scoreMean", "scoreStdev", "utility", "visits", "weight", "thisHash"),
-    *("symHash", "currentPlayer", "rawWinrate", "rawLead", "rawScoreSelfplay", "rawScoreSelfplayStdev"),
-    *("rawNoResultProb", "rawStWrError", "rawStScoreError", "rawVarTimeLeft"),
-}
-
-
-class TestFields:
-    """The contents of a response."""
-
-    def test_everything_that_katago_documents(self) -> None:
-        made = respond(includeNoResultValue=True, includePVVisits=True)
-        assert set(made) == {"id", "turnNumber", "isDuringSearch", "moveInfos", "rootInfo"}
-        assert set(made["moveInfos"][0]) == MOVE_FIELDS
-        assert set(made["rootInfo"]) == ROOT_FIELDS
-
-    def test_moves_in_order(self) -> None:
-        infos = respond()["moveInfos"]
-        assert [(info["order"], info["move"], info["pv"]) for info in infos] == [
-            (0, "A1", ["A1", "pass", "pass"]),
-            (1, "pass", ["pass"]),
-        ]
-
-    def test_continuations_are_cut(self) -> None:
-        info = respond(analysisPVLen=1, includePVVisits=True)["moveInfos"][0]
-        assert (info["pv"], info["pvVisits"]) == (["A1", "pass"], [10, 2])
-
-    def test_numbers_have_six_digits(self) -> None:
-        assert respond(includePolicy=True)["policy"][0] == 0.0123457
-
-    def test_maps_begin_at_the_top_left(self) -> None:
-        fields = {
-            "includeOwnership": True,
-            "includeMovesOwnership": True,
-            "includeOwnershipStdev": True,
-            "includeMovesOwnershipStdev": True,
-        }
-        made = respond(boardXSize=3, boardYSize=2, **fields)
-        expected = [0, 0, 0, 0.75, 0, 0]
-        assert made["ownership"] == made["moveInfos"][0]["ownership"] == expected
-        assert made["moveInfos"][0]["ownershipStdev"] == [0.25] * 6
-        assert not {"ownership", "ownershipStdev"} & set(made["moveInfos"][1])
-        assert made["ownershipStdev"] == [0.5] * 6
-
-    def test_policy_marks_illegal_moves(self) -> None:
-        policy = respond(includePolicy=True, **WHITE_TO_PLAY)["policy"]
-        assert len(policy) == 82
-        assert [index for index, value in enumerate(policy) if value == -1] == [40]
-
-    def test_fields_that_need_a_network(self) -> None:
-        names = "includePolicy includeOwnershipStdev includeMovesOwnership includeMovesOwnershipStdev includePVVisits"
-        parsed, game = asked(**{name: True for name in names.split()})
-        assert missing_fields(parsed, report_of(game)) == ["includeMovesOwnership", "includeMovesOwnershipStdev"]
-        without = report_of(game, has_network=False)
-        assert missing_fields(parsed, without)[0] == "includePolicy"
-        assert "policy" not in response(parsed, 0, game, without, is_during_search=True)
+def test_fields_that_need_a_network() -> None:
+    names = "includePolicy includeOwnershipStdev includeMovesOwnership includeMovesOwnershipStdev includePVVisits"
+    parsed, game = asked(**{name: True for name in names.split()})
+    assert missing_fields(parsed, report_of(game)) == ["includeMovesOwnership", "includeMovesOwnershipStdev"]
+    without = report_of(game, has_network=False)
+    assert missing_fields(parsed, without)[0] == "includePolicy"
+    assert "policy" not in response(parsed, 0, game, without, is_during_search=True)
 
 
 def test_the_root_is_reported_in_retrospect() -> None:
@@ -105,41 +50,6 @@ def test_the_root_is_reported_in_retrospect() -> None:
     root = response(parsed, 0, game, report, is_during_search=False)["rootInfo"]
     assert (root["winrate"], root["utility"], root["scoreLead"]) == (0.25, -0.75, -2)
     assert (root["scoreSelfplay"], root["scoreStdev"], root["weight"]) == (-3, 6, report.weight)
-
-
-class TestPerspective:
-    """Black's view, White's, or that of the side to move."""
-
-    @pytest.mark.parametrize(
-        ("setting", "moves", "sign"),
-        [
-            ("BLACK", [], 1),
-            ("BLACK", [["B", "E5"]], 1),
-            ("WHITE", [], -1),
-            ("W", [["B", "E5"]], -1),
-            ("SIDETOMOVE", [], 1),
-            ("sidetomove", [["B", "E5"]], -1),
-        ],
-    )
-    def test_all_values_turn_together(self, setting: str, moves: list[Any], sign: int) -> None:
-        made = respond(moves=moves, includeOwnership=True, overrideSettings={"reportAnalysisWinratesAs": setting})
-        root, best = made["rootInfo"], made["moveInfos"][0]
-        assert root["winrate"] == best["winrate"] == (0.8 if sign > 0 else 0.2)
-        assert (root["scoreLead"], root["scoreSelfplay"], root["utility"]) == (5 * sign, 7 * sign, 0.65 * sign)
-        assert root["rawWinrate"] == (0.7 if sign > 0 else 0.3)
-        assert (root["rawLead"], root["rawScoreSelfplay"]) == (4 * sign, 6 * sign)
-        assert (best["scoreStdev"], root["rawScoreSelfplayStdev"]) == (11, 9)
-        assert max(made["ownership"], key=abs) == 0.75 * sign
-
-    def test_a_lower_bound_for_white_is_an_upper_bound_for_black(self) -> None:
-        own = respond(**WHITE_TO_PLAY, overrideSettings={"reportAnalysisWinratesAs": "WHITE"})["moveInfos"][0]
-        blacks = respond(**WHITE_TO_PLAY)["moveInfos"][0]
-        assert (own["lcb"], own["utilityLcb"]) == (0.1, -0.7)
-        assert (blacks["lcb"], blacks["utilityLcb"]) == (0.9, 0.7)
-
-    def test_side_to_move(self) -> None:
-        assert respond()["rootInfo"]["currentPlayer"] == "B"
-        assert respond(**WHITE_TO_PLAY)["rootInfo"]["currentPlayer"] == "W"
 
 
 class TestHashes:

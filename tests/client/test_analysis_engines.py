@@ -133,45 +133,42 @@ def test_an_engine_that_writes_lines_that_are_no_responses_is_silent() -> None:
         engine.analyse(Game(5), Limit(visits=1), timeout=0.5)
 
 
-def test_an_engine_for_asyncio() -> None:
-    async def use() -> None:
-        game = game_of()
-        async with AnalysisEngine.popen(ANALYSIS_ENGINE, label="scripted", timeout=20) as client:
-            found = await asyncio.gather(*(client.analyse(game, Limit(visits=visits)) for visits in range(1, 200)))
-            assert [each.visits for each in found] == list(range(1, 200))
-            assert [each.turn for each in await client.analyse_game(game, Limit(visits=3), turns=[3, 1])] == [3, 1]
-            own = game.copy()
-            own.to_play = Color.BLACK  # not who follows from the moves: two queries
-            assert [each.turn for each in await client.analyse_game(own)] == [0, 1, 2, 3]
-            count = 0
-            async for report in client.analyse(game, every=0.01):
-                assert report.visits == 100
-                count += 1
-                if count == 3:
-                    break
-            assert client.plain._waiting == {}
-            search = client.analyse(game, every=0.01)
-            async for _ in search:
+async def test_an_engine_for_asyncio() -> None:
+    game = game_of()
+    async with AnalysisEngine.popen(ANALYSIS_ENGINE, label="scripted", timeout=20) as client:
+        found = await asyncio.gather(*(client.analyse(game, Limit(visits=visits)) for visits in range(1, 200)))
+        assert [each.visits for each in found] == list(range(1, 200))
+        assert [each.turn for each in await client.analyse_game(game, Limit(visits=3), turns=[3, 1])] == [3, 1]
+        own = game.copy()
+        own.to_play = Color.BLACK  # not who follows from the moves: two queries
+        assert [each.turn for each in await client.analyse_game(own)] == [0, 1, 2, 3]
+        count = 0
+        async for report in client.analyse(game, every=0.01):
+            assert report.visits == 100
+            count += 1
+            if count == 3:
                 break
-            assert client.plain._waiting == {}, "though the search is still referred to"
-            reports = [report async for report in client.analyse(game, Limit(visits=5))]
-            assert [each.is_final for each in reports] == [False, True]
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(_last(client, game), 0.1)
-            assert client.plain._waiting == {}, "a cancelled search is ended"
-            with pytest.raises(CommandFailedError):
-                await client.analyse(game_of(103))
-            with pytest.raises(EngineTimeoutError):
-                await client.analyse(game_of(102), timeout=0.3)
-            assert not client.is_alive()
-        async with AnalysisEngine.popen(ANALYSIS_ENGINE, label="scripted") as client:
-            with pytest.raises(EngineDiedError):
-                await asyncio.gather(*(client.analyse(game_of(komi)) for komi in (7.5, 101, 7.5)))
-        with pytest.raises(EngineStartError):
-            async with AnalysisEngine.popen("no-such-engine"):
-                pass
-
-    asyncio.run(use())
+        assert client.plain._waiting == {}
+        search = client.analyse(game, every=0.01)
+        async for _ in search:
+            break
+        assert client.plain._waiting == {}, "though the search is still referred to"
+        reports = [report async for report in client.analyse(game, Limit(visits=5))]
+        assert [each.is_final for each in reports] == [False, True]
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(_last(client, game), 0.1)
+        assert client.plain._waiting == {}, "a cancelled search is ended"
+        with pytest.raises(CommandFailedError):
+            await client.analyse(game_of(103))
+        with pytest.raises(EngineTimeoutError):
+            await client.analyse(game_of(102), timeout=0.3)
+        assert not client.is_alive()
+    async with AnalysisEngine.popen(ANALYSIS_ENGINE, label="scripted") as client:
+        with pytest.raises(EngineDiedError):
+            await asyncio.gather(*(client.analyse(game_of(komi)) for komi in (7.5, 101, 7.5)))
+    with pytest.raises(EngineStartError):
+        async with AnalysisEngine.popen("no-such-engine"):
+            pass
 
 
 class SilentEngine:
@@ -182,21 +179,17 @@ class SilentEngine:
         return "q1"
 
 
-def test_a_search_that_is_cancelled_as_a_report_arrives_ends() -> None:
+async def test_a_search_that_is_cancelled_as_a_report_arrives_ends() -> None:
     """With Python 3.11 it went on for ever, and its caller, who had cancelled it, waited for its end."""
-
-    async def use() -> None:
-        engine: Any = SilentEngine()
-        reports = _QueryReports(engine, Game(5), {}, 1.0)
-        report = asyncio.ensure_future(reports.next())
-        for _ in range(3):
-            await asyncio.sleep(0)
-        engine.receive("a report")
-        asyncio.get_running_loop().call_soon(report.cancel)
-        with pytest.raises(asyncio.CancelledError):
-            await report
-
-    asyncio.run(use())
+    engine: Any = SilentEngine()
+    reports = _QueryReports(engine, Game(5), {}, 1.0)
+    report = asyncio.ensure_future(reports.next())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    engine.receive("a report")
+    asyncio.get_running_loop().call_soon(report.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await report
 
 
 async def _last(client: AnalysisEngine, game: Game) -> None:

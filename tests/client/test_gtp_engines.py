@@ -342,71 +342,65 @@ def test_engines_on_a_tcp_port(port: int) -> None:
 # --- asyncio ---
 
 
-def test_an_engine_for_asyncio() -> None:
-    async def use() -> None:
-        game = Game(5)
-        async with GtpEngine.popen(engine("--analyzes --black 'C3 wait:0.3' --lists time_settings")) as client:
-            assert (client.name, client.version, client.lists("play"), client.is_alive()) == (
-                "Scripted",
-                "1.0",
-                True,
-                True,
-            )
-            result = await client.play(game, Limit(time=1))
-            game.play(result.move)  # type: ignore[arg-type]
-            answers = await asyncio.gather(*(client.send("name") for _ in range(5)))
-            assert answers == ["Scripted"] * 5
-            count = 0
-            async for report in client.analyse(game, every=0.01):
-                count += 1
-                if report.visits >= 50:
-                    break
-            assert count > 1
-            assert await client.send("version") == "1.0"
-            async with client.analyse(game, every=0.01) as reports:
-                assert (await anext(reports)).turn == 1
-            final = [report async for report in client.analyse(game, Limit(visits=30), every=0.01)][-1]
-            assert final.is_final
-            assert (await client.analyse(game, Limit(visits=30))).is_final
-            with pytest.raises(LimitError):
-                await client.analyse(game)
-            await client.set_time(TimeSettings.canadian(10, 5, 1))
-            await client.set_position(game)
-            assert await client.options() == {}
-        assert not client.is_alive()
-        waited = await GtpEngine.popen(engine())
-        await waited.close()
-        await waited.close()
-        with pytest.raises(EngineDiedError, match="has been closed"):
-            await waited.play(game)
-        with pytest.raises(EngineStartError):
-            async with GtpEngine.popen("no-such-engine"):
-                pass
-
-    asyncio.run(use())
+async def test_an_engine_for_asyncio() -> None:
+    game = Game(5)
+    async with GtpEngine.popen(engine("--analyzes --black 'C3 wait:0.3' --lists time_settings")) as client:
+        assert (client.name, client.version, client.lists("play"), client.is_alive()) == (
+            "Scripted",
+            "1.0",
+            True,
+            True,
+        )
+        result = await client.play(game, Limit(time=1))
+        game.play(result.move)  # type: ignore[arg-type]
+        answers = await asyncio.gather(*(client.send("name") for _ in range(5)))
+        assert answers == ["Scripted"] * 5
+        count = 0
+        async for report in client.analyse(game, every=0.01):
+            count += 1
+            if report.visits >= 50:
+                break
+        assert count > 1
+        assert await client.send("version") == "1.0"
+        async with client.analyse(game, every=0.01) as reports:
+            assert (await anext(reports)).turn == 1
+        final = [report async for report in client.analyse(game, Limit(visits=30), every=0.01)][-1]
+        assert final.is_final
+        assert (await client.analyse(game, Limit(visits=30))).is_final
+        with pytest.raises(LimitError):
+            await client.analyse(game)
+        await client.set_time(TimeSettings.canadian(10, 5, 1))
+        await client.set_position(game)
+        assert await client.options() == {}
+    assert not client.is_alive()
+    waited = await GtpEngine.popen(engine())
+    await waited.close()
+    await waited.close()
+    with pytest.raises(EngineDiedError, match="has been closed"):
+        await waited.play(game)
+    with pytest.raises(EngineStartError):
+        async with GtpEngine.popen("no-such-engine"):
+            pass
 
 
-def test_calls_that_are_cancelled() -> None:
-    async def use() -> None:
-        game = Game(5)
-        client = await GtpEngine.popen(engine("--lists undo --black 'wait:0.3 C3'"))
-        async with client:
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(client.play(game), 0.05)
-            assert str(await client.play(game)) == "C3", "the next call waits for the reply to the cancelled one"
-        started = time.monotonic()
-        async with GtpEngine.popen(engine("--black hang")) as client:
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(client.play(game), 0.05)
-        assert time.monotonic() - started < 10
-        assert not client.is_alive()
-        opening = asyncio.ensure_future(_open(engine()))
-        await asyncio.sleep(0.01)
-        opening.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await opening
-
-    asyncio.run(use())
+async def test_calls_that_are_cancelled() -> None:
+    game = Game(5)
+    client = await GtpEngine.popen(engine("--lists undo --black 'wait:0.3 C3'"))
+    async with client:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.play(game), 0.05)
+        assert str(await client.play(game)) == "C3", "the next call waits for the reply to the cancelled one"
+    started = time.monotonic()
+    async with GtpEngine.popen(engine("--black hang")) as client:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.play(game), 0.05)
+    assert time.monotonic() - started < 10
+    assert not client.is_alive()
+    opening = asyncio.ensure_future(_open(engine()))
+    await asyncio.sleep(0.01)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
 
 
 async def _open(command: str) -> GtpEngine:
@@ -414,13 +408,10 @@ async def _open(command: str) -> GtpEngine:
 
 
 @needs_gnugo
-def test_gnugo_plays_by_the_example_of_the_documents() -> None:
-    async def play() -> None:
-        game = Game(9, rules="japanese")
-        async with GtpEngine.popen(f"{find_gnugo()} --mode gtp --level 1 --seed 1") as client:
-            while len(game.moves) < 6:
-                result = await client.play(game, Limit(time=1))
-                game.play(result.move)  # type: ignore[arg-type]
-            assert (await client.score(game))[0] in "BW0"
-
-    asyncio.run(play())
+async def test_gnugo_plays_by_the_example_of_the_documents() -> None:
+    game = Game(9, rules="japanese")
+    async with GtpEngine.popen(f"{find_gnugo()} --mode gtp --level 1 --seed 1") as client:
+        while len(game.moves) < 6:
+            result = await client.play(game, Limit(time=1))
+            game.play(result.move)  # type: ignore[arg-type]
+        assert (await client.score(game))[0] in "BW0"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
+from analysis import transcripts
 from analysis.client import query
 from busy_machine import bound, require_once
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
@@ -25,61 +26,53 @@ async def answers(socket: ClientWebSocketResponse, count: int) -> list[dict[str,
     return [await socket.receive_json() for _ in range(count)]
 
 
-def test_queries_are_answered() -> None:
-    async def test() -> None:
-        async with serving() as client, client.ws_connect("/analysis") as socket:
-            await socket.send_json(query(maxVisits=7))
-            await socket.send_bytes(b'{"id":"v","action":"query_version"}\n{"id":"m","action":"query_models"}\n')
-            found = {answer["id"]: answer for answer in await answers(socket, 3)}
-        assert found["q"]["rootInfo"]["visits"] == 7
-        assert found["m"]["models"] == [{"name": "fake"}]
-        assert "version" in found["v"]
-
-    run(test)
+@pytest.mark.parametrize(
+    "name", sorted({path.stem for path in transcripts.FOLDER.glob("*.txt")}.difference(transcripts.ON_STDOUT_ONLY))
+)
+async def test_transcript(name: str) -> None:
+    """The same as on stdout."""
+    async with serving() as client, client.ws_connect("/analysis") as socket:
+        await transcripts.replay(name, socket.send_str, socket.receive_str)
 
 
-def test_warnings_come_with_the_result() -> None:
+async def test_messages_hold_lines() -> None:
+    async with serving() as client, client.ws_connect("/analysis") as socket:
+        await socket.send_bytes(b'{"id":"v","action":"query_version"}\n{"id":"m","action":"query_models"}\n')
+        assert {answer["id"] for answer in await answers(socket, 2)} == {"v", "m"}
+
+
+async def test_warnings_come_with_the_result() -> None:
     """KaTrain's remote engine takes the first message about a query that is no error for its result."""
-
-    async def test() -> None:
-        async with serving() as client, client.ws_connect("/analysis") as socket:
-            await socket.send_json(query(maxVisits=7, nonsense=1, overrideSettings={"noSuchSetting": 1}))
-            (answer,) = await answers(socket, 1)
-        assert answer["rootInfo"]["visits"] == 7
-        assert "nonsense" in answer["warning"]
-        assert "noSuchSetting" in answer["warning"]
-
-    run(test)
+    async with serving() as client, client.ws_connect("/analysis") as socket:
+        await socket.send_json(query(maxVisits=7, nonsense=1, overrideSettings={"noSuchSetting": 1}))
+        (answer,) = await answers(socket, 1)
+    assert answer["rootInfo"]["visits"] == 7
+    assert "nonsense" in answer["warning"]
+    assert "noSuchSetting" in answer["warning"]
 
 
-def test_an_empty_text_message_is_not_the_end() -> None:
-    async def test() -> None:
-        async with serving() as client, client.ws_connect("/analysis") as socket:
-            await socket.send_str("")
-            await socket.send_json(query(maxVisits=7))
-            assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 7
-
-    run(test)
+async def test_an_empty_text_message_is_not_the_end() -> None:
+    async with serving() as client, client.ws_connect("/analysis") as socket:
+        await socket.send_str("")
+        await socket.send_json(query(maxVisits=7))
+        assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 7
 
 
-def test_clients_with_the_same_ids_do_not_disturb_each_other() -> None:
-    async def test() -> None:
-        async with (
-            serving(FakeSource(0.001)) as client,
-            client.ws_connect("/analysis") as one,
-            client.ws_connect("/analysis") as other,
-        ):
-            await one.send_json(query(maxVisits=ENDLESS))
-            await other.send_json(query(maxVisits=20))
-            assert (await answers(other, 1))[0]["rootInfo"]["visits"] == 20
-            await other.send_json({"id": "t", "action": "terminate_all"})
-            assert (await answers(other, 1))[0]["id"] == "t"
-            with pytest.raises(TimeoutError):
-                await one.receive(timeout=0.1)
-            await one.send_json({"id": "t", "action": "terminate", "terminateId": "q"})
-            assert {answer["id"] for answer in await answers(one, 2)} == {"q", "t"}
-
-    run(test)
+async def test_clients_with_the_same_ids_do_not_disturb_each_other() -> None:
+    async with (
+        serving(FakeSource(0.001)) as client,
+        client.ws_connect("/analysis") as one,
+        client.ws_connect("/analysis") as other,
+    ):
+        await one.send_json(query(maxVisits=ENDLESS))
+        await other.send_json(query(maxVisits=20))
+        assert (await answers(other, 1))[0]["rootInfo"]["visits"] == 20
+        await other.send_json({"id": "t", "action": "terminate_all"})
+        assert (await answers(other, 1))[0]["id"] == "t"
+        with pytest.raises(TimeoutError):
+            await one.receive(timeout=0.1)
+        await one.send_json({"id": "t", "action": "terminate", "terminateId": "q"})
+        assert {answer["id"] for answer in await answers(one, 2)} == {"q", "t"}
 
 
 def test_a_client_that_goes_away_frees_its_search() -> None:
@@ -99,41 +92,22 @@ def test_a_client_that_goes_away_frees_its_search() -> None:
     require_once(seconds, below=1)
 
 
-def test_a_client_that_sends_no_more_is_answered_first() -> None:
-    async def test() -> None:
-        async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
-            await socket.send_json(query(maxVisits=50))
-            await socket.send_bytes(b"")
-            assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 50
-            assert (await socket.receive()).type is WSMsgType.CLOSE
-            assert socket.close_code == 1000
-
-    run(test)
+async def test_a_client_that_sends_no_more_is_answered_first() -> None:
+    async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
+        await socket.send_json(query(maxVisits=50))
+        await socket.send_bytes(b"")
+        assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 50
+        assert (await socket.receive()).type is WSMsgType.CLOSE
+        assert socket.close_code == 1000
 
 
-@pytest.mark.parametrize("text", ["nonsense", "[]", '{"id":1}', '{"id":"q"}', "{" * 50_000, '{"id":"q","komi":1e999}'])
-def test_malformed_queries_are_answered_and_the_next_ones_too(text: str) -> None:
-    async def test() -> None:
-        async with serving() as client, client.ws_connect("/analysis") as socket:
-            await socket.send_str(text)
-            assert "error" in (await answers(socket, 1))[0]
-            await socket.send_json(query(maxVisits=3))
-            assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 3
-
-    run(test)
-
-
-def test_too_many_positions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_positions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol_sockets, "MAX_POSITIONS", 3)
-
-    async def test() -> None:
-        async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
-            await socket.send_json(query(moves=[["B", "E5"]], analyzeTurns=[0, 1], maxVisits=ENDLESS))
-            await socket.send_json(query(id="more", moves=[["B", "E5"]], analyzeTurns=[0, 1]))
-            answer = (await answers(socket, 1))[0]
-        assert (answer["id"], answer["error"]) == ("more", "4 positions at once: expected 3 at most")
-
-    run(test)
+    async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
+        await socket.send_json(query(moves=[["B", "E5"]], analyzeTurns=[0, 1], maxVisits=ENDLESS))
+        await socket.send_json(query(id="more", moves=[["B", "E5"]], analyzeTurns=[0, 1]))
+        answer = (await answers(socket, 1))[0]
+    assert (answer["id"], answer["error"]) == ("more", "4 positions at once: expected 3 at most")
 
 
 @pytest.mark.parametrize(
@@ -147,14 +121,11 @@ def test_too_many_positions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
         (b"\x80\x81\0\0\0\0x", 1002),  # the end of a message without a beginning
     ],
 )
-def test_malformed_frames_close_the_connection(frame: bytes, code: int) -> None:
-    async def test() -> None:
-        async with serving() as client, raw_socket(client) as (reader, writer):
-            writer.write(frame)
-            header = await reader.readexactly(4)
-            assert (header[0], int.from_bytes(header[2:])) == (0x88, code)
-
-    run(test)
+async def test_malformed_frames_close_the_connection(frame: bytes, code: int) -> None:
+    async with serving() as client, raw_socket(client) as (reader, writer):
+        writer.write(frame)
+        header = await reader.readexactly(4)
+        assert (header[0], int.from_bytes(header[2:])) == (0x88, code)
 
 
 class LongAnswers(FakeSource):
@@ -170,33 +141,25 @@ class LongAnswers(FakeSource):
 ASKING = b'{"id":"m","action":"query_models"}\n'
 
 
-def test_a_client_that_does_not_read_is_not_read_either_and_is_dropped_in_the_end(
+async def test_a_client_that_does_not_read_is_not_read_either_and_is_dropped_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(client_socket, "STALL", bound(0.3))
     source = LongAnswers()
-
-    async def test() -> None:
-        async with serving(source) as client:
-            async with raw_socket(client) as (_, writer):
-                writer.write(frame_of(ASKING) * 100)
-                await until(lambda: not connections(client))
-            assert 1 <= source.calls < 50
-
-    run(test)
+    async with serving(source) as client:
+        async with raw_socket(client) as (_, writer):
+            writer.write(frame_of(ASKING) * 100)
+            await until(lambda: not connections(client))
+        assert 1 <= source.calls < 50
 
 
-def test_a_client_that_asks_for_more_than_it_reads_is_dropped() -> None:
+async def test_a_client_that_asks_for_more_than_it_reads_is_dropped() -> None:
     source = LongAnswers()
-
-    async def test() -> None:
-        async with serving(source) as client:
-            async with raw_socket(client) as (_, writer):
-                writer.write(frame_of(ASKING * 100))
-                await until(lambda: not connections(client))
-            assert source.calls < 100
-
-    run(test)
+    async with serving(source) as client:
+        async with raw_socket(client) as (_, writer):
+            writer.write(frame_of(ASKING * 100))
+            await until(lambda: not connections(client))
+        assert source.calls < 100
 
 
 def test_there_are_not_more_sockets_than_seats() -> None:
@@ -314,50 +277,38 @@ def test_no_message_keeps_others_waiting(kind: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/play", "/analysis"])
-def test_messages_of_too_many_values_are_not_parsed(path: str) -> None:
+async def test_messages_of_too_many_values_are_not_parsed(path: str) -> None:
     """Parsing a megabyte of numbers took a tenth of a second, in which no other client was heard."""
     refusal = "20,001 values in a message: expected 20,000 at most"
-
-    async def test() -> None:
-        async with serving() as client, client.ws_connect(path) as socket:
-            for count in (client_socket.MOST_VALUES - 2, client_socket.MOST_VALUES - 1):  # and two commas more
-                await socket.send_str('{"do":"go","id":"a","node":[' + "1," * count + "1]}")
+    async with serving() as client, client.ws_connect(path) as socket:
+        for count in (client_socket.MOST_VALUES - 2, client_socket.MOST_VALUES - 1):  # and two commas more
+            await socket.send_str('{"do":"go","id":"a","node":[' + "1," * count + "1]}")
+            answer = await socket.receive_json()
+            while "error" not in answer and answer.get("type") != "error":
                 answer = await socket.receive_json()
-                while "error" not in answer and answer.get("type") != "error":
-                    answer = await socket.receive_json()
-                assert (refusal in answer.values()) == (count == client_socket.MOST_VALUES - 1), answer
-
-    run(test)
+            assert (refusal in answer.values()) == (count == client_socket.MOST_VALUES - 1), answer
 
 
-def test_what_was_sent_too_fast_is_not_followed_once_the_client_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_sent_too_fast_is_not_followed_once_the_client_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests of clients that had gone kept the others waiting for another minute."""
     monkeypatch.setattr(client_socket, "MESSAGES", (20.0, 50.0))
     followed: list[bytes] = []
     handle = AnalysisServer.handle_bytes
     monkeypatch.setattr(AnalysisServer, "handle_bytes", lambda server, raw: (followed.append(raw), handle(server, raw)))
-
-    async def test() -> None:
-        async with serving() as client:
-            async with raw_socket(client) as (_, writer):
-                writer.write(frame_of(b'{"id":"a","action":"query_version"}') * 1000)
-                await writer.drain()
-                await until(lambda: len(followed) > 20)
-            count = len(followed)
-            await asyncio.sleep(1.0)
-            assert len(followed) < count + 30, "of a thousand, fifty a second"
-
-    run(test)
+    async with serving() as client:
+        async with raw_socket(client) as (_, writer):
+            writer.write(frame_of(b'{"id":"a","action":"query_version"}') * 1000)
+            await writer.drain()
+            await until(lambda: len(followed) > 20)
+        count = len(followed)
+        await asyncio.sleep(1.0)
+        assert len(followed) < count + 30, "of a thousand, fifty a second"
 
 
-def test_pings_are_answered_at_the_pace_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pings_are_answered_at_the_pace_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_socket, "MESSAGES", (3.0, 50.0))
-
-    async def test() -> None:
-        async with serving() as client, raw_socket(client) as (reader, writer):
-            started = time.monotonic()
-            writer.write(b"\x89\x80\0\0\0\0" * 10)
-            assert await reader.readexactly(20) == b"\x8a\0" * 10
-            assert time.monotonic() - started > 0.1
-
-    run(test)
+    async with serving() as client, raw_socket(client) as (reader, writer):
+        started = time.monotonic()
+        writer.write(b"\x89\x80\0\0\0\0" * 10)
+        assert await reader.readexactly(20) == b"\x8a\0" * 10
+        assert time.monotonic() - started > 0.1
