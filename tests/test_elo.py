@@ -19,11 +19,8 @@ def test_wilson_interval_ends_where_the_rate_is_just_plausible(wins: float, game
             assert abs(wins / games - end) == pytest.approx(Z_95 * math.sqrt(end * (1 - end) / games))
 
 
-def test_wilson_interval_of_five_in_ten() -> None:
+def test_wilson_intervals() -> None:
     assert wilson_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
-
-
-def test_wilson_interval_without_games() -> None:
     assert wilson_interval(0, 0) == (0.0, 1.0)
 
 

@@ -83,11 +83,3 @@ def test_a_rollout_policy_that_cannot_be_read_is_named_at_once(monkeypatch: pyte
     monkeypatch.setattr("gtp_engine.alphago.stages.value.run_value", lambda *_: pytest.fail("it has begun"))
     done = CliRunner().invoke(cli, ["alphago", "value", *STAGES["value"], "--linear=none.npz"])
     assert done.exit_code == 2 and "'none.npz'" in done.stderr
-
-
-@pytest.mark.parametrize("stage", [*STAGES, "records"])
-def test_flags_are_unique(stage: str) -> None:
-    found = CliRunner().invoke(cli, ["alphago", stage, "--help"])
-    assert found.exit_code == 0
-    listed = [line.split()[0] for line in found.output.splitlines() if line.startswith("  --")]
-    assert len(set(listed)) == len(listed)

@@ -1,6 +1,5 @@
 """REINFORCE: the gradient's sign for both colours, playable moves, opponents, and runs that resume exactly."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.progress import ProgressBar
-from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import read_log
 
@@ -245,17 +244,6 @@ def test_a_run_without_a_checkpoint_begins_without_opponents(tmp_path: Path) -> 
     assert OpponentPool(tmp_path / "pool").numbers == [0]
 
 
-def test_without_matplotlib_a_run_has_no_curves_but_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with ProgressBar() as bar:
-        run = Reinforcement(start(), replace(SETTINGS, iterations=2, evaluate_every=1), GAME, tmp_path)
-        assert run.run(StageRun(tmp_path, bar))
-    assert has_checkpoint(tmp_path) and not (tmp_path / "curves.png").exists()
-    assert capfd.readouterr().err.count("no curves: matplotlib is missing") == 1
-
-
 def checkpoint_of(net: PolicyNet) -> Checkpoint:
     return Checkpoint("policy", net.shape.to_json(), {}, net.state_dict(), {}, 0, 0, 0.0)
 
@@ -276,8 +264,3 @@ def test_the_pool(tmp_path: Path) -> None:
     (tmp_path / "pool" / "000020.pt").write_bytes(b"junk")
     with pytest.raises(ModelError, match="cannot read version"):
         again.load(20, nets[0])
-
-
-def test_rules_that_do_not_score_by_area() -> None:
-    with pytest.raises(ConfigError, match=r"games\.rules = .japanese.: expected .*chinese"):
-        PolicyGameSettings(rules="japanese")

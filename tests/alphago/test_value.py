@@ -26,7 +26,7 @@ from gtp_engine.alphago.stages.comparisons import (
     stages_panel,
 )
 from gtp_engine.alphago.stages.game_positions import GameStore, examples_of
-from gtp_engine.alphago.stages.game_records import Episode, RecordsError, recorded
+from gtp_engine.alphago.stages.game_records import Episode, recorded
 from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
 from gtp_engine.alphago.stages.policy_players import PolicyPlayer
 from gtp_engine.alphago.stages.replay import PositionRefs
@@ -39,7 +39,6 @@ from gtp_engine.alphago.stages.value import (
     read_folder,
     run_value,
     samples_of,
-    split_episodes,
     value_games,
     values_of,
 )
@@ -143,10 +142,11 @@ def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
             fill(9, terms=replace(GAME, **changes))
 
 
-def test_rules_whose_games_cannot_be_learned_from_are_no_choice() -> None:
+@pytest.mark.parametrize("rules", ["japanese", "aga-button"])
+def test_rules_whose_games_cannot_be_learned_from_are_no_choice(rules: str) -> None:
     """Of a game with a button, which the value network found out after all of them had been played."""
-    with pytest.raises(ConfigError, match=r"games\.rules"):
-        PolicyGameSettings(rules="aga-button")
+    with pytest.raises(ConfigError, match=rf"games\.rules = '{rules}': expected .*chinese"):
+        PolicyGameSettings(rules=rules)
 
 
 def test_the_exported_networks_have_the_right_perspective_in_the_engine(tmp_path: Path) -> None:
@@ -248,11 +248,6 @@ def test_owners_have_their_weight_in_the_loss() -> None:
         assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
         validation = objective.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
         assert validation == pytest.approx(dict(zip(objective.names, (loss, error, of_owners, right), strict=True)))
-
-
-def test_a_split_of_no_games() -> None:
-    with pytest.raises(RecordsError, match="0 games to train on and 0 to test on"):
-        split_episodes([], 0.5)
 
 
 BOTH_LIVE = """

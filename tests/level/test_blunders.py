@@ -89,14 +89,10 @@ def test_kinds_of_blunders(text: str, vertex: str, kind: str | None):
     assert Blunders(game, BLACK).kind(point) == kind
 
 
-def test_a_chain_in_atari_is_saved_by_extending_it():
-    assert Blunders(game_from(ATARI), BLACK).rescues() == [parse_vertex("E5", width=7, height=7)]
-
-
-def test_a_chain_in_atari_is_saved_by_capturing_beside_it():
-    game = game_from(CAPTURE_BESIDE)
-    saved = Blunders(game, BLACK).rescues()
-    assert set(saved) == {parse_vertex(vertex, width=7, height=7) for vertex in ("A5", "E4")}
+@pytest.mark.parametrize(("text", "saving"), [(ATARI, ["E5"]), (CAPTURE_BESIDE, ["A5", "E4"])])
+def test_a_chain_in_atari_is_saved_by_extending_it_or_by_capturing(text: str, saving: list[str]):
+    saved = Blunders(game_from(text), BLACK).rescues()
+    assert set(saved) == {parse_vertex(vertex, width=7, height=7) for vertex in saving}
 
 
 def test_the_refutation_captures_the_stones():
@@ -105,8 +101,4 @@ def test_the_refutation_captures_the_stones():
     assert refuted is not None
     assert refuted.last_move == Move(WHITE, parse_vertex("E5", width=7, height=7))
     assert refuted.captures[WHITE] == 3
-
-
-def test_a_move_that_leaves_nothing_in_atari_has_no_refutation():
-    game = game_from(ATARI)
     assert Blunders(game, BLACK).refuted(parse_vertex("E5", width=7, height=7)) is None

@@ -36,7 +36,7 @@ from gtp_engine.level.calibration import (
     read_games,
     skills_of_levels,
 )
-from gtp_engine.level.table import TOP_SKILL, read_table, settings_of, write_board
+from gtp_engine.level.table import TOP_SKILL, settings_of
 
 NETWORKS = LevelNetworks(FakeEvaluator(batch=4), FakeEvaluator(seed=1, batch=4, needs_profile=True))
 
@@ -71,10 +71,7 @@ def test_a_curve_finds_what_a_stone_is_worth():
     assert fit_curve(games).stone == pytest.approx(100.4, abs=0.5)
     weaker = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 300), 200, []) for n in range(1000)]
     assert fit_curve(weaker).stone == pytest.approx(49.1, abs=0.5)
-
-
-def test_a_stone_is_worth_100_points_until_games_tell_better():
-    assert fit_curve(games_between(0.0, 1.5, won=6, games=8)).stone == pytest.approx(100.0)
+    assert fit_curve(games_between(0.0, 1.5, won=6, games=8)).stone == pytest.approx(100.0), "until games tell better"
 
 
 def test_a_curve_knows_its_errors():
@@ -120,19 +117,10 @@ def test_checks_count_the_games_between_neighbouring_ranks():
     assert (check.level, check.weaker, check.games, check.points) == ("16k", "19k", 10, 7.0)
 
 
-def test_both_colours_are_played_with_each_opening():
-    pairings = pairings_of([1.0, 2.0], 4)
-    assert [(game.black_skill, game.white_skill, game.opening) for game in pairings] == [
-        (1.0, 2.0, 0),
-        (2.0, 1.0, 0),
-        (1.0, 2.0, 1),
-        (2.0, 1.0, 1),
-    ]
-
-
-def test_an_interrupted_measurement_has_played_games_of_all_pairs():
-    pairs = [frozenset((game.black_skill, game.white_skill)) for game in pairings_of([1.0, 2.0, 3.0], 100)]
-    assert set(pairs[:4]) == {frozenset((1.0, 2.0)), frozenset((2.0, 3.0))}
+def test_both_colours_are_played_with_each_opening_and_all_pairs_early():
+    pairings = [(game.black_skill, game.white_skill, game.opening) for game in pairings_of([1.0, 2.0, 3.0], 4)]
+    first = [(1.0, 2.0, 0), (2.0, 1.0, 0), (2.0, 3.0, 0), (3.0, 2.0, 0)]
+    assert pairings == [*first, *((black, white, 1) for black, white, _ in first)]
 
 
 def test_neighbouring_slopes_help_where_games_are_few():
@@ -180,8 +168,8 @@ def row_of(network: str) -> str:
 
 def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_path: Path):
     path = tmp_path / "games.jsonl"
-    path.write_text(f"{row_of('fake')}\n{row_of('fake')[:20]}")
-    assert len(read_games(path)) == 1
+    path.write_text(f"{row_of('fake')}\n" * 2 + row_of("fake")[:20])
+    assert len(read_games(path)) == 1, "two processes had played the same games, which counted twice"
     path.write_text(f"{row_of('fake')}\n{{}}\n")
     with pytest.raises(GamesFileError, match=r"games\.jsonl', line 2, is not a game; remove the line"):
         read_games(path)
@@ -216,18 +204,6 @@ def test_ranks_are_rated_by_all_games(tmp_path: Path):
     )
 
 
-def test_the_table_keeps_the_other_boards(tmp_path: Path):
-    skills = {level: float(number) for number, level in enumerate(LEVELS)}
-    path = tmp_path / "x.levels.json"
-    write_board(path, "net", 9, {"skills": skills, "checks": []})
-    write_board(path, "net", 19, {"skills": skills})
-    assert sorted(read_table(tmp_path / "x.onnx", "net").skills) == [9, 19]
-
-
-def test_coarse_skills_reach_from_end_to_end():
-    assert (COARSE_SKILLS[0], COARSE_SKILLS[-1]) == (KNOTS[0], KNOTS[-1])
-
-
 def test_a_game_without_result_ends_in_a_draw():
     games = LevelGames(NETWORKS, 9, batch=1, seed=1)
     game = triple_ko("chinese", moves=11)
@@ -249,6 +225,7 @@ def test_a_game_without_result_ends_in_a_draw():
             ".json",
             r"cannot write '.*x\.levels\.json': No such file or directory; copy the network to a folder of yours",
         ),
+        ("", "expected one that imitates people"),
     ],
 )
 def test_places_that_cannot_be_written_are_found_before_a_game(
@@ -266,22 +243,6 @@ def test_places_that_cannot_be_written_are_found_before_a_game(
     result = CliRunner().invoke(cli, ["calibrate-levels", *arguments])
     assert result.exit_code == 2
     assert re.search(message, result.stderr)
-
-
-def test_a_game_that_is_in_the_file_twice_counts_once(tmp_path: Path):
-    """Two processes had played the same games: 52 lines were counted for 26 games."""
-    rows = games_between(0.0, 1.0, won=1, games=4)
-    path = tmp_path / "games.jsonl"
-    path.write_text("".join(json.dumps(row._asdict()) + "\n" for row in rows * 2), encoding="utf-8")
-    assert read_games(path) == rows
-
-
-def test_only_networks_that_imitate_people_have_levels(tmp_path: Path) -> None:
-    model = tiny_networks.v7_network(tmp_path / "x.onnx", sizes="9x9")
-    arguments = ["--human-model", str(model), "--sizes", "9", "--games-file", str(tmp_path / "g.jsonl")]
-    result = CliRunner().invoke(cli, ["calibrate-levels", *arguments])
-    assert result.exit_code == 2
-    assert "expected one that imitates people" in result.stderr
 
 
 def test_games_keep_the_lead_before_each_move() -> None:

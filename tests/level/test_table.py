@@ -35,15 +35,12 @@ def test_a_skill_is_the_place_of_a_rank():
     ranks = [settings_of(float(place), 19, 19).rank for place in range(len(LEVELS))]
     assert [rank_name(rank) for rank in ranks] == list(LEVELS)
     assert settings_of(BOTTOM_SKILL, 19, 19).rank == ranks[0]
+    assert settings_of(BOTTOM_SKILL - 1.0, 19, 19) == settings_of(BOTTOM_SKILL, 19, 19), "none is below the beginner"
     assert settings_of(TOP_SKILL, 19, 19).rank == ranks[-1]
 
 
 def test_moves_may_lose_less_on_a_small_board():
     assert settings_of(2.0, 9, 9).tolerance == pytest.approx(settings_of(2.0, 19, 19).tolerance * 9 / 19)
-
-
-def test_no_skill_is_below_the_beginner():
-    assert settings_of(BOTTOM_SKILL - 1.0, 19, 19) == settings_of(BOTTOM_SKILL, 19, 19)
 
 
 def ramp(first: float, step: float) -> dict[str, float]:
@@ -69,10 +66,17 @@ def test_the_table_lies_beside_the_network(tmp_path: Path):
     assert table_path(tmp_path, "net") == tmp_path / "net.levels.json"
 
 
-def test_the_8_bit_copy_named_directly_has_the_same_table(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("network", "changes", "is_calibrated"),
+    [("x", {}, True), ("x-int8", {}, True), ("x", {"boards": {}}, False), ("x", {"network": "other"}, False)],
+)
+def test_which_table_counts(tmp_path: Path, network: str, changes: dict[str, object], is_calibrated: bool):
+    """That of the 8-bit copy is the same; one without boards or of another network is none."""
     assert table_path(tmp_path / "x-int8.onnx", "net") == tmp_path / "x.levels.json"
-    write(tmp_path / "x.levels.json")
-    assert read_table(tmp_path / "x-int8.onnx", "net").is_calibrated
+    write(tmp_path / "x.levels.json", **changes)
+    table = read_table(tmp_path / f"{network}.onnx", "net")
+    assert table.is_calibrated == is_calibrated
+    assert not is_calibrated or table.skill("9d", 9, 9) == pytest.approx(2.8)
 
 
 def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path: Path):
@@ -112,16 +116,6 @@ def test_an_installation_without_that_network_says_so(tmp_path: Path, monkeypatc
         read_table(tmp_path / "x.onnx", "net")
 
 
-def test_a_table_without_boards_does_not_count(tmp_path: Path):
-    write(tmp_path / "x.levels.json", boards={})
-    assert not read_table(tmp_path / "x.onnx", "net").is_calibrated
-
-
-def test_a_table_is_read(tmp_path: Path):
-    write(tmp_path / "x.levels.json")
-    assert read_table(tmp_path / "x.onnx", "net").skill("9d", 9, 9) == pytest.approx(2.8)
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -140,17 +134,6 @@ def test_a_damaged_table_is_refused(tmp_path: Path, changes: dict[str, object]):
         read_table(tmp_path / "x.onnx", "net")
 
 
-def test_the_table_of_another_network_is_not_used(tmp_path: Path):
-    write(tmp_path / "x.levels.json", network="other")
-    assert not read_table(tmp_path / "x.onnx", "net").is_calibrated
-
-
-def test_the_skills_of_one_board_are_read(tmp_path: Path):
-    path = tmp_path / "net.levels.json"
-    write(path)
-    assert read_skills(path, 9) == ramp(0.0, 0.1)
-
-
 def test_a_table_that_cannot_be_written_is_named(tmp_path: Path):
     """The games of the measurement took hours; it ended with a traceback."""
     path = tmp_path / "missing" / "net.levels.json"
@@ -163,5 +146,6 @@ def test_a_table_without_the_board_says_so(tmp_path: Path, exists: bool):
     path = tmp_path / "net.levels.json"
     if exists:
         write(path)
+        assert read_skills(path, 9) == ramp(0.0, 0.1)
     with pytest.raises(ModelError, match=r"net\.levels\.json' has no ranks for 19x19; measure them first"):
         read_skills(path, 19)

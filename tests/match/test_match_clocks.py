@@ -66,14 +66,11 @@ def times_sent(folder: Path, side: str) -> list[str]:
     return [line for line in sent(folder, side) if "time" in line]
 
 
-def test_an_engine_with_fischer_clocks_gets_one(tmp_path: Path) -> None:
-    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0)
-    assert times_sent(tmp_path, "first") == ["kata-list_time_settings", "kata-time_settings fischer 60 2"]
-
-
-def test_time_left_is_sent_to_it_on_request(tmp_path: Path) -> None:
-    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0, time_left=True)
-    assert times_sent(tmp_path, "first")[2:] == ["time_left B 60 0"]
+@pytest.mark.parametrize("on_request", [[], ["time_left B 60 0"]])
+def test_an_engine_with_fischer_clocks_gets_one(tmp_path: Path, on_request: list[str]) -> None:
+    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0, time_left=bool(on_request))
+    told = ["kata-list_time_settings", "kata-time_settings fischer 60 2", *on_request]
+    assert times_sent(tmp_path, "first") == told
 
 
 @pytest.mark.parametrize("lists", [KNOWS_NOT, "--lists time_settings --lists time_left"])
@@ -85,11 +82,6 @@ def test_another_engine_gets_a_canadian_clock_and_always_time_left(tmp_path: Pat
     assert len(commands) == 1 + 3, "before each of its three moves"
 
 
-def test_fischer_clocks_need_an_engine_that_has_clocks(tmp_path: Path) -> None:
-    with pytest.raises(MatchError, match="does not list time_settings"):
-        play(tmp_path, main_time=60.0, increment=2.0)
-
-
 def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
     values = {"main_time": 60.0, "overtime": 30.0, "overtime_periods": 5}
     play(tmp_path / "knows", KNOWS, KNOWS, **values)
@@ -98,14 +90,13 @@ def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
         play(tmp_path / "knows not", "--lists time_settings", "--lists time_settings", **values)
 
 
-@pytest.mark.long
 def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:
-    """Two moves of 2.7 s need more than 5 s of main time, but not more than that and one increment."""
-    moves, white = f"{KNOWS} --black 'wait:2.7 wait:2.7 C3'", f"{KNOWS} --white 'A1 A2 A3'"
+    """Two moves of 1.2 s need more than 2 s of main time, but not more than that and one increment."""
+    moves, white = f"{KNOWS} --black 'wait:1.2 wait:1.2 C3'", f"{KNOWS} --white 'A1 A2 A3'"
     with ThreadPoolExecutor() as both:
         given, none = both.map(
             lambda increment: play(
-                tmp_path / f"{increment}", moves, white, main_time=5.0, increment=increment, time_grace=0.0
+                tmp_path / f"{increment}", moves, white, main_time=2.0, increment=increment, time_grace=0.0
             ),
             (30.0, 0.0),
         )

@@ -27,21 +27,6 @@ def record(game: int) -> GameRecord:
     )
 
 
-def test_record_survives_its_line() -> None:
-    line = record(7).to_line()
-    assert "\n" not in line
-    assert GameRecord.from_line(line) == record(7)
-
-
-def test_games_are_found_again(tmp_path: Path) -> None:
-    folder = MatchFolder(tmp_path / "match", SETTINGS)
-    folder.add(record(2), "(;FF[4])")
-    folder.add(record(1), "(;FF[4])")
-    again = MatchFolder(tmp_path / "match", SETTINGS)
-    assert again.records() == [record(1), record(2)]
-    assert again.sgf_path(2).read_text() == "(;FF[4])"
-
-
 def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> None:
     folder = MatchFolder(tmp_path, SETTINGS)
     folder.add(record(1), "")
@@ -52,7 +37,8 @@ def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> Non
     assert again.records() == [record(1)]
     with again.playing():
         again.add(record(2), "")
-    assert MatchFolder(tmp_path, SETTINGS).records() == [record(1), record(2)]
+    again = MatchFolder(tmp_path, SETTINGS)
+    assert again.records() == [record(1), record(2)] and again.sgf_path(2).read_text() == ""
 
 
 def test_only_one_process_plays_a_match(tmp_path: Path) -> None:
@@ -82,6 +68,8 @@ def test_a_match_that_is_being_played_can_be_read(tmp_path: Path) -> None:
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     MatchFolder(tmp_path, SETTINGS).add(record(1), "")
+    longer = dataclasses.replace(SETTINGS, games=100, parallel=2)
+    assert MatchFolder(tmp_path, longer).records() == [record(1)], "more games, and more at once"
     with pytest.raises(MatchError, match=r"another match \(komi 7\.0 there, 6\.5 now\)"):
         MatchFolder(tmp_path, dataclasses.replace(SETTINGS, komi=6.5))
 
@@ -95,12 +83,6 @@ def test_a_failed_start_does_not_block_the_corrected_command(tmp_path: Path) -> 
     assert MatchFolder(tmp_path, SETTINGS).records() == [record(1)]
 
 
-def test_more_games_and_more_at_once_are_the_same_match(tmp_path: Path) -> None:
-    MatchFolder(tmp_path, SETTINGS).add(record(1), "")
-    longer = dataclasses.replace(SETTINGS, games=100, parallel=2)
-    assert MatchFolder(tmp_path, longer).records() == [record(1)]
-
-
 def test_a_folder_from_before_a_setting_existed_goes_on(tmp_path: Path) -> None:
     MatchFolder(tmp_path, SETTINGS).add(record(1), "")
     header = json.loads((tmp_path / "match.json").read_text())
@@ -111,28 +93,23 @@ def test_a_folder_from_before_a_setting_existed_goes_on(tmp_path: Path) -> None:
         MatchFolder(tmp_path, dataclasses.replace(SETTINGS, sprt=Sprt(0, 10)))
 
 
-def test_names_of_the_match_come_first(tmp_path: Path) -> None:
-    folder = MatchFolder(tmp_path, dataclasses.replace(SETTINGS, first_name="new"))
-    for side in ("first", "second"):
-        folder.check_engine(side, {"name": "Tengen", "version": "0.1"})
-    assert [folder.engine_name(side) for side in ("first", "second")] == ["new", "Tengen 0.1"]
-
-
 @pytest.mark.parametrize(
     ("version", "shown"),
     [
         ("1.17.2 (Tengen 1.0.0)", "Tengen 1.0.0"),
         ("1.17.2 (KataGo 1.0.0)", "Tengen 1.17.2 (KataGo 1.0.0)"),
         ("2 (Tengen)", "Tengen 2 (Tengen)"),
+        ("0.1", "Tengen 0.1"),
         ("", "Tengen"),
     ],
 )
 def test_engines_that_also_tell_another_engines_version_are_named_by_their_own(
     tmp_path: Path, version: str, shown: str
 ) -> None:
-    folder = MatchFolder(tmp_path, SETTINGS)
-    folder.check_engine("first", {"name": "Tengen", "version": version})
-    assert folder.engine_name("first") == shown
+    folder = MatchFolder(tmp_path, dataclasses.replace(SETTINGS, second_name="of the match"))
+    for side in ("first", "second"):
+        folder.check_engine(side, {"name": "Tengen", "version": version})
+    assert [folder.engine_name(side) for side in ("first", "second")] == [shown, "of the match"]
 
 
 def test_another_engine_is_refused(tmp_path: Path) -> None:
@@ -146,34 +123,33 @@ def test_another_engine_is_refused(tmp_path: Path) -> None:
         again.check_engine("first", {"name": "Tengen", "version": "0.2"})
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": 99, "settings": {}, "engines": {}}'])
-def test_unreadable_header_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "match.json").write_text(text)
-    with pytest.raises(MatchError, match=r"match\.json"):
-        MatchFolder(tmp_path, SETTINGS)
-
-
-@pytest.mark.parametrize("line", ["not json", "[]", json.dumps({"game": 1})])
-def test_unreadable_line_is_refused_by_number(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("match.json", "", r"match\.json"),
+        ("match.json", "{}", r"match\.json"),
+        ("match.json", "[1]", r"match\.json"),
+        ("match.json", '{"format": 99, "settings": {}, "engines": {}}', r"match\.json has format 99"),
+        ("match.json", None, r"holds results without match\.json"),
+        ("results.jsonl", "not json\n", "line 2, is not a game"),
+        ("results.jsonl", "[]\n", "line 2, is not a game"),
+        ("results.jsonl", '{"game": 1}\n', "line 2, is not a game"),
+        # Two processes of an earlier version, or where the system has no locks; it was counted twice.
+        (
+            "results.jsonl",
+            f"{record(1).to_line()}\n",
+            "line 2, holds game 1 again, .*: expected each game once",
+        ),
+    ],
+)
+def test_damage_is_named(tmp_path: Path, file: str, text: str | None, message: str) -> None:
     MatchFolder(tmp_path, SETTINGS).add(record(1), "")
-    with (tmp_path / "results.jsonl").open("a") as file:
-        file.write(line + "\n")
-    with pytest.raises(MatchError, match="line 2, is not a game"):
-        MatchFolder(tmp_path, SETTINGS)
-
-
-def test_a_game_that_was_stored_twice_is_refused_by_its_line(tmp_path: Path) -> None:
-    """Two processes of an earlier version, or where the system has no locks; it was counted twice."""
-    folder = MatchFolder(tmp_path, SETTINGS)
-    for game in (1, 2, 1):
-        folder.add(record(game), "")
-    with pytest.raises(MatchError, match=r"line 3, holds game 1 again, .*: expected each game once; remove the line"):
-        MatchFolder(tmp_path, SETTINGS)
-
-
-def test_results_without_header_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").write_text("")
-    with pytest.raises(MatchError, match=r"without match\.json"):
+    path = tmp_path / file
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text if file == "match.json" else path.read_text() + text)
+    with pytest.raises(MatchError, match=message):
         MatchFolder(tmp_path, SETTINGS)
 
 

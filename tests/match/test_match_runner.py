@@ -24,6 +24,8 @@ from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
 from gtp_engine.match.statistics import run_sprt, summarize
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 
+STONE = "--black C3 --white C3"
+"""The only stone on the board: who puts it there owns all 25 points, with either colour."""
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 
 
@@ -59,47 +61,43 @@ def test_with_a_handicap_the_second_engine_is_black_in_every_game(tmp_path: Path
     assert "AB[cg][gc][cc]" in (tmp_path / "games" / "0001.sgf").read_text()
 
 
-def test_colors_alternate_and_two_passes_are_counted(tmp_path: Path) -> None:
-    # The first engine puts the only stone on the board, so it owns all 25 points with either colour.
-    games = play(tmp_path, "--black C3 --white C3", games=2, komi=7.0)
-    assert [(game.black, game.result, game.winner) for game in games] == [
-        ("first", "B+18", "first"),
-        ("second", "W+32", "first"),
-    ]
-    assert {game.reason for game in games} == {"score"}
-    assert [game.moves for game in games] == [3, 4]
+@pytest.mark.parametrize(
+    ("first", "second", "match", "expected"),
+    [
+        (STONE, "", {"games": 2, "komi": 7.0}, [("B+18", "first", "score", 3), ("W+32", "first", "score", 4)]),
+        ("", "", {"komi": 0.0}, [("0", "draw", "score", 2)]),
+        ("--black 'C3 resign'", "--white A1", {}, [("W+R", "second", "resign", 2)]),
+        ("--black fail", "", {}, [("W+F", "second", "failure", 0)]),
+        ("--black C3", "--refuse 'play B C3'", {}, [("B+F", "first", "refused", 1)]),
+        ("--black 'C3 A1'", "--white 'E5 A5'", {"max_moves": 3}, [("Void", "none", "max_moves", 3)]),
+    ],
+)
+def test_endings(
+    tmp_path: Path, first: str, second: str, match: dict[str, Any], expected: list[tuple[str, str, str, int]]
+) -> None:
+    games = play(tmp_path, first, second, **match)
+    assert [(game.result, game.winner, game.reason, game.moves) for game in games] == expected
+    assert [game.black for game in games] == ["first", "second"][: len(games)]
+    if games[0].reason == "refused":
+        assert games[0].detail == "second refused the legal move C3: refused"
 
 
-def test_integer_komi_can_be_a_draw(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, komi=0.0)
-    assert (game.result, game.winner, game.moves) == ("0", "draw", 2)
-
-
-def test_resignation(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black 'C3 resign'", "--white A1")
-    assert (game.result, game.winner, game.reason, game.moves) == ("W+R", "second", "resign", 2)
-
-
-def test_final_scores_are_kept_and_compared(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black C3 --score B+24.50", "--score W+3")
-    assert game.scores == {"referee": "B+24.5", "first": "B+24.5", "second": "W+3"}
-    assert game.winner == "first"
-
-
-def test_players_decide_where_they_agree(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--score W+9.0", "--score W+9", referee="players")
-    assert (game.result, game.scores["referee"]) == ("W+9", "W+9")
-
-
-def test_players_that_agree_about_the_winner_decide(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black C3 --score W+9", "--score W+8", referee="players")
-    assert game.scores == {"referee": "W+8", "first": "W+9", "second": "W+8"}
-    assert game.winner == "second"
-
-
-def test_where_players_disagree_the_stones_are_read_out(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black C3 --score B+9", "--score W+8", referee="players")
-    assert game.scores == {"referee": "B+24.5", "first": "B+9", "second": "W+8"}
+@pytest.mark.parametrize(
+    ("first", "second", "referee", "result", "scores"),
+    [
+        ("--black C3 --score B+24.50", "--score W+3", "board", "B+24.5", ("B+24.5", "W+3")),
+        ("--score W+9.0", "--score W+9", "players", "W+9", ("W+9", "W+9")),
+        ("--black C3 --score W+9", "--score W+8", "players", "W+8", ("W+9", "W+8")),
+        ("--black C3 --score B+9", "--score W+8", "players", "B+24.5", ("B+9", "W+8")),
+    ],
+    ids=["board", "agreed", "the same winner", "disputed"],
+)
+def test_scores_are_kept_and_one_decides(
+    tmp_path: Path, first: str, second: str, referee: str, result: str, scores: tuple[str, str]
+) -> None:
+    (game,) = play(tmp_path, first, second, referee=referee)
+    assert (game.result, game.winner) == (result, "first" if result[0] == "B" else "second")
+    assert game.scores == {"referee": result, "first": scores[0], "second": scores[1]}
 
 
 @pytest.mark.parametrize(
@@ -113,17 +111,6 @@ def test_where_players_disagree_the_stones_are_read_out(tmp_path: Path) -> None:
 def test_a_move_that_is_none_loses(tmp_path: Path, moves: str, detail: str) -> None:
     (game,) = play(tmp_path, "--black C3", f"--white {moves}")
     assert (game.result, game.winner, game.reason, game.detail) == ("B+F", "first", "illegal", detail)
-
-
-def test_failure_of_genmove_loses(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black fail")
-    assert (game.result, game.winner, game.reason) == ("W+F", "second", "failure")
-
-
-def test_refusing_a_legal_move_loses(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black C3", "--refuse 'play B C3'")
-    assert (game.result, game.winner, game.reason) == ("B+F", "first", "refused")
-    assert game.detail == "second refused the legal move C3: refused"
 
 
 def test_a_dead_engine_loses_and_is_replaced(tmp_path: Path) -> None:
@@ -149,55 +136,38 @@ def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "match", "message"),
     [
-        ("--refuse boardsize", "first: 'boardsize 5' failed: 'refused'"),
-        ("--refuse name", "first: 'name' failed"),
+        ("--refuse boardsize", {}, "first: 'boardsize 5' failed: 'refused'"),
+        ("--refuse name", {}, "first: 'name' failed"),
+        ("", {"visits": 10}, "first: the visits of Scripted cannot be set"),
+        ("", {"main_time": 5.0}, "first: Scripted does not list time_settings"),
+        ("", {"main_time": 60.0, "increment": 2.0}, "first: Scripted does not list time_settings"),
     ],
 )
-def test_a_match_that_cannot_begin_is_no_ones_loss(tmp_path: Path, arguments: str, message: str) -> None:
+def test_a_match_that_cannot_begin_is_no_ones_loss(
+    tmp_path: Path, arguments: str, match: dict[str, Any], message: str
+) -> None:
     with pytest.raises(MatchError, match=message):
-        play(tmp_path, arguments)
+        play(tmp_path, arguments, **match)
     assert not (tmp_path / "results.jsonl").exists()
 
 
-def test_visits_need_an_engine_that_takes_them(tmp_path: Path) -> None:
-    with pytest.raises(MatchError, match="first: the visits of Scripted cannot be set"):
-        play(tmp_path, visits=10)
-
-
-def test_clocks_need_an_engine_that_has_one(tmp_path: Path) -> None:
-    with pytest.raises(MatchError, match="first: Scripted does not list time_settings"):
-        play(tmp_path, main_time=5.0)
-
-
-class TestClocks:
+@pytest.mark.parametrize(
+    ("wait", "clock", "expected"),
+    [
+        ("0.6", {"overtime": 0.1, "overtime_stones": 1, "time_grace": 0.1}, ("W+T", "time", 1)),
+        ("0.7", {"overtime": 0.3, "overtime_stones": 1, "time_grace": 30.0}, ("W+0.5", "score", 1)),
+        ("0.7", {"overtime": 0.3, "overtime_stones": 1, "forfeit_on_time": False}, ("W+0.5", "score", 1)),
+    ],
+    ids=["loses", "forgiven", "only counted"],
+)
+def test_slow_moves(tmp_path: Path, wait: str, clock: dict[str, Any], expected: tuple[str, str, int]) -> None:
     """Time losses are decided by the referee's watch."""
-
-    LISTS = "--lists time_settings"
-
-    def play(self, folder: Path, black: str, **values: Any) -> GameRecord:
-        (game,) = play(folder, f"{self.LISTS} --black '{black}'", self.LISTS, **values)
-        return game
-
-    def test_a_slow_move_loses(self, tmp_path: Path) -> None:
-        game = self.play(tmp_path, "wait:0.6", overtime=0.1, overtime_stones=1, time_grace=0.1)
-        assert (game.result, game.reason, game.overruns["first"]) == ("W+T", "time", 1)
-        assert 0.3 < game.think_times["first"][0] < 20
-
-    def test_grace_forgives_and_counts(self, tmp_path: Path) -> None:
-        game = self.play(tmp_path, "wait:2.5", overtime=2.0, overtime_stones=1, time_grace=30.0)
-        assert (game.reason, game.overruns["first"]) == ("score", 1)
-
-    def test_time_can_be_only_counted(self, tmp_path: Path) -> None:
-        values = {"overtime": 0.3, "overtime_stones": 1, "time_grace": 0.0, "forfeit_on_time": False}
-        game = self.play(tmp_path, "wait:1", **values)
-        assert (game.reason, game.overruns["first"]) == ("score", 1)
-
-
-def test_a_game_without_end_is_void(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black 'C3 A1'", "--white 'E5 A5'", max_moves=3)
-    assert (game.result, game.winner, game.reason, game.moves) == ("Void", "none", "max_moves", 3)
+    lists = "--lists time_settings"
+    (game,) = play(tmp_path, f"{lists} --black 'wait:{wait}'", lists, **({"time_grace": 0.0} | clock))
+    assert (game.result, game.reason, game.overruns["first"]) == expected
+    assert 0.3 < game.think_times["first"][0] < 20
 
 
 class TestLongCycles:
@@ -262,16 +232,11 @@ class TestSequentialTest:
 
     TEST = Sprt(0, 400, alpha=0.2, beta=0.2)
 
-    def test_the_match_ends_with_the_verdict(self, tmp_path: Path) -> None:
-        games = play(tmp_path, "", "--black resign --white resign", games=40, sprt=self.TEST)
-        assert [game.winner for game in games] == ["first"] * len(games)
-        assert run_sprt(self.TEST, games).verdict == "H1"
-        assert run_sprt(self.TEST, games[:-1]).verdict == "undecided"
-
     @pytest.mark.parametrize("games", [40, 80])
     def test_nothing_is_played_after_the_verdict(self, tmp_path: Path, games: int) -> None:
         engines = ("--black resign --white resign", "")
         played = play(tmp_path, *engines, games=40, sprt=self.TEST)
+        assert run_sprt(self.TEST, played[:-1]).verdict == "undecided"
         assert play(tmp_path, *engines, games=games, sprt=self.TEST) == played
         assert run_sprt(self.TEST, played).verdict == "H0"
 
@@ -283,10 +248,6 @@ class TestSequentialTest:
         assert run_sprt(self.TEST, games).verdict == "H1"
         assert len(games) <= 12
         assert play(tmp_path, "", second, games=40, komi=-0.5, parallel=3, sprt=self.TEST) == games
-
-    def test_an_undecided_match_plays_all_its_games(self, tmp_path: Path) -> None:
-        games = play(tmp_path, games=4, komi=0.0, sprt=Sprt(-5, 5))
-        assert [game.winner for game in games] == ["draw"] * 4
 
 
 class TestOpenings:
@@ -331,21 +292,19 @@ class TestOpenings:
         lines = [line for line in sent(tmp_path / "match", "first") if line.startswith("play")]
         assert lines[:3] == ["play W E1", "play B A5", "play B B4"], "two stones of Black's first would be a handicap"
 
-    def test_openings_and_random_plies_exclude_each_other(self, tmp_path: Path) -> None:
-        with pytest.raises(MatchError, match="leave out one of them"):
-            settings(openings=str(tmp_path), random_plies=2)
-
     @pytest.mark.parametrize(
         ("text", "message"),
         [
+            (None, r"holds no \.sgf file"),
             ("(;FF[4]GM[1]SZ[9])", "9×9, the match is 5×5"),
             ("no record", r"cannot use the opening .*bad\.sgf"),
             ("(;FF[4]GM[1]SZ[5];B[aa];W[aa])", "occupied"),
             ("(;FF[4]GM[1]SZ[5];B[cc];W[];B[])", r"bad\.sgf ends with two passes: expected a game that goes on"),
         ],
     )
-    def test_unusable_records_are_named(self, tmp_path: Path, text: str, message: str) -> None:
-        (tmp_path / "bad.sgf").write_text(text)
+    def test_unusable_records_are_named(self, tmp_path: Path, text: str | None, message: str) -> None:
+        if text is not None:
+            (tmp_path / "bad.sgf").write_text(text)
         with pytest.raises(MatchError, match=message):
             load_openings(settings(openings=str(tmp_path)))
 
@@ -368,24 +327,11 @@ class TestOpenings:
             run_match(longer, MatchFolder(tmp_path / "match", longer))
         (folder / "a.sgf").write_text(one)
         (folder / "readme.txt").write_text("no opening")
+        header = json.loads((tmp_path / "match" / "match.json").read_text())
+        del header["openings"]  # as an earlier version wrote it
+        (tmp_path / "match" / "match.json").write_text(json.dumps(header))
         games = run_match(longer, MatchFolder(tmp_path / "match", longer))
         assert [game.opening for game in games] == ["a.sgf", "a.sgf"]
-
-    def test_a_match_of_an_earlier_version_goes_on_with_its_openings(self, tmp_path: Path) -> None:
-        folder = tmp_path / "openings"
-        folder.mkdir()
-        (folder / "a.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc])")
-        match = settings(openings=str(folder), games=1)
-        run_match(match, MatchFolder(tmp_path / "match", match))
-        header = json.loads((tmp_path / "match" / "match.json").read_text())
-        del header["openings"]
-        (tmp_path / "match" / "match.json").write_text(json.dumps(header))
-        longer = dataclasses.replace(match, games=2)
-        assert len(run_match(longer, MatchFolder(tmp_path / "match", longer))) == 2
-
-    def test_an_empty_folder_is_named(self, tmp_path: Path) -> None:
-        with pytest.raises(MatchError, match=r"holds no \.sgf file"):
-            load_openings(settings(openings=str(tmp_path)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to another process")

@@ -15,7 +15,6 @@ from match_helpers import engine, record, won_by
 from gtp_engine.cli import cli
 from gtp_engine.errors import TengenError, counted
 from gtp_engine.files import owning
-from gtp_engine.match.records import GameRecord
 from gtp_engine.match.settings import MatchError
 from gtp_engine.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
@@ -162,12 +161,6 @@ class TestGames:
             assert f"Tables and games for the browser: {tmp_path / 'cup' / 'index.html'}" in result.stdout
         assert f"holds matches that {file} does not describe; their games do not count: 1-a-b\n" in result.stderr
 
-    def test_openings_that_cannot_be_used_are_noticed_before_the_first_game(self, tmp_path: Path) -> None:
-        """They were noticed when the first match under their condition began, after hours of others."""
-        conditions = [CONDITION, CONDITION | {"openings": "nowhere"}]
-        with pytest.raises(MatchError, match="cannot read the openings folder nowhere"):
-            TournamentRunner(described("", "", conditions=conditions), tmp_path)
-
     def test_a_second_process_plays_nothing(self, tmp_path: Path) -> None:
         file = tmp_path / "cup.toml"
         engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in "ab"]
@@ -180,16 +173,12 @@ class TestGames:
         assert CliRunner().invoke(cli, ["tournament", str(file)]).exit_code == 0
 
     def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
-        runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path)
+        """Openings that cannot be used were noticed when the first match under their condition began."""
+        conditions = [CONDITION, CONDITION | {"openings": "nowhere"}]
+        with pytest.raises(MatchError, match="cannot read the openings folder nowhere"):
+            TournamentRunner(described("", "", conditions=conditions), tmp_path / "a")
+        runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path / "b")
         with pytest.raises(MatchError, match=r"engine \d \(first\) – engine \d \(second\): .*komi"):
-            runner.run()
-
-    def test_a_full_disk_ends_the_tournament(self, tmp_path: Path) -> None:
-        def fail(meeting: Meeting, record: GameRecord) -> None:
-            raise OSError("No space left on device")
-
-        runner = TournamentRunner(described("", ""), tmp_path, fail)
-        with pytest.raises(MatchError, match=r"engine 0 .*engine 1 .*No space left"):
             runner.run()
 
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds processes to cores")

@@ -130,13 +130,6 @@ def test_norms_that_count_take_in_the_statistics_of_batches() -> None:
     assert (after - counted).abs().mean() < 0.02 * counted.std(), "the averages are those of the batch"
 
 
-def test_norms_that_do_not_count_stay_as_they_are() -> None:
-    module = tiny_module()
-    before = run(module, 5, 5)
-    after = run(module.train(), 5, 5)
-    assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))
-
-
 def test_every_weight_gets_a_gradient() -> None:
     module = tiny_module().train()
     spatial, globals_ = (torch.from_numpy(each) for each in random_positions(5, 5, 8, seed=1))
@@ -183,11 +176,6 @@ def test_architectures_keep_everything_but_the_weights() -> None:
 def test_invalid_architectures(text: str) -> None:
     with pytest.raises(ModelError, match="expected that of a network"):
         empty_network(text)
-
-
-def test_modules_run_on_any_board() -> None:
-    for width, height in ((2, 2), (3, 7), (19, 19)):
-        assert run(tiny_module(), width, height, count=1).policy.shape == (1, 1, width * height + 1)
 
 
 def from_file(folder: Path, module: NetworkModule) -> NetworkModule:

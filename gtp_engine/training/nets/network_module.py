@@ -118,7 +118,9 @@ class NetworkModule(nn.Module):
 
     def freeze(self, blocks: int) -> None:
         """Leave the first blocks, and what is before them, as they are; raises ConfigError for too many."""
-        most = self.trunk.profile_block if self.needs_profile else len(self.trunk.blocks.layers)
+        most = len(self.trunk.blocks.layers)
+        if self.needs_profile:
+            most = min(most, self.trunk.profile_block)
         if blocks > most:
             raise ConfigError(problem(counted(blocks, "frozen block"), expected=f"at most {most}"))
         self.trunk.frozen = blocks

@@ -62,7 +62,7 @@ def train(config: TrainConfig, **how: Any) -> tuple[Loop, Diary]:
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> None:
-    _, diary = train(tiny_config(tmp_path, samples=150 * 16, optimizer=optimizer))
+    _, diary = train(tiny_config(tmp_path, samples=110 * 16, optimizer=optimizer))
     begin, end = diary.progress[0], diary.progress[-1]
     assert end.figures["loss"] < 0.9 * begin.figures["loss"]
     first, last = diary.validations
@@ -77,7 +77,8 @@ def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> Non
 def test_a_stopped_run_resumes_exactly(tmp_path: Path, threads: int, optimizer: str) -> None:
     config = tiny_config(tmp_path, threads=threads, optimizer=optimizer)
     whole, expected = train(config)
-    _, before = train(config, last_step=13)
+    before, stopped = Diary(last_step=13), new_loop(config)
+    assert not stopped.run([before], before.is_stopped) and len(before.progress) == 13
     checkpoint = read_checkpoint(config.out)
     resumed, after = new_loop(config_of(checkpoint), checkpoint), Diary()
     assert resumed.steps == 13 and resumed.module.counts_statistics
@@ -94,12 +95,6 @@ def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
     loop, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
     assert 0.6 <= loop.seconds < 30
     assert Learning(samples=100, minutes=1).fraction(10, 30.0) == 0.5
-
-
-def test_a_stopped_run_is_not_done(tmp_path: Path) -> None:
-    diary = Diary(last_step=3)
-    assert not new_loop(tiny_config(tmp_path)).run([diary], diary.is_stopped)
-    assert len(diary.progress) == 3
 
 
 def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
@@ -251,29 +246,7 @@ def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
     assert read_checkpoint(config.out).steps == len(diary.progress) > 0
 
 
-def test_any_error_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
-    class Full(Diary):
-        def stepped(self, progress: RunProgress) -> None:
-            super().stepped(progress)
-            if progress.steps == 5:
-                raise OSError("no space left on device")
-
-    config = tiny_config(tmp_path)
-    with pytest.raises(OSError, match="no space left"):
-        new_loop(config).run([Full()])
-    assert read_checkpoint(config.out).steps == 5
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    loop = new_loop(dataclasses.replace(tiny_config(tmp_path), out=tmp_path / "file" / "run"))
-    with pytest.raises(ModelError, match=r"cannot write checkpoint '.*checkpoint.pt': .*; make room there, or name"):
-        loop.save()
-    with pytest.raises(ConfigError, match=r"cannot write log '.*log.jsonl': .*; make room there, or name another"):
-        RunLog(loop.folder)
-
-
-def test_a_full_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loop = new_loop(tiny_config(tmp_path))
     loop.folder.mkdir()
     fill_disk_of(loop.folder / "checkpoint.part", monkeypatch)

@@ -27,7 +27,6 @@ from gtp_engine.training.distillation.batches import (
     unpack_bits,
 )
 from gtp_engine.training.distillation.shards import (
-    Samples,
     ShardError,
     ShardMeta,
     ShardName,
@@ -203,14 +202,6 @@ def test_the_length_of_a_shard_is_read_from_its_head(tmp_path: Path) -> None:
     assert shard_length(path) == read_shard(path)[0].count == 13
 
 
-@pytest.mark.parametrize("content", [b"", b"junk" * 100])
-def test_damaged_shards_are_named(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "train").mkdir()
-    (tmp_path / "train" / "5x5-1-00000.npz").write_bytes(content)
-    with pytest.raises(ShardError, match=r"'5x5-1-00000.npz' is damaged"):
-        stream(tmp_path)
-
-
 @pytest.mark.parametrize(("place", "value"), [("flags", 1), ("method", 99), ("content", 255)])
 def test_shards_whose_headers_are_damaged_are_named(tmp_path: Path, place: str, value: int) -> None:
     """One asks for a password, one for an unknown method, and one is not compressed in any way."""
@@ -226,28 +217,6 @@ def test_shards_whose_headers_are_damaged_are_named(tmp_path: Path, place: str, 
     for read in (read_shard, shard_length):
         with pytest.raises(ShardError, match="is damaged"):
             read(path)
-
-
-def test_a_shard_without_positions_is_named(tmp_path: Path) -> None:
-    """A folder with nothing else was a division by zero."""
-    numbered(tmp_path, 5, 5, 0)
-    with pytest.raises(ShardError, match=r"^shard '5x5-1-00000.npz' has no positions; delete it$"):
-        stream(tmp_path)
-
-
-def test_a_folder_without_shards(tmp_path: Path) -> None:
-    (tmp_path / "train").mkdir()
-    with pytest.raises(ShardError, match="no shards in"):
-        stream(tmp_path)
-
-
-def test_samples_of_both_orders_are_the_same_positions() -> None:
-    samples = count_stones(5, 5, 6, seed=1)
-    order = np.array([3, 1, 0, 5, 4, 2])
-    turned = unpacked(samples.take(order), (5, 5))
-    plain = unpacked(samples, (5, 5))
-    assert same(turned, SampleBatch(*(tensor[torch.from_numpy(order)] for tensor in plain)))
-    assert isinstance(samples, Samples)
 
 
 def test_bits_of_boards_whose_points_do_not_fill_bytes() -> None:
@@ -281,7 +250,27 @@ def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pyte
         resident_stream(tmp_path)
 
 
-def test_memory_without_shards(tmp_path: Path) -> None:
-    write_data(tmp_path, (5, 5))
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no shards in"),
+        (b"", r"'5x5-1-00000.npz' is damaged"),
+        (b"junk" * 100, r"'5x5-1-00000.npz' is damaged"),
+    ],
+)
+def test_folders_without_positions(tmp_path: Path, content: bytes | None, message: str) -> None:
+    (tmp_path / "train").mkdir()
+    if content is not None:
+        (tmp_path / "train" / "5x5-1-00000.npz").write_bytes(content)
+    with pytest.raises(ShardError, match=message):
+        stream(tmp_path)
+
+
+def test_shards_without_positions_or_of_other_boards(tmp_path: Path) -> None:
+    """A folder with nothing but an empty one was a division by zero."""
+    numbered(tmp_path, 5, 5, 0)
+    with pytest.raises(ShardError, match=r"^shard '5x5-1-00000.npz' has no positions; delete it$"):
+        stream(tmp_path)
+    write_data(tmp_path / "other", (5, 5))
     with pytest.raises(ShardError, match="expected some of the boards 9x9"):
-        resident_stream(tmp_path, shares={(9, 9): 1.0})
+        resident_stream(tmp_path / "other", shares={(9, 9): 1.0})

@@ -1,8 +1,11 @@
 """The chain of `gtp-engine train chain`, as short as it can be."""
 
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
+from match_helpers import engine
 from training.commands import carry_out_here
 from training.needs_torch import torch
 from training.toy import tiny_module
@@ -10,7 +13,7 @@ from training.toy import tiny_module
 from gtp_engine import steps
 from gtp_engine.networks.quantization import sensitivity
 from gtp_engine.nn.metadata import info_of, read_properties
-from gtp_engine.steps import carry_out, carry_out_all
+from gtp_engine.steps import carry_out, carry_out_all, engine_command
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import export_network
@@ -24,8 +27,12 @@ def test_every_step_of_a_short_chain(
 ) -> None:
     monkeypatch.setattr(steps, "_status_of", carry_out_here)
     monkeypatch.setattr(chain, "available_cores", lambda: 1)
+    players: list[str] = []
+    monkeypatch.setattr(
+        chain, "engine_command", lambda *flags: players.append(engine_command(*flags)) or engine("--score B+1")
+    )
     monkeypatch.setattr(sensitivity, "ROUND_SECONDS", 0.01)
-    sizes = {"sizes": "5=1", "board": 5, "positions": 100, "minutes": 0.01, "games": 1, "visits": 2}
+    sizes = {"sizes": "5=1", "board": 5, "positions": 100, "minutes": 0.001, "games": 1, "visits": 2}
     plan = TINY._replace(**sizes, quantization=("--positions", 48))
     teacher = tmp_path / "teacher.onnx"
     export_network(tiny_module(), teacher, name="teacher", origin="", terms="")
@@ -44,6 +51,9 @@ def test_every_step_of_a_short_chain(
     assert "resume" in steps_of(plan, tmp_path, teacher)[1].command
     later = steps_of(plan, tmp_path, teacher, minutes=3)
     assert later[0].command[-4:] == ("resume", tmp_path / "run", "--minutes", 2.0), "the games are over"
+    for player in {*players}:  # scripted engines stood for them in the match: these take seconds to get ready
+        done = subprocess.run(shlex.split(player), input="name\nquit\n", capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("= Tengen\n")
     rate, games = won_games(commands[-1])
     assert rate in (0, 0.5, 1) and games == 1
 

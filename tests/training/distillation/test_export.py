@@ -30,7 +30,6 @@ from gtp_engine.training.distillation.module_files import (
     export_network,
     model_of,
     module_of_file,
-    random_positions,
 )
 from gtp_engine.training.distillation.run import facts_of, first_module
 from gtp_engine.training.distillation.shards import HELD_OUT, UNKNOWN, ShardMeta, ShardName, join, write_shard
@@ -165,19 +164,15 @@ def test_transformers_cannot_be_read_back(tmp_path: Path) -> None:
         read_onnx(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"junk" * 100])
-def test_files_that_are_not_onnx(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "net.onnx"
-    path.write_bytes(content)
-    with pytest.raises(ModelError, match=r"'net.onnx' (is damaged|has no recorded architecture)"):
-        read_onnx(path)
-
-
 def test_what_training_can_begin_with(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"expected a checkpoint \(\.pt\), an \.onnx file or one of KataGo's"):
         module_of_file(tmp_path / "net.txt2")
     with pytest.raises(ModelError, match="cannot be read"):
         module_of_file(tmp_path / "net.onnx")
+    for content in (b"", b"junk" * 100):
+        (tmp_path / "net.onnx").write_bytes(content)
+        with pytest.raises(ModelError, match=r"'net.onnx' (is damaged|has no recorded architecture)"):
+            module_of_file(tmp_path / "net.onnx")
 
 
 @pytest.mark.parametrize("block", [0, 1, 2])
@@ -201,9 +196,3 @@ def test_areas_of_the_inputs_follow_the_rules_in_training(tmp_path: Path) -> Non
     config = tiny_config(tmp_path, init=init)
     module = first_module(config, facts_of(config.data / "train"), print)
     assert module_of_file(init).network.suicide_area and not module.describe().suicide_area
-
-
-def test_random_positions_have_the_requested_number() -> None:
-    spatial, globals_ = random_positions(3, 2, 5, seed=1)
-    assert spatial.shape == (5, 22, 2, 3) and globals_.shape == (5, 19)
-    assert spatial[:, 0].all() and len(np.unique(spatial.reshape(5, -1), axis=0)) > 1

@@ -228,7 +228,7 @@ def test_a_network_learns_to_imitate_people(tmp_path: Path) -> None:
     folder = fill(tmp_path, lines, positions=1600, held_out_positions=200, held_out=0.2, per_game=8)
     init = _first(tmp_path)
     config = tiny_config(
-        tmp_path, data=folder, init=init, name="imitator", shape=TINY, samples=100 * 32, batch=32, frozen_blocks=1,
+        tmp_path, data=folder, init=init, name="imitator", shape=TINY, samples=80 * 32, batch=32, frozen_blocks=1,
         fixed_norms=0.99, learning_rate=0.03, validation_positions=64,
     )  # fmt: skip
     with ProgressBar() as bar:
@@ -243,20 +243,17 @@ def test_a_network_learns_to_imitate_people(tmp_path: Path) -> None:
     agreements, before = held_out.validate(learned, machine), held_out.validate(first, machine)
     assert {str(place) for place in agreements} == {"5x5 3k", "5x5 9d"}
     for place, found in agreements.items():
-        assert found.policy_loss < before[place].policy_loss - 0.5, (place, found, before[place])
+        assert found.policy_loss < before[place].policy_loss - 0.4, (place, found, before[place])
         assert np.isnan(found.lead_error)
     evaluator = load_evaluator(NetworkConfig(model=str(target), provider="cpu"), log=lambda _: None, board=(5, 5))
     assert evaluator.info.needs_profile
 
 
-def test_more_blocks_than_there_are_cannot_be_frozen(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, init=_first(tmp_path), frozen_blocks=3)
-    with pytest.raises(ConfigError, match="3 frozen blocks: expected at most 2"):
-        new_loop(config)
-
-
 def test_a_run_with_frozen_blocks_resumes_exactly(tmp_path: Path) -> None:
     folder = fill(tmp_path, [line(i) for i in range(40)], positions=400, held_out=0.0, held_out_positions=0)
+    for changes in ({}, {"data": folder}):  # the profile was added after a third block, so never
+        with pytest.raises(ConfigError, match="3 frozen blocks: expected at most 2"):
+            new_loop(tiny_config(tmp_path, init=_first(tmp_path), frozen_blocks=3, **changes))
     config = tiny_config(
         tmp_path, data=folder, init=_first(tmp_path), samples=160, frozen_blocks=1, fixed_norms=0.99, validations=0
     )

@@ -24,7 +24,7 @@ from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, wri
 from gtp_engine.training.core.loop import RunProgress, TrainingError
 from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels
 from gtp_engine.training.distillation.module_files import KIND, export_network, module_of_file
-from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop, panels, run_training
+from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop, run_training
 from gtp_engine.training.distillation.shards import ShardError, read_shard, shard_paths, write_shard
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
@@ -166,23 +166,6 @@ def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     assert figures.keys() == {"5x5", "4x3"} and "policy_kl" in figures["5x5"]
 
 
-def test_an_incomplete_line_of_a_log_is_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    path.write_text('{"steps": 1}\n{"steps": 2}\n{"ste', encoding="utf-8")
-    assert read_log(path) == [{"steps": 1}, {"steps": 2}]
-    assert read_log(tmp_path / "none") == []
-
-
-def test_tensorboard_gets_the_figures(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard", reason="TensorBoard is missing")
-    progress = RunProgress(0.5, 1, 16, 1.0, 1e-3, 1.0, {"loss": 2.0, "policy": 1.5}, 100.0)
-    with RunLog(tmp_path, tensorboard=True) as log:
-        log.stepped(progress)
-        log.validated(progress, {"5x5": {"policy_kl": 0.5}})
-    (file,) = (tmp_path / "tensorboard").iterdir()
-    assert b"policy/train" in file.read_bytes() and b"policy_kl/5x5" in file.read_bytes()
-
-
 def test_tensorboard_keeps_what_came_before_a_resumption(tmp_path: Path) -> None:
     """Its curves are over samples; only those after the checkpoint, which the run repeats, are dropped."""
     events = pytest.importorskip(
@@ -199,24 +182,21 @@ def test_tensorboard_keeps_what_came_before_a_resumption(tmp_path: Path) -> None
     found = events.EventAccumulator(str(tmp_path / "tensorboard"))
     found.Reload()
     assert [event.step for event in found.Scalars("loss/train")] == [256, 512, 768, 1024, 1280]
+    with RunLog(tmp_path, after=5, tensorboard=True) as log:
+        log.validated(RunProgress(0.5, 5, 1280, 1.0, 1e-3, 1.0, {}, 100.0), {"5x5": {"policy_kl": 0.5}})
+    assert any(b"policy_kl/5x5" in path.read_bytes() for path in (tmp_path / "tensorboard").iterdir())
 
 
 def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> None:
-    """A run that began with it would otherwise have two curves of its winrate."""
+    """A run that began with it would otherwise have two curves of its winrate.  An incomplete line is left out."""
     figures = ['{"win rate": 0.25, "loss": 1.0}', '{"against the first network": {"win rate": 0.5}}']
     path = tmp_path / "log.jsonl"
-    path.write_text("".join(f'{{"steps": {i}, "figures": {each}}}\n' for i, each in enumerate(figures)))
+    path.write_text("".join(f'{{"steps": {i}, "figures": {each}}}\n' for i, each in enumerate(figures)) + '{"ste')
     with RunLog(tmp_path, after=1) as log:
         log.write({"steps": 2, "figures": {"winrate": 0.75}})
     training, test, after = (line["figures"] for line in read_log(path))
     assert training == {"winrate": 0.25, "loss": 1.0} and after == {"winrate": 0.75}
     assert test == {"against the first network": {"winrate": 0.5}} and "win rate" not in path.read_text()
-
-
-def test_curves_of_a_log_without_lines(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="curves need matplotlib")
-    write_panels(tmp_path / "curves.png", panels([]))
-    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_names_of_curves_have_a_fixed_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,19 +247,13 @@ def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
     assert read_checkpoint(config.out).samples == 32
 
 
-@pytest.mark.parametrize("flag", ["--blocks=2", "--activation=mish", "--pooling-every=0"])
+@pytest.mark.parametrize("flag", ["--blocks=2", "--pooling-every=0"])
 def test_sizes_beside_a_network_to_begin_with_are_refused(flag: str) -> None:
     """They had no effect: the network keeps its own."""
     found = run("run", "--data=data", "--out=run", "--samples=1", "--init=net.onnx", flag)
     assert found.exit_code == 2
     expected = f"{flag.partition('=')[0]} has no effect with --init, whose network has its own sizes: leave it out."
     assert expected in " ".join(found.stderr.split())
-
-
-def test_a_validation_without_positions_is_refused() -> None:
-    """The folder was said to have none."""
-    found = run("validate", "net.onnx", "data", "--positions=0")
-    assert found.exit_code == 2 and "0 is not in the range x>=1" in found.stderr
 
 
 @pytest.mark.long
@@ -333,13 +307,6 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     assert found.stderr.startswith("Error: cannot read checkpoint")
     found = run("run", f"--data={tmp_path}", f"--out={tmp_path}")
     assert found.stderr == "Error: a run without end: expected a number of samples or minutes\n"
-
-
-def test_without_torch_a_command_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("gtp_engine.training.core.learning.find_spec", lambda name: None)
-    found = run("export", tmp_path)
-    assert found.exit_code == 2
-    assert found.stderr == 'Error: training needs PyTorch; install it: pip install "gtp-engine[train]"\n'
 
 
 def test_exports_have_the_name_of_their_size(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from full_disk import fill_disk_of
 
-from gtp_engine.errors import TengenError
 from gtp_engine.training.distillation.shards import (
     PLAYER_GAME,
     UNKNOWN,
@@ -68,20 +67,8 @@ def test_what_is_written_is_read_again(path: Path) -> None:
     assert meta == META
     assert_same(samples, some_samples(6))
     assert [file.name for file in path.parent.iterdir()] == [path.name], "nothing unfinished is left"
-
-
-def test_the_file_has_the_documented_arrays(path: Path) -> None:
     with np.load(path) as file:
-        assert set(file) == {*Samples._fields, "meta"}
-        assert json.loads(str(file["meta"])) == {
-            "format": 3,
-            "width": 5,
-            "height": 4,
-            "teacher": "teacher",
-            "teacher_sha256": "ab" * 32,
-            "licence": "CC0",
-            "seed": 3,
-        }
+        assert set(file) == {*Samples._fields, "meta"} and json.loads(str(file["meta"]))["format"] == 3
 
 
 def test_a_shard_is_never_overwritten(path: Path) -> None:
@@ -95,6 +82,45 @@ def test_arrays_of_another_shape_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(ShardError, match=r"planes is uint8 \(3, 22, 4\), not uint8 \(3, 22, 3\)"):
         write_shard(tmp_path / "5x4-1-00000.npz", samples, META)
     assert not list(tmp_path.iterdir())
+
+
+def damaged(path: Path, how: str) -> None:
+    data = bytearray(path.read_bytes())
+    if how == "cut":
+        path.write_bytes(data[:-200])
+    elif how == "byte":
+        data[len(data) // 2] ^= 255
+        path.write_bytes(data)
+    elif how == "text":
+        path.write_text("hello")
+    elif how == "gone":
+        path.unlink()
+    elif how == "array":
+        rewrite(path, score=None)
+    elif how == "type":
+        rewrite(path, policy=some_samples(6).policy.astype(np.float32))
+    else:
+        with np.load(path) as file:
+            meta = json.loads(str(file["meta"]))
+        rewrite(path, meta=np.array(json.dumps(meta | {"format": 4})))
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("cut", r"^shard '5x4-3-00000.npz' is damaged \(.*\); delete it$"),
+        ("byte", "is damaged"),
+        ("text", "is damaged"),
+        ("gone", r"cannot read shard .*No such file"),
+        ("array", "score"),
+        ("type", r"policy is float32 \(6, 21\), not float16 \(6, 21\)"),
+        ("format", r"has another format: expected 3$"),
+    ],
+)
+def test_damage_is_named(path: Path, how: str, message: str) -> None:
+    damaged(path, how)
+    with pytest.raises(ShardError, match=message):
+        read_shard(path)
 
 
 def test_a_shard_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -111,52 +137,11 @@ def test_a_full_disk_is_reported_and_leaves_no_part_of_a_shard(tmp_path: Path, m
     assert not list(tmp_path.iterdir())
 
 
-def test_a_cut_off_shard_is_damaged(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(ShardError, match=r"^shard '5x4-3-00000.npz' is damaged \(.*\); delete it$") as caught:
-        read_shard(path)
-    assert isinstance(caught.value, TengenError)
-
-
-def test_a_changed_byte_is_damage(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 255
-    path.write_bytes(data)
-    with pytest.raises(ShardError, match="is damaged"):
-        read_shard(path)
-
-
 def test_a_shard_of_another_board_than_its_name_is_refused(path: Path) -> None:
     """Training took its board from the name, and reshaped what cannot be."""
     other = path.rename(path.with_name("4x5-3-00000.npz"))
     with pytest.raises(ShardError, match=r"'4x5-3-00000.npz' has positions on 5x4: expected those on the board of its"):
         read_shard(other)
-
-
-def test_text_is_not_a_shard(path: Path) -> None:
-    path.write_text("hello")
-    with pytest.raises(ShardError, match="is damaged"):
-        read_shard(path)
-
-
-def test_what_is_missing_is_damage(path: Path) -> None:
-    rewrite(path, score=None)
-    with pytest.raises(ShardError, match="score"):
-        read_shard(path)
-
-
-def test_wrong_types_are_damage(path: Path) -> None:
-    rewrite(path, policy=some_samples(6).policy.astype(np.float32))
-    with pytest.raises(ShardError, match=r"policy is float32 \(6, 21\), not float16 \(6, 21\)"):
-        read_shard(path)
-
-
-def test_another_format_is_reported(path: Path) -> None:
-    with np.load(path) as file:
-        meta = json.loads(str(file["meta"]))
-    rewrite(path, meta=np.array(json.dumps(meta | {"format": 4})))
-    with pytest.raises(ShardError, match=r"has another format: expected 3$"):
-        read_shard(path)
 
 
 def test_shards_of_the_old_format_are_read(path: Path) -> None:
@@ -181,11 +166,6 @@ def test_games_of_another_player_are_marked() -> None:
     assert is_of_player(np.array([0, PLAYER_GAME, (5 << 32) + 7, (5 << 32) + 7 + PLAYER_GAME])).tolist() == [
         False, True, False, True
     ]  # fmt: skip
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(ShardError, match=r"cannot read shard .*No such file"):
-        read_shard(tmp_path / "5x4-1-00000.npz")
 
 
 def test_shards_are_sorted_by_board_seed_and_number(tmp_path: Path) -> None:
