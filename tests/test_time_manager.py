@@ -21,7 +21,6 @@ from gtp_engine.time_manager import (
     effort,
     is_settled,
     may_stop_when_won,
-    moves_to_spread_over,
     obvious_factor,
     should_stop,
 )
@@ -252,12 +251,6 @@ def test_ten_minutes_on_19x19() -> None:
     assert max(spent[35:60]) > 1.5 * spent[-1]
 
 
-def test_ten_minutes_on_9x9() -> None:
-    spent = Game(TimeSettings.absolute(600), area=81).play(30)
-    assert 0.7 * 600 < sum(spent) < 0.9 * 600
-    assert max(spent) < 0.05 * 600
-
-
 @pytest.mark.parametrize("area", [4, 49, 81, 169, 361, 625])
 @pytest.mark.parametrize("moves_played", [0, 60, 400])
 def test_no_move_takes_more_than_its_share_of_sudden_death(area: int, moves_played: int) -> None:
@@ -266,17 +259,6 @@ def test_no_move_takes_more_than_its_share_of_sudden_death(area: int, moves_play
     assert limits.maximum <= DEFAULT.time.max_share * 600
     assert limits.target <= 600 / MIN_SPREAD
     assert limits.maximum <= DEFAULT.time.hard_move_factor * limits.target
-
-
-def test_spread_follows_the_published_formula_on_19x19() -> None:
-    assert [moves_to_spread_over(ply, AREA_19) for ply in (0, 40, 80, 300)] == pytest.approx([160, 120, 80, 80])
-    assert moves_to_spread_over(100, 4) == MIN_SPREAD
-
-
-def test_byoyomi_uses_the_whole_period_less_the_lag() -> None:
-    game = Game(TimeSettings.byoyomi(0, 30, 3))
-    assert game.play(10) == pytest.approx([30 - DEFAULT_LAG] * 10)
-    assert game.theirs.left.periods == 3
 
 
 def test_the_last_period_holds_back_twice_the_lag() -> None:
@@ -340,15 +322,6 @@ def test_a_move_before_overtime_takes_one_and_a_half_to_e_overtimes(words: str, 
         game.move(target)
 
 
-def test_main_time_before_byoyomi_is_spent_at_no_less_than_a_period_per_move() -> None:
-    game = Game(TimeSettings.byoyomi(100, 10, 3))
-    spent = game.play(20)
-    assert min(spent) == pytest.approx(9.5)
-    # What is left of the main time goes together with the first period, which is not lost.
-    assert max(spent) > 10
-    assert (game.theirs.left.main, game.theirs.left.periods) == (0.0, 3)
-
-
 def test_a_period_nearly_gone_is_given_up() -> None:
     clock = Clock(TimeSettings.byoyomi(0, 30, 3))
     clock.set_time_left(0.2, 3)
@@ -371,21 +344,6 @@ def test_canadian_spreads_the_period_over_its_stones() -> None:
     assert min(spent) == pytest.approx(12 - DEFAULT_LAG)
     assert max(spent) < 1.5 * min(spent) + 12
     assert 280 < sum(spent) < 300
-
-
-def test_canadian_hard_moves_leave_time_for_the_stones_due() -> None:
-    game = Game(TimeSettings.canadian(0, 300, 25))
-    spent = game.play(25, use="maximum")
-    assert spent[0] > 1.2 * (12 - DEFAULT_LAG)
-    assert min(spent) > 0.3 * 12
-
-
-def test_fischer_spends_the_increment_and_a_share() -> None:
-    game = Game(TimeSettings.fischer(60, 5))
-    spent = game.play(125)
-    assert min(spent) >= 5
-    assert sum(spent) > 0.9 * (60 + 125 * 5)
-    assert game.theirs.left.main >= 5
 
 
 def test_a_tiny_increment_changes_little() -> None:

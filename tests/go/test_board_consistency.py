@@ -14,7 +14,7 @@ from board_helpers import CHARACTER, COLOR, board_of, points_of, position_of, to
 
 from gtp_engine.go import board as boards
 from gtp_engine.go.board import TABLE, Board, size_key
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WALL, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
 
 SIZES = [(2, 2), (3, 2), (2, 5), (3, 3), (5, 4), (7, 7), (9, 9), (13, 6), (19, 19), (25, 25), (25, 2)]
@@ -182,29 +182,6 @@ def test_liberties_are_listed_once_and_up_to_the_limit():
             assert count == min(limit, len(expected))
             found = out[:count].tolist()
             assert len(set(found)) == count and set(found) <= set(expected)
-
-
-def test_chain_helpers_answer_empty_for_an_empty_point():
-    board = boards.new_board(3, 3)
-    point = points_of(reference.empty_position(3, 3))[4]
-    assert boards.chain_points(board, point) == [] == boards.chain_liberties(board, point)
-
-
-def test_a_pass_lifts_the_ko_ban():
-    position = reference.parse("""
-        . X O .
-        X . X O
-        . X O .
-        . . . .""")
-    board = board_of(position)
-    points = points_of(position)
-    assert boards.play_assume_legal(board, points[5], WHITE) == 1
-    assert board.info[boards.KO_POINT] == points[6]
-    assert not boards.is_legal(board, points[6], BLACK, True)
-    assert boards.is_legal(board, points[6], WHITE, True), "the side that took the ko may fill it"
-    boards.clear_ko(board)
-    assert board.info[boards.KO_POINT] == NULL_POINT
-    assert boards.is_legal(board, points[6], BLACK, True)
 
 
 @pytest.mark.parametrize("point", [0, 1, 2])

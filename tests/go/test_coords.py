@@ -1,8 +1,7 @@
 """Coordinates: the table in the docstring, round trips over every board size, and the words of the errors."""
 
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -37,12 +36,6 @@ def test_docstring_table_of_the_corners_is_true() -> None:
     assert [str(board_points(19, 19).index(point)) for point in corners] == table["action"]
 
 
-def test_pass_in_every_system() -> None:
-    assert parse_vertex("pass", width=19, height=19) == PASS
-    assert parse_vertex("PaSs", width=5, height=9) == PASS
-    assert format_vertex(PASS, width=19, height=19) == "pass"
-
-
 def test_round_trips_on_every_point_of_every_board() -> None:
     for width, height in ALL_BOARDS:
         points = board_points(width, height)
@@ -63,6 +56,33 @@ def test_only_the_board_is_on_the_board(width: int, height: int) -> None:
     length = (width + 1) * (height + 2) + 1
     on_board = {point for point in range(-50, length + 50) if is_on_board(point, width=width, height=height)}
     assert on_board == set(board_points(width, height))
+
+
+@pytest.mark.parametrize(
+    ("text", "color"),
+    [("b", BLACK), ("B", BLACK), ("Black", BLACK), ("BLACK", BLACK), ("w", WHITE), ("W", WHITE), ("wHiTe", WHITE)],
+)
+def test_words_for_colors(text: str, color: int) -> None:
+    assert parse_color(text) == parse_color(format_color(color)) == color
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: parse_color("green"), "invalid color 'green': expected b, black, w or white"),
+        (lambda: format_color(3), r"invalid color 3: expected 1 \(black\) or 2 \(white\)"),
+    ],
+)
+def test_wrong_colors(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidColorError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(("text", "same"), [("PaSs", "pass"), ("D04", "D4"), ("d4", "D4")])
+def test_vertices_written_otherwise(text: str, same: str) -> None:
+    point = parse_vertex(text, width=19, height=19)
+    assert point == (PASS if same == "pass" else parse_vertex(same, width=19, height=19))
+    assert format_vertex(point, width=19, height=19) == same
 
 
 def test_columns_skip_the_letter_i() -> None:
@@ -118,10 +138,6 @@ def test_near_misses_are_not_vertices(text: str) -> None:
         parse_vertex(text, width=19, height=19)
 
 
-def test_a_leading_zero_is_harmless() -> None:
-    assert parse_vertex("D04", width=19, height=19) == parse_vertex("D4", width=19, height=19)
-
-
 def test_a_long_wrong_vertex_gives_a_short_message() -> None:
     with pytest.raises(InvalidVertexError) as caught:
         parse_vertex("A" * 1_000_000, width=19, height=19)
@@ -144,33 +160,3 @@ def test_points_off_the_board_have_no_name(point: int, width: int, height: int) 
         return
     with pytest.raises(InvalidVertexError):
         format_vertex(point, width=width, height=height)
-
-
-@pytest.mark.parametrize("text", ["b", "B", "black", "Black", "BLACK"])
-def test_words_for_black(text: str) -> None:
-    assert parse_color(text) == BLACK
-
-
-@pytest.mark.parametrize("text", ["w", "W", "white", "wHiTe"])
-def test_words_for_white(text: str) -> None:
-    assert parse_color(text) == WHITE
-
-
-@pytest.mark.parametrize("color", [BLACK, WHITE])
-def test_color_round_trip(color: int) -> None:
-    assert parse_color(format_color(color)) == color
-
-
-def test_wrong_colors() -> None:
-    with pytest.raises(InvalidColorError, match="invalid color 'green': expected b, black, w or white"):
-        parse_color("green")
-    with pytest.raises(InvalidColorError, match=r"invalid color 3: expected 1 \(black\) or 2 \(white\)"):
-        format_color(3)
-
-
-def test_import_needs_neither_numpy_nor_numba() -> None:
-    code = (
-        "import sys; import gtp_engine.go.coords, gtp_engine.go.diagram, gtp_engine.go.handicap;"
-        "sys.exit(any(name in sys.modules for name in ('numpy', 'numba')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

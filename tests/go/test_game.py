@@ -8,21 +8,12 @@ import random
 
 import pytest
 import reference
-from board_helpers import game_from, position_of, random_moves, state, vertex
+from board_helpers import KO, game_from, position_of, random_moves, state, vertex
 
 from gtp_engine.errors import IllegalMoveError, InvalidColorError, InvalidSizeError, InvalidVertexError
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move
-from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Rules
-
-KO = """
-    . X O .
-    X . X O
-    . X O .
-    . . . ."""
-"""White takes a ko at B3 (capturing C3), Black would retake at C3."""
-
 
 # --- a new game ---
 
@@ -60,31 +51,6 @@ def test_moves_are_given_as_point_vertex_or_move():
     point = vertex(by_point, "C3")
     assert by_point.play(point) == by_vertex.play("c3") == by_move.play(Move(BLACK, point)) == Move(BLACK, point)
     assert state(by_point) == state(by_vertex) == state(by_move)
-
-
-def test_colours_may_move_in_any_order():
-    game = Game(9)
-    for text in ("C3", "D3", "E3"):
-        game.play(text, WHITE)
-    assert game.to_play == BLACK
-    game.play("C4")
-    assert [move.color for move in game.moves] == [WHITE, WHITE, WHITE, BLACK]
-    assert game.to_play == WHITE
-
-
-def test_captures_are_counted_for_the_captor():
-    game = game_from(". X O\n. O .\n. . .")
-    game.play("B1", BLACK)
-    game.play("A3", WHITE)
-    assert game.captures == {BLACK: 0, WHITE: 1}
-    assert game.color_at(vertex(game, "B3")) == EMPTY
-
-
-def test_chain_and_liberties():
-    game = game_from(". X X\n. . O\n. . .")
-    assert game.chain(vertex(game, "B3")) == [vertex(game, "B3"), vertex(game, "C3")]
-    assert game.liberties(vertex(game, "C3")) == [vertex(game, "A3"), vertex(game, "B2")]
-    assert game.chain(vertex(game, "A1")) == [] == game.liberties(vertex(game, "A1"))
 
 
 @pytest.mark.parametrize(
@@ -280,19 +246,3 @@ def test_two_passes_end_the_game_but_not_the_moves():
     assert (game.consecutive_passes, game.is_over) == (2, True)
     game.play("D4")
     assert (game.consecutive_passes, game.is_over) == (0, False)
-
-
-def test_passes_are_legal_and_change_no_stone():
-    game = game_from(KO)
-    before = position_of(game.board, 4, 4), game.hash
-    for color in (BLACK, WHITE, WHITE, BLACK):
-        assert game.illegal_reason(PASS, color) is None
-        game.play("PASS", color)
-    assert (position_of(game.board, 4, 4), game.hash) == before
-    assert game.last_move == Move(BLACK, PASS)
-
-
-def test_legal_points_leave_out_the_pass_and_are_in_reading_order():
-    game = game_from(KO)
-    vertices = [format_vertex(point, width=4, height=4) for point in game.legal_points(WHITE)]
-    assert vertices == ["D4", "B3", "A2", "D2", "A1", "B1", "C1", "D1"]

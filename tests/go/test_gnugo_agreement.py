@@ -162,24 +162,6 @@ def play_random_game(rng: random.Random, both: Witnessed) -> None:
     both.compare_stones()
 
 
-@pytest.mark.parametrize("ko", [Ko.POSITIONAL, Ko.SITUATIONAL])
-def test_gnugo_refuses_the_same_repetitions(ko: Ko):
-    """On 2x2 and 3x3 random games run into superko all the time; the verdicts must have differed from simple ko."""
-    rng = random.Random(f"superko {ko}")
-    repetitions = 0
-    with GnuGo(KO_OPTIONS[ko], "--forbid-suicide") as gnugo:
-        for size in (2, 3):
-            for _ in range(25):
-                with Witnessed(gnugo, size, Rules(ko=ko, suicide=False)) as both:
-                    for _ in range(30):
-                        both.play(random_move(rng, both.game))
-                        reasons = [both.game.illegal_reason(p) for p in board_points(size, size)]
-                        repetitions += reasons.count("superko")
-                        legal = sorted(both.game.legal_points())
-                        both.expect(f"all_legal {format_color(both.game.to_play)}", legal, both.points)
-    assert repetitions > 50
-
-
 @pytest.mark.parametrize(("size", "games"), [(5, 20), (7, 15), (9, 15), (13, 5), (19, 2)])
 def test_area_of_games_played_out(size: int, games: int):
     """Random games that fill everything but eyes: no stone is dead, so GNU Go's score is Tromp and Taylor's area."""

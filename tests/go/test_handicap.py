@@ -1,6 +1,7 @@
 """Handicap stones: the tables of the GTP draft, rectangles, and a free choice that never falls short."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import board_points, format_vertex, is_on_board, point_to_xy
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points, max_fixed_handicap, star_points
 
-SIZES = range(MIN_SIZE, MAX_SIZE + 1)
+SIZES = (2, 3, 6, 7, 8, 9, 12, 13, 14, 18, 19, 24, 25)
 
 
 def vertices(points: tuple[int, ...], width: int, height: int) -> str:
@@ -19,25 +20,16 @@ def vertices(points: tuple[int, ...], width: int, height: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("n", "expected"),
-    [
-        (2, "D4 Q16"),
-        (3, "D4 Q16 D16"),
-        (4, "D4 Q16 D16 Q4"),
-        (5, "D4 Q16 D16 Q4 K10"),
-        (6, "D4 Q16 D16 Q4 D10 Q10"),
-        (7, "D4 Q16 D16 Q4 D10 Q10 K10"),
-        (8, "D4 Q16 D16 Q4 D10 Q10 K4 K16"),
-        (9, "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10"),
-    ],
-)
-def test_fixed_handicap_of_the_gtp_draft_on_19x19(n: int, expected: str) -> None:
-    assert vertices(fixed_handicap_points(n, 19, 19), 19, 19) == expected
-
-
-@pytest.mark.parametrize(
     ("width", "height", "n", "expected"),
     [
+        (19, 19, 2, "D4 Q16"),
+        (19, 19, 3, "D4 Q16 D16"),
+        (19, 19, 4, "D4 Q16 D16 Q4"),
+        (19, 19, 5, "D4 Q16 D16 Q4 K10"),
+        (19, 19, 6, "D4 Q16 D16 Q4 D10 Q10"),
+        (19, 19, 7, "D4 Q16 D16 Q4 D10 Q10 K10"),
+        (19, 19, 8, "D4 Q16 D16 Q4 D10 Q10 K4 K16"),
+        (19, 19, 9, "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10"),
         (13, 13, 9, "D4 K10 D10 K4 D7 K7 G4 G10 G7"),
         (12, 12, 4, "C3 K10 C10 K3"),
         (11, 11, 5, "C3 J9 C9 J3 F6"),
@@ -51,7 +43,7 @@ def test_fixed_handicap_of_the_gtp_draft_on_19x19(n: int, expected: str) -> None
         (7, 19, 4, "C4 E16 C16 E4"),
     ],
 )
-def test_fixed_handicap_on_other_boards(width: int, height: int, n: int, expected: str) -> None:
+def test_fixed_handicap(width: int, height: int, n: int, expected: str) -> None:
     assert vertices(fixed_handicap_points(n, width, height), width, height) == expected
 
 
@@ -64,21 +56,6 @@ def test_fixed_handicap_on_other_boards(width: int, height: int, n: int, expecte
 )
 def test_largest_fixed_handicap(width: int, height: int, maximum: int) -> None:
     assert max_fixed_handicap(width, height) == maximum
-
-
-@pytest.mark.parametrize(
-    ("n", "width", "height", "message"),
-    [
-        (1, 19, 19, "invalid fixed handicap 1: expected 2 to 9 stones on 19x19"),
-        (10, 19, 19, "invalid fixed handicap 10: expected 2 to 9 stones on 19x19"),
-        (5, 8, 8, "invalid fixed handicap 5: expected 2 to 4 stones on 8x8"),
-        (-3, 7, 19, "invalid fixed handicap -3: expected 2 to 4 stones on 7x19"),
-        (2, 5, 5, "invalid handicap: 5x5 is too small for a fixed handicap (7x7 or larger)"),
-    ],
-)
-def test_a_wrong_fixed_handicap_names_the_maximum(n: int, width: int, height: int, message: str) -> None:
-    with pytest.raises(HandicapError, match=f"^{re.escape(message)}$"):
-        fixed_handicap_points(n, width, height)
 
 
 def test_fixed_handicaps_are_distinct_on_the_board_and_symmetric() -> None:
@@ -143,34 +120,41 @@ def all_chains_have_a_liberty(stones: set[int], *, width: int, height: int) -> b
     return True
 
 
+@pytest.mark.parametrize(
+    ("n", "size", "last"),
+    [(13, 19, "K10 C3 R17 C17 R3"), (5, 14, "D4 L11 D11 L4 H7")],
+    ids=["3-3 points", "the centre of an even board"],
+)
+def test_large_free_handicaps(n: int, size: int, last: str) -> None:
+    assert vertices(free_handicap_points(n, size, size), size, size).endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("place", "n", "width", "height", "message"),
+    [
+        (fixed_handicap_points, 1, 19, 19, "invalid fixed handicap 1: expected 2 to 9 stones on 19x19"),
+        (fixed_handicap_points, 10, 19, 19, "invalid fixed handicap 10: expected 2 to 9 stones on 19x19"),
+        (fixed_handicap_points, 5, 8, 8, "invalid fixed handicap 5: expected 2 to 4 stones on 8x8"),
+        (fixed_handicap_points, -3, 7, 19, "invalid fixed handicap -3: expected 2 to 4 stones on 7x19"),
+        (fixed_handicap_points, 2, 5, 5, "invalid handicap: 5x5 is too small for a fixed handicap (7x7 or larger)"),
+        (free_handicap_points, 1, 9, 9, "invalid handicap 1: expected 2 to 80 stones on 9x9"),
+        (free_handicap_points, 81, 9, 9, "invalid handicap 81: expected 2 to 80 stones on 9x9"),
+        (free_handicap_points, 10**30, 9, 9, f"invalid handicap {10**30}: expected 2 to 80 stones on 9x9"),
+    ],
+)
+def test_a_wrong_handicap_names_the_maximum(
+    place: Callable[..., object], n: int, width: int, height: int, message: str
+) -> None:
+    with pytest.raises(HandicapError, match=f"^{re.escape(message)}$"):
+        place(n, width, height)
+
+
 def test_the_last_two_free_points_are_two_eyes() -> None:
     for width in SIZES:
         for height in {2, 3, 8, width, 25}:
             empty = set(board_points(width, height)) - set(free_handicap_points(width * height - 2, width, height))
             (x1, y1), (x2, y2) = xy_set(tuple(empty), width)
             assert (abs(x1 - x2), abs(y1 - y2)) == (width - 1, height - 1)
-
-
-def test_large_free_handicaps_use_the_three_three_points() -> None:
-    assert vertices(free_handicap_points(13, 19, 19), 19, 19).endswith("K10 C3 R17 C17 R3")
-
-
-def test_free_handicap_on_even_boards_takes_side_and_centre_stars_too() -> None:
-    assert vertices(free_handicap_points(5, 14, 14), 14, 14) == "D4 L11 D11 L4 H7"
-
-
-@pytest.mark.parametrize(
-    ("n", "message"),
-    [
-        (1, "invalid handicap 1: expected 2 to 80 stones on 9x9"),
-        (0, "invalid handicap 0: expected 2 to 80 stones on 9x9"),
-        (81, "invalid handicap 81: expected 2 to 80 stones on 9x9"),
-        (10**30, f"invalid handicap {10**30}: expected 2 to 80 stones on 9x9"),
-    ],
-)
-def test_a_wrong_free_handicap_names_the_maximum(n: int, message: str) -> None:
-    with pytest.raises(HandicapError, match=f"^{message}$"):
-        free_handicap_points(n, 9, 9)
 
 
 @pytest.mark.parametrize(

@@ -203,23 +203,6 @@ def test_map(diagram: str):
     assert not out[list(walls)].any()
 
 
-@pytest.mark.parametrize(
-    ("diagram", "works"),
-    [
-        (". . X . . .\n. X O a . .\n. X b . . .\n. . . . . .\n. . . . . .\n. . . . . .", "a"),
-        ("X . . O .\nX X X O .\nO O O . .\n. . . . .", "bc"),
-    ],
-    ids=["only from the open side", "either liberty of the snapback"],
-)
-def test_working_attacks(diagram: str, works: str):
-    position = reference.parse(diagram)
-    names = {"a": (3, 1), "b": (1, 0), "c": (2, 0)}
-    target = 8 if "a" in works else 0
-    expected = sorted(points_of(position)[y * position.width + x] for x, y in (names[w] for w in works))
-    assert Reader(position).attacks(points_of(position)[target]) == expected
-    assert to_points(position, reference.ladder_attacks(position, target)) == expected
-
-
 @pytest.mark.parametrize("size", [9, 13, 19, 25])
 def test_long_ladders_and_their_breakers(size: int):
     """A ladder across the whole board is read to its end; one stone in its way decides it."""

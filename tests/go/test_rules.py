@@ -49,23 +49,11 @@ KATAGO_JSON = {
         '{"friendlyPassOk":false,"hasButton":false,"ko":"SIMPLE","scoring":"TERRITORY",'
         '"suicide":false,"tax":"SEKI","whiteHandicapBonus":"0"}'
     ),
-    "chinese": (
-        '{"friendlyPassOk":true,"hasButton":false,"ko":"SIMPLE","scoring":"AREA",'
-        '"suicide":false,"tax":"NONE","whiteHandicapBonus":"N"}'
-    ),
-    "chinese-kgs": (
-        '{"friendlyPassOk":true,"hasButton":false,"ko":"POSITIONAL","scoring":"AREA",'
-        '"suicide":false,"tax":"NONE","whiteHandicapBonus":"N"}'
-    ),
-    "new-zealand": (
-        '{"friendlyPassOk":true,"hasButton":false,"ko":"SITUATIONAL","scoring":"AREA",'
-        '"suicide":true,"tax":"NONE","whiteHandicapBonus":"0"}'
-    ),
 }
 
 
 def _any_rules() -> st.SearchStrategy[Rules]:
-    rules = st.builds(
+    return st.builds(
         lambda scoring, button, **others: Rules(
             scoring=scoring, has_button=button and scoring is Scoring.AREA, **others
         ),
@@ -77,7 +65,6 @@ def _any_rules() -> st.SearchStrategy[Rules]:
         white_handicap_bonus=st.sampled_from(HandicapBonus),
         friendly_pass_ok=st.booleans(),
     )
-    return rules
 
 
 def _values(rules: Rules) -> tuple[str | bool, ...]:
@@ -298,6 +285,3 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
         assert isinstance(Rules.parse(text), Rules)
     except RulesError as error:
         assert str(error).isprintable()
-
-
-# --- Documentation

@@ -8,7 +8,7 @@ from board_helpers import CHARACTER, KO, game_from, points_of, position_of, vert
 from superko_games import LAP, triple_ko
 
 from gtp_engine.errors import IllegalMoveError
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 
@@ -25,55 +25,33 @@ def test_a_ko_may_not_be_retaken_at_once_by_the_opponent(ko: Ko):
         game.play("C3", BLACK, allow_superko=True)
 
 
-@pytest.mark.parametrize("ko", list(Ko))
-def test_after_a_threat_and_its_answer_the_ko_may_be_retaken(ko: Ko):
-    game = game_from(KO, Rules(ko=ko))
-    game.play("B3", WHITE)
-    game.play("A1", BLACK)
-    game.play("D1", WHITE)
-    assert game.illegal_reason(vertex(game, "C3"), BLACK) is None
+SNAPBACK = """
+    . X . O .
+    X O O O .
+    X X X O .
+    . . X O ."""
+"""Black gives two stones, takes one back, and has the old board before it, but with White to play."""
 
 
-def test_passes_lift_the_simple_ko_but_no_superko():
-    """White takes, Black passes, White passes: retaking repeats the board, with the same side to play as before."""
-    reasons = {}
+@pytest.mark.parametrize(
+    ("diagram", "first_player", "moves", "vertex", "situational"),
+    [
+        (KO, WHITE, "W B3, B pass, W pass", "C3", "superko"),
+        (KO, BLACK, "W B3, B pass, W pass", "C3", None),
+        (SNAPBACK, BLACK, "B C4, W A4", "B4", None),
+    ],
+    ids=["passes lift the simple ko only", "with the other side to play", "sending two, returning one"],
+)
+def test_what_superko_forbids(
+    diagram: str, first_player: int, moves: str, vertex: str, situational: str | None
+) -> None:
+    expected = {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: situational}
     for ko in Ko:
-        game = game_from(KO, Rules(ko=ko), first_player=WHITE)
-        for move in ("B3", "pass", "pass"):
-            game.play(move)
-        assert game.ko_point == NULL_POINT
-        reasons[ko] = game.illegal_reason(vertex(game, "C3"), BLACK)
-    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: "superko"}
-
-
-def test_situational_superko_looks_at_the_side_to_play():
-    """The start had Black to play, the repetition leaves White to play: only the positional rule forbids it."""
-    reasons = {}
-    for ko in Ko:
-        game = game_from(KO, Rules(ko=ko), first_player=BLACK)
-        for move in ((WHITE, "B3"), (BLACK, "pass"), (WHITE, "pass")):
-            game.play(move[1], move[0])
-        reasons[ko] = game.illegal_reason(vertex(game, "C3"), BLACK)
-    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: None}
-
-
-def test_sending_two_and_returning_one():
-    """Black gives two stones, takes one back, and has the old board before it, but with White to play."""
-    reasons = {}
-    for ko in Ko:
-        game = game_from(
-            """
-            . X . O .
-            X O O O .
-            X X X O .
-            . . X O .""",
-            Rules(ko=ko),
-        )
-        game.play("C4", BLACK)
-        game.play("A4", WHITE)
-        assert game.captures[WHITE] == 2
-        reasons[ko] = game.illegal_reason(vertex(game, "B4"), BLACK)
-    assert reasons == {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: None}
+        game = game_from(diagram, Rules(ko=ko), first_player)
+        for move in moves.split(", "):
+            color, text = move.split()
+            game.play(text, color)
+        assert game.illegal_reason(vertex, BLACK) == expected[ko]
 
 
 @pytest.mark.parametrize(("ko", "reason"), [(Ko.SIMPLE, None), (Ko.POSITIONAL, "superko"), (Ko.SITUATIONAL, "superko")])

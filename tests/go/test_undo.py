@@ -6,7 +6,7 @@ import pytest
 from board_helpers import KO, game_from, random_moves, state, vertex
 
 from gtp_engine.errors import CannotUndoError
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 
@@ -26,37 +26,6 @@ def test_undo_equals_replaying_the_shorter_game(ko: Ko, size: tuple[int, int]):
             for move in moves:
                 replayed.play(move)
             assert state(game) == state(replayed)
-
-
-def test_undo_restores_the_ko():
-    game = game_from(KO)
-    before = state(game)
-    game.play("B3", WHITE)
-    taken = state(game)
-    game.play("A1", BLACK)
-    game.undo()
-    assert state(game) == taken
-    assert game.illegal_reason(vertex(game, "C3"), BLACK) == "ko"
-    game.undo()
-    assert state(game) == before
-
-
-def test_undo_forgets_positions_for_superko():
-    """A position that was taken back may come again."""
-    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
-    game.play("D1")
-    game.play("A1")
-    game.undo(2)
-    game.play("D1")
-    game.play("A1")
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
-    assert game.illegal_reason(vertex(game, "C3")) == "superko"
-    game.undo(3)
-    game.play("B3")
-    game.play("C1")
-    game.play("B1")
-    assert game.is_legal("C3")
 
 
 def test_undo_after_a_tolerated_repetition_still_knows_the_first_occurrence():
