@@ -85,19 +85,13 @@ def test_no_more_jobs_are_begun_than_allowed() -> None:
     assert slices(schedule, 1) == "urgent"
 
 
-def test_rivals() -> None:
-    schedule = schedule_of("a")
-    job = next_job(schedule, PATIENCE)
+@pytest.mark.parametrize(("names", "seconds", "priority"), [("a", PATIENCE, 0), ("ab", PATIENCE / 2, 1)])
+def test_rivals(names: str, seconds: float, priority: int) -> None:
+    """A short job has none of its own priority."""
+    schedule = schedule_of(*names)
+    job = next_job(schedule, seconds)
     assert not schedule.has_rivals(job)
-    schedule.add(asked("b"))
-    assert schedule.has_rivals(job)
-
-
-def test_short_jobs_have_no_rivals_of_their_own_priority() -> None:
-    schedule = schedule_of("a", "b")
-    job = next_job(schedule, PATIENCE / 2)
-    assert not schedule.has_rivals(job)
-    schedule.add(asked("c", priority=1))
+    schedule.add(asked("c", priority=priority))
     assert schedule.has_rivals(job)
 
 

@@ -32,10 +32,10 @@ def start(tmp_path: Path) -> Iterator[Starter]:
 
 
 def test_reply_has_text_and_seconds(start: Starter) -> None:
-    client = start("--black 'wait:0.5 wait:0.5 wait:0.5'")
+    client = start("--black 'wait:0.3 wait:0.3 wait:0.3'")
     assert client.send("name") == "Scripted"
     seconds = [client.send_timed("genmove b").seconds for _ in range(3)]
-    assert max(seconds) >= 0.3, "the engine may begin before this process looks at its clock"
+    assert max(seconds) >= 0.2, "the engine may begin before this process looks at its clock"
     assert min(seconds) < 20
 
 
@@ -70,8 +70,8 @@ def test_death_names_exit_code_and_log(start: Starter) -> None:
 
 
 def test_silence_ends_the_engine(start: Starter) -> None:
-    client = start("--black hang", timeout=3)
-    with pytest.raises(EngineTimeoutError, match=r"no reply to 'genmove b' within 3 s"):
+    client = start("--black hang", timeout=1)
+    with pytest.raises(EngineTimeoutError, match=r"no reply to 'genmove b' within 1 s"):
         client.send("genmove b")
     assert not client.is_alive()
 

@@ -217,9 +217,14 @@ def test_the_end_of_the_input_ends_an_analysis() -> None:
     stdout = io.BytesIO()
     with make(FakeEvaluator()) as engine:
         run_session(GtpServer(engine.config, lambda: engine, print), io.BytesIO(b"1 kata-analyze 1\n"), stdout)
-        first, *lines = stdout.getvalue().split(b"\n")
-        assert first == b"=1"
-        assert lines[-2:] == [b"", b""]
+        assert stdout.getvalue().startswith(b"=1\n") and stdout.getvalue().endswith(b"\n\n")
+
+
+@contextmanager
+def serving(evaluator: FakeEvaluator | None = None, **values: str) -> Iterator[GtpServer]:
+    """Yield a server whose engine is closed after the block."""
+    with make(evaluator or FakeEvaluator(), **values) as engine:
+        yield GtpServer(engine.config, lambda: engine, print)
 
 
 @pytest.fixture
@@ -268,8 +273,7 @@ def reported_moves(server: GtpServer, line: str) -> list[str]:
 )
 def test_moves_left_out_are_never_reported_and_a_single_one_is_searched(command: str) -> None:
     """A search with one move to choose from ended before it was tried, and `minmoves` listed moves left out."""
-    with make(FakeEvaluator(), **{"search.visits": "5"}) as engine:
-        server = GtpServer(engine.config, lambda: engine, print)
+    with serving(**{"search.visits": "5"}) as server:
         assert reported_moves(server, f"{command} w 1 allow w C3 1") == ["C3"]
         server.handle_line("clear_board")
         assert reported_moves(server, f"{command} w 1 minmoves 3 allow w C3 1") == ["C3"]
@@ -282,16 +286,14 @@ def test_moves_left_out_are_never_reported_and_a_single_one_is_searched(command:
 
 def test_as_many_moves_are_reported_as_asked_for_in_a_symmetric_position() -> None:
     """Moves that mirror others were missing, unless the other one was searched."""
-    with make(FakeEvaluator()) as engine:
-        server = GtpServer(engine.config, lambda: engine, print)
+    with serving() as server:
         moves = reported_moves(server, "kata-search_analyze b minmoves 99")
         assert len(moves) == len(set(moves)) == 82
 
 
 def test_the_prior_is_the_one_that_the_search_used() -> None:
     """It was the policy's, which the root's temperature flattens; moves that mirror others had their own."""
-    with make(FakeEvaluator()) as engine:
-        server = GtpServer(engine.config, lambda: engine, print)
+    with serving() as server:
         for temperature in ("1", "100"):
             server.handle_line(f"kata-set-param rootPolicyTemperature {temperature}")
             reply = server.handle_line("kata-search_analyze b minmoves 30")
@@ -302,8 +304,7 @@ def test_the_prior_is_the_one_that_the_search_used() -> None:
 
 
 def test_ownership_of_every_move_and_its_deviation_on_request() -> None:
-    with make(FakeEvaluator()) as engine:
-        server = GtpServer(engine.config, lambda: engine, print)
+    with serving() as server:
         reply = server.handle_line(
             "kata-search_analyze b movesOwnership true movesOwnershipStdev true ownershipStdev true"
         )
@@ -344,29 +345,15 @@ def test_tables_of_what_a_search_knows() -> None:
         assert re.fullmatch(r"= \S+\n\n", server.handle_line("genmove_debug w")) and "Tree:" in log[-1]
 
 
-def test_the_benchmark_has_katagos_form() -> None:
-    with make(FakeEvaluator()) as engine:
-        server = GtpServer(engine.config, lambda: engine, print)
-        form = (
-            r"= numSearchThreads = +\d+: 10 / 10 positions, visits/s = [\d.]+ nnEvals/s = [\d.]+ nnBatches/s = [\d.]+ "
-        )
-        form += r"avgBatchSize = [\d.]+ \([\d.]+ secs\)\n\n"
-        assert re.fullmatch(form, server.handle_line("kata-benchmark 20"))
-        for words in ("", "0", "many", "10 2"):
-            assert server.handle_line(f"kata-benchmark {words}").startswith("? ")
-    with Engine(Config().with_values({"game.board_size": "5"}), evaluator=None) as engine:
-        assert (
-            GtpServer(engine.config, lambda: engine, print).handle_line("kata-benchmark 9").startswith("? no network")
-        )
-
-
 def test_settings_by_katagos_names_reach_the_network() -> None:
-    with make(FakeEvaluator()) as engine:
-        server = GtpServer(engine.config, lambda: engine, print)
+    with serving() as server:
         assert server.handle_line("kata-set-param playoutDoublingAdvantage 1.5") == "= \n\n"
         assert server.handle_line("kata-set-param playoutDoublingAdvantagePla W") == "= \n\n"
         assert server.handle_line("kata-get-param playoutDoublingAdvantagePla") == "= WHITE\n\n"
-        assert (engine.config.puct.playout_doubling_advantage, server.handle_line("genmove b")[:2]) == (1.5, "= ")
+        assert (server.engine.config.puct.playout_doubling_advantage, server.handle_line("genmove b")[:2]) == (
+            1.5,
+            "= ",
+        )
         refused = server.handle_line("kata-set-param playoutDoublingAdvantage 3.5")
         assert refused.startswith("? option puct.playout_doubling_advantage = 3.5: expected a number from -3 to 3")
 

@@ -2,71 +2,33 @@
 
 import threading
 
+import pytest
+
 from gtp_engine.gtp.protocol import Reply
 
 
-def test_a_plain_reply() -> None:
-    sent: list[str] = []
-    Reply(sent.append, 7).end("D4")
-    assert sent == ["=7 D4\n\n"]
-
-
-def test_a_failure() -> None:
-    sent: list[str] = []
-    Reply(sent.append).end("unknown command", ok=False)
-    assert sent == ["? unknown command\n\n"]
-
-
-def test_a_stream_begins_with_its_id_and_ends_with_a_blank_line() -> None:
-    sent: list[str] = []
-    reply = Reply(sent.append, 3)
-    reply.open()
-    reply.open()
-    reply.line("info move D4")
-    reply.line("")
-    reply.line("two\n\nlines")
-    reply.end("play D4")
-    assert sent == ["=3\n", "info move D4\n", "two\nlines\n", "play D4\n\n"]
-
-
-def test_the_first_line_opens_a_stream() -> None:
-    sent: list[str] = []
-    reply = Reply(sent.append)
-    reply.line("info")
-    reply.end()
-    assert "".join(sent) == "=\ninfo\n\n"
-
-
-def test_nothing_follows_the_end() -> None:
-    sent: list[str] = []
-    reply = Reply(sent.append)
-    reply.open()
-    reply.end()
-    reply.line("late")
-    reply.end("later")
-    reply.interrupt()
-    assert "".join(sent) == "=\n\n"
-    assert reply.is_ended
-
-
-def test_an_interruption_is_the_last_line_of_a_stream() -> None:
-    for is_open, expected in ((False, "= cancelled\n\n"), (True, "=\ncancelled\n\n")):
-        sent: list[str] = []
-        reply = Reply(sent.append)
-        reply.interrupted = "cancelled"
-        if is_open:
-            reply.open()
-        reply.interrupt()
-        reply.end("D4")
-        assert "".join(sent) == expected
-
-
-def test_an_error_after_lines_only_ends_them() -> None:
-    sent: list[str] = []
-    reply = Reply(sent.append)
-    reply.line("info")
-    reply.end("internal error", ok=False)
-    assert "".join(sent) == "=\ninfo\n\n"
+@pytest.mark.parametrize(
+    ("id", "calls", "sent"),
+    [
+        (7, [("end", "D4")], ["=7 D4\n\n"]),
+        (None, [("fail", "unknown command")], ["? unknown command\n\n"]),
+        (3, [("open",), ("open",), ("line", "info"), ("end", "play D4")], ["=3\n", "info\n", "play D4\n\n"]),
+        (None, [("line", "two\n\nlines"), ("line", ""), ("end",)], ["=\n", "two\nlines\n", "\n"]),
+        (None, [("open",), ("end",), ("line", "late"), ("end", "later"), ("interrupt",)], ["=\n", "\n"]),
+        (None, [("interrupt",), ("end", "D4")], ["= cancelled\n\n"]),
+        (None, [("open",), ("interrupt",), ("end", "D4")], ["=\n", "cancelled\n\n"]),
+        (None, [("line", "info"), ("fail", "internal error")], ["=\n", "info\n", "\n"]),
+    ],
+    ids=["plain", "failure", "stream", "first line opens", "nothing follows", "interrupted", "stream is", "late error"],
+)
+def test_what_is_sent(id: int | None, calls: list[tuple[str, ...]], sent: list[str]) -> None:
+    found: list[str] = []
+    reply = Reply(found.append, id)
+    reply.interrupted = "cancelled"
+    for name, *words in calls:
+        reply.end(*words, ok=False) if name == "fail" else getattr(reply, name)(*words)
+    assert found == sent
+    assert reply.is_ended and reply.is_open == (sent[0] in ("=\n", "=3\n"))
 
 
 def test_lines_of_several_threads_stay_whole_and_before_the_end() -> None:

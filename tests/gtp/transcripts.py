@@ -13,8 +13,8 @@
 Blank lines of the file mean nothing.  A reply without text stands for "= " with its space.  `= <stream>` stands for the
 "=" alone on its line that begins a stream, and any number of lines with `info`: how far a search gets is a matter of
 time.  In replies `<move>` stands for any vertex, pass or resign, `<vertex>` for any vertex, `<number>` for any decimal
-number, `<moves>` and `<numbers>` for several, `<version>` for ours, `<line>` for a line of any text, `<text>` for any
-lines.
+number, `<moves>` and `<numbers>` for several, `<version>` for ours, `<blanks>` for some or none, `<line>` for a line of
+any text, `<text>` for any lines.
 
 The whole input is sent at once, as by a controller that does not wait, and the whole output is compared.
 """
@@ -42,6 +42,7 @@ _PLACEHOLDERS: Final = {
     "<number>": _NUMBER,
     "<numbers>": f"{_NUMBER}(?: {_NUMBER})*",
     "<version>": re.escape(__version__),
+    "<blanks>": " *",
     "<line>": "[^\n]+",
     "<text>": "[^\n]+(?:\n[^\n]+)*",
     "<info>": "(?:info [^\n]+\n)*?",
