@@ -13,6 +13,7 @@ options have.
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from gtp_engine.config.option import Section, option
@@ -195,7 +196,7 @@ class HumanConfig(Section, name="human"):
         }
         return len(shares) > 1
 
-    @property
+    @cached_property
     def profile(self) -> HumanProfile:
         """The players to imitate, NO_PROFILE if there are none."""
         return parse_profile(self.human_profile)

@@ -6,6 +6,7 @@ and are here because these read them without loading onnx.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from gtp_engine.config.option import Section, option
@@ -169,7 +170,7 @@ class SearchConfig(Section, name="search"):
         choices=("auto", "linear", "network", "tactical", "uniform"),
     )
 
-    @property
+    @cached_property
     def is_limited(self) -> bool:
         """Whether visits or playouts limit the search for a move."""
         return self.visits > 0 or self.playouts > 0
@@ -334,7 +335,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         katago_gtp="searchFactorWhenWinningThreshold",
     )
 
-    @property
+    @cached_property
     def without_clock(self) -> float | None:
         """Seconds for a move without a clock; None if neither option that limits them is set."""
         return min((limit for limit in (self.time_per_move, self.max_time) if limit is not None), default=None)

@@ -79,10 +79,10 @@ class StatusEstimate:
 
 def chains_of(game: Game) -> list[list[int]]:
     """Return every chain on the board, each as its sorted points, in the order of their first points."""
-    seen: set[int] = set()
+    colors, seen = game.board.color.tolist(), set[int]()
     chains = []
     for point in board_points(game.width, game.height):
-        if game.board.color[point] != EMPTY and point not in seen:
+        if colors[point] != EMPTY and point not in seen:
             chain: list[int] = [*game.chain(point)]
             seen.update(chain)
             chains.append(chain)

@@ -304,11 +304,11 @@ def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
     """
     xs, ys = range(game.width), range(game.height)
     columns = reversed(xs) if color == BLACK else iter(xs)
-    found: set[int] = set()
+    colors, found = game.board.color, set[int]()
     for x in columns:
         for y in ys if color == BLACK else reversed(ys):
             point = xy_to_point(x, y, width=game.width)
-            if point not in found and game.board.color[point] == EMPTY:
+            if point not in found and colors[point] == EMPTY:
                 found.update(mirror[point] for mirror in mirrors if mirror[point] != point)
     return found
 
