@@ -29,7 +29,7 @@ def analyze(interval: float, lines: "queue.SimpleQueue[str]") -> None:
     """Report about D4 and E5, visits 10, 20 …, until a line has come."""
     print("=", flush=True)
     for visits in itertools.count(10, 10):
-        numbers = f"visits {visits // 2} winrate 0.6 scoreLead 1.5 prior 0.3 lcb 0.5"
+        numbers = f"visits {visits // 2} winrate 0.6 scoreLead 1.5 prior 0.3 lcb 0.45"
         moves = [f"info move {move} {numbers} order {order} pv {move} C3" for order, move in enumerate(("D4", "E5"))]
         ownership = " ".join(["0.5"] * 25)
         report = f"{' '.join(moves)} rootInfo visits {visits} winrate 0.55 scoreLead 1.25 ownership {ownership}"

@@ -246,70 +246,52 @@ def test_the_error_for_a_bad_network_is_one_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in errors
 
 
-class TestCommandLine:
-    """Our flags, and those of `katago analysis`."""
-
-    @pytest.fixture
-    def served(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, dict[str, Any]]]:
-        calls: list[tuple[Config, dict[str, Any]]] = []
-
-        def serve(config: Config, load: Any, **options: Any) -> int:
-            calls.append((config, options))
-            return 0
-
-        monkeypatch.setattr("gtp_engine.analysis.server.serve", serve)
-        return calls
-
-    @staticmethod
-    def invoke(*arguments: str) -> Result:
-        return CliRunner().invoke(cli, ["analysis", *arguments], prog_name="gtp-engine")
-
-    def test_as_katrain_starts_it(self, served: list[Any], tmp_path: Path) -> None:
-        file = tmp_path / "analysis_config.cfg"
-        file.write_text("maxVisits = 700\nnumSearchThreads = 8\nreportAnalysisWinratesAs = WHITE\n")
-        result = self.invoke(
-            *("-model", "net.bin.gz", "-human-model", "human.bin.gz", "-config", str(file), "-analysis-threads", "12"),
-            *("-override-config", "homeDataDir=/home/me/.katrain,maxTime=9", "-quit-without-waiting"),
-        )
-        assert result.exit_code == 0, result.output
-        ((config, options),) = served
-        assert (config.network.model, config.analysis.parallel) == ("net.bin.gz", 12)
-        assert (config.analysis.analysis_visits, config.analysis.analysis_time) == (700, 9.0)
-        assert config.analysis.perspective == "white"
-        assert options["quit_without_waiting"]
-        assert "numSearchThreads (--network-threads" in result.stderr
-        assert "homeDataDir (the variable TENGEN_DATA_DIR)" in result.stderr
-        assert config.network.human_model == "human.bin.gz"
-
-    def test_flags_take_precedence_over_overrides_and_those_over_the_file(
-        self, served: list[Any], tmp_path: Path
-    ) -> None:
-        file = tmp_path / "a.cfg"
-        file.write_text("maxVisits = 1\nmaxTime = 1\nanalysisPVLen = 1\n")
-        overrides = ("--override-config", "maxTime=2,analysisPVLen=2")
-        assert self.invoke("--config", str(file), *overrides, "--pv-length", "3").exit_code == 0
-        analysis = served[0][0].analysis
-        assert (analysis.analysis_visits, analysis.analysis_time, analysis.pv_length) == (1, 2.0, 3)
-
-    def test_our_own_files(self, served: list[Any], tmp_path: Path) -> None:
-        file = tmp_path / "tengen.toml"
-        file.write_text("[analysis]\nparallel = 2\n")
-        assert self.invoke("--config", str(file), "--version", "1.15.3").exit_code == 0
-        ((config, options),) = served
-        assert (config.analysis.parallel, config.gtp.version) == (2, "1.15.3")
-        assert not options["quit_without_waiting"]
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (("-config", "missing.cfg"), "cannot read config file 'missing.cfg'"),
-            (("-override-config", "maxVisits"), "override 'maxVisits': expected key=value"),
-            (("-override-config", "maxVisits=x"), "maxVisits: option analysis.analysis_visits = 'x'"),
-            (("-analysis-threads", "0"), "option analysis.parallel = 0: expected"),
-            (("-no-such-flag",), "No such option"),
-        ],
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, dict[str, Any]]]:
+    """Return the configurations and options with which servers are started from now on."""
+    calls: list[tuple[Config, dict[str, Any]]] = []
+    monkeypatch.setattr(
+        "gtp_engine.analysis.server.serve", lambda config, load, **options: calls.append((config, options))
     )
-    def test_errors_are_one_sentence(self, served: list[Any], arguments: tuple[str, ...], message: str) -> None:
-        result = self.invoke(*arguments)
-        assert (result.exit_code, served) == (2, [])
-        assert message in result.stderr
+    return calls
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["analysis", *arguments], prog_name="gtp-engine")
+
+
+def test_flags_take_precedence_over_overrides_and_those_over_the_file(served: list[Any], tmp_path: Path) -> None:
+    """As KaTrain starts it; the forms of other programs are in test_katago_command."""
+    file = tmp_path / "a.cfg"
+    file.write_text("maxVisits = 1\nmaxTime = 1\nanalysisPVLen = 1\nreportAnalysisWinratesAs = WHITE\n")
+    overrides = ("-override-config", "homeDataDir=/home/me/.katrain,maxTime=2,analysisPVLen=2", "-quit-without-waiting")
+    result = invoke("-config", str(file), "-analysis-threads", "12", *overrides, "--pv-length", "3")
+    assert result.exit_code == 0, result.output
+    ((config, options),) = served
+    analysis = config.analysis
+    assert (analysis.analysis_visits, analysis.analysis_time, analysis.pv_length) == (1, 2.0, 3)
+    assert (analysis.parallel, analysis.perspective, options["quit_without_waiting"]) == (12, "white", True)
+    assert "homeDataDir (the variable TENGEN_DATA_DIR)" in result.stderr
+
+
+def test_our_own_files(served: list[Any], tmp_path: Path) -> None:
+    file = tmp_path / "tengen.toml"
+    file.write_text("[analysis]\nparallel = 2\n")
+    assert invoke("--config", str(file), "--version", "1.15.3").exit_code == 0
+    ((config, options),) = served
+    assert (config.analysis.parallel, config.gtp.version, options["quit_without_waiting"]) == (2, "1.15.3", False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-override-config", "maxVisits"), "override 'maxVisits': expected key=value"),
+        (("-override-config", "maxVisits=x"), "maxVisits: option analysis.analysis_visits = 'x'"),
+        (("-analysis-threads", "0"), "option analysis.parallel = 0: expected"),
+        (("-no-such-flag",), "No such option"),
+    ],
+)
+def test_errors_are_one_sentence(served: list[Any], arguments: tuple[str, ...], message: str) -> None:
+    result = invoke(*arguments)
+    assert (result.exit_code, served) == (2, [])
+    assert message in result.stderr

@@ -168,8 +168,9 @@ def test_analysis_until_a_limit() -> None:
         assert (found.best.vertex, found.best.line, found.best.prior) == ("D4", ("D4", "C3"), 0.3)
         assert (len(found.ownership), found.ownership["E5"]) == (25, 0.5)
         black = found.seen_by("black")
-        numbers = (round(black.winrate, 9), black.points, black.ownership["A1"], black.moves[0].points)
-        assert numbers == (0.45, -1.25, -0.5, -1.5)
+        best = black.moves[0]
+        assert (round(black.winrate, 9), black.points, black.ownership["A1"]) == (0.45, -1.25, -0.5)
+        assert (best.winrate, best.points, best.lower, best.prior) == (0.4, -1.5, 0.55, 0.3), "an upper bound now"
         assert black.seen_by("white").points == found.points
         assert str(black).startswith("black 45.0%, -1.2 points, ")
         assert [row["vertex"] for row in found.to_records()] == ["D4", "E5"]

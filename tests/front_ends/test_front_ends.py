@@ -1,7 +1,6 @@
 """What `gtp-engine setup` writes for each program: everything else is kept, damaged files are left alone."""
 
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -70,21 +69,18 @@ KATRAIN = {"general": {"version": "1.20.0"}, "engine": {"backend": "", "katago":
 
 
 class TestKaTrain:
-    def test_the_engine_is_the_custom_command(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("command", "line"),
+        [
+            (COMMAND, "exec '/opt/my engine/gtp-engine' analysis --model '/nets/a b.onnx' --level 5k"),
+            (EngineCommand("C:\\my engine\\g.exe", platform="win32"), '"C:\\my engine\\g.exe" analysis'),
+        ],
+    )
+    def test_the_engine_is_the_custom_command(self, tmp_path: Path, command: EngineCommand, line: str) -> None:
         path = write(tmp_path / ".katrain/config.json", KATRAIN)
-        set_up("katrain", tmp_path)
-        engine = json.loads(path.read_text())["engine"]
-        assert (engine["backend"], engine["katago"]) == ("custom", "x")
-        words = shlex.split(engine["altcommand"])
-        assert words == ["exec", COMMAND.program, "analysis", *COMMAND.arguments]
-        assert {**json.loads(path.read_text()), "engine": 0} == {**KATRAIN, "engine": 0}
-
-    def test_windows_has_no_exec(self, tmp_path: Path) -> None:
-        write(tmp_path / ".katrain/config.json", KATRAIN)
-        command = EngineCommand("C:\\my engine\\gtp-engine.exe", platform="win32")
-        set_up("katrain", tmp_path, command, platform="win32")
-        engine = json.loads((tmp_path / ".katrain/config.json").read_text())["engine"]
-        assert engine["altcommand"] == '"C:\\my engine\\gtp-engine.exe" analysis'
+        set_up("katrain", tmp_path, command)
+        engine = {"backend": "custom", "katago": "x", "altcommand": line}
+        assert json.loads(path.read_text()) == {**KATRAIN, "engine": engine}
 
     def test_without_its_settings_katrain_has_to_be_started_first(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="start KaTrain once"):
@@ -101,17 +97,12 @@ class TestLizzie:
         assert (found["leelaz"]["engine-command"], found["ui"]) == ("./leelaz", {"x": 1})
         return list(found["leelaz"]["engine-command-list"])
 
-    def first(self, home: Path) -> str:
-        leelaz = json.loads((home / "config.txt").read_text())["leelaz"]
-        assert leelaz["engine-command-list"] == ["a"]
-        return str(leelaz["engine-command"])
-
     def test_without_its_first_engine_lizzie_does_not_start_so_ours_is_the_first(self, tmp_path: Path) -> None:
-        write(tmp_path / "config.txt", self.settings("a"))
-        set_up("lizzie", tmp_path, SIMPLE)
-        assert self.first(tmp_path) == "/opt/gtp-engine --level 5k"
-        set_up("lizzie", tmp_path, EngineCommand("/opt/gtp-engine"))
-        assert self.first(tmp_path) == "/opt/gtp-engine"
+        path = write(tmp_path / "config.txt", self.settings("a"))
+        for command in (SIMPLE, EngineCommand("/opt/gtp-engine")):
+            set_up("lizzie", tmp_path, command)
+            leelaz = json.loads(path.read_text())["leelaz"]
+            assert leelaz == {"engine-command": " ".join(command.words), "engine-command-list": ["a"]}
 
     def test_a_first_engine_is_kept_where_it_can_start(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         python = Path(sys.executable)

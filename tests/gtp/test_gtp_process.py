@@ -147,18 +147,6 @@ def test_a_person_in_a_terminal_reads_what_to_type_and_stdout_is_the_protocols()
     assert b"\nplay b D4 plays it for Black" in errors
 
 
-def test_interrupt_ends_a_long_search() -> None:
-    with GtpProcess("--time-per-move", "300") as engine:
-        assert engine.ask(b"boardsize 9\n") == b"= \n\n"
-        engine.send(b"1 genmove b\n")
-        time.sleep(0.5)
-        started = time.monotonic()
-        engine.send(b"# interrupt\n")
-        assert engine.read_reply().startswith(b"=1 ")
-        assert time.monotonic() - started < bound(30)
-        assert engine.ask(b"2 name\n") == b"=2 Tengen\n\n"
-
-
 def test_quit_does_not_wait_for_an_engine_that_never_loads() -> None:
     program = (
         "import sys, time\n"

@@ -17,7 +17,7 @@ from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import Transcript, run_session
-from gtp_engine.protocols.line_session import BROKEN, REFUSED, Loader
+from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader
 from gtp_engine.streams import read_lines
 
 JOIN_TIMEOUT = bound(30)
@@ -173,6 +173,17 @@ def test_interrupt_concerns_the_running_command_and_those_that_have_not_begun(pi
     writer.write(b"# interrupt\n3 final_score\n4 final_score\n# interrupt\n5 get_random_seed\n6 quit\n")
     wait_for_end(thread)
     assert stdout.getvalue() == b"=1 0\n\n=2 1\n\n=3 0\n\n=4 0\n\n=5 3\n\n=6 \n\n"
+
+
+def test_only_what_is_not_answered_is_cancelled() -> None:
+    lines = LineQueue()
+    for _ in range(3):
+        lines.put(b"name")
+    answered = lines.next()
+    lines.answered()
+    lines.cancel_all()
+    waiting = [lines.next(), lines.next()]
+    assert [each.cancel.is_cancelled for each in (answered, *waiting) if each] == [False, True, True]
 
 
 def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[BinaryIO, BinaryIO]) -> None:

@@ -1,4 +1,4 @@
-"""What OGS (through gtp2ogs) and CGOS are told about a search."""
+"""What OGS (through gtp2ogs), CGOS, GoGui's live graphics and a person in a terminal are told about a search."""
 
 import json
 import re
@@ -14,8 +14,15 @@ from gtp_engine.engine import Choice, Engine
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.gtp.reports import CGOS_MOVES, OGS_PV_LENGTH, cgos_analysis, ogs_chat_line
-from gtp_engine.gtp.server import GtpServer
+from gtp_engine.gtp.reports import (
+    CGOS_MOVES,
+    OGS_PV_LENGTH,
+    cgos_analysis,
+    gogui_graphics,
+    ogs_chat_line,
+    progress_line,
+)
+from gtp_engine.gtp.server import GOGUI, TERMINAL, GtpServer
 from gtp_engine.search.report import MoveReport, SearchReport
 
 GAME: Final = Game(9, komi=7.0)
@@ -116,3 +123,49 @@ def test_moves_are_reported_to_ogs_when_asked(is_on: bool) -> None:
         assert "KataGo" in log[0]  # without it gtp2ogs posts the lines as they are
         assert all(map(GTP2OGS.fullmatch, log[1:]))
     assert len(log) == 4 * is_on
+
+
+def test_graphics_for_gogui() -> None:
+    """They mark what is owned by more than a tenth."""
+    searched = report(move("D4", 60, "D4", "pass", "F6"), move("E5", 16), move("pass", 4), to_play=WHITE)
+    ownership = searched.ownership_black * 0.75
+    ownership[point("B9")], ownership[point("J1")] = 0.05, -0.75
+    found = gogui_graphics(GAME, replace(searched, ownership_black=ownership, visits=1200, seconds=2.4))
+    assert found.splitlines() == [
+        "gogui-gfx:",
+        "CLEAR",
+        "INFLUENCE A9 0.75 J1 -0.75",
+        "LABEL E5 1%",
+        "VAR w D4 b pass w F6",
+        "TEXT Thinking: white D4, winrate 75%, lead +7.0, 1,200 visits, 2 s",
+    ]
+    assert found.endswith("\n"), "the end of the line makes the empty line that ends the drawing"
+
+
+def test_graphics_before_the_first_visit() -> None:
+    assert gogui_graphics(GAME, report()) == "gogui-gfx: CLEAR"
+    assert progress_line(GAME, report()) == "Thinking …"
+
+
+def lines_of_a_move(watching: str) -> list[str]:
+    log: list[str] = []
+    config = Config().with_values({"game.board_size": 9, "search.visits": 50})
+    engine = Engine(config, evaluator=FakeEvaluator())
+    server = GtpServer(config, lambda: engine, log.append)
+    if watching == GOGUI:
+        server.handle_line("gogui-analyze_commands")
+    else:
+        server.watching = watching
+    assert re.fullmatch(r"= [A-J]\d\n\n", server.handle_line("genmove b"))
+    engine.close()
+    return log
+
+
+def test_gogui_gets_graphics_once_it_has_asked_for_its_menu() -> None:
+    first, *_, last = lines_of_a_move(GOGUI)
+    assert first.startswith("gogui-gfx:\nCLEAR\n") and last == "gogui-gfx: CLEAR"
+
+
+def test_a_person_gets_a_line_and_a_program_none() -> None:
+    assert lines_of_a_move(TERMINAL)[0].startswith("Thinking: black ")
+    assert lines_of_a_move("") == []

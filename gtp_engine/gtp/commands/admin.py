@@ -97,17 +97,11 @@ def get_random_seed(server: GtpServer, args: Args) -> str:
 @command("set_random_seed", "SEED", "Set the seed of the random numbers.", syntax="invalid seed", exact=True)
 def set_random_seed(server: GtpServer, args: Args) -> str:
     """Set the seed, an integer of at most 18 digits."""
-    seed = parse_integer(args[0], failure="invalid seed")
-    server.engine.set_seed(seed)
+    server.engine.set_seed(parse_integer(args[0], failure="invalid seed"))
     return ""
 
 
-@command(
-    "kgs-game_over",
-    "",
-    "Sent by kgsGtp when a game has ended or was adjourned.",
-    needs_engine=False,
-)
+@command("kgs-game_over", "", "Sent by kgsGtp when a game has ended or was adjourned.", needs_engine=False)
 def kgs_game_over(server: GtpServer, args: Args) -> str:
     """Do nothing: the game may be resumed."""
     return ""

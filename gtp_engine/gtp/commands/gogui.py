@@ -79,12 +79,7 @@ def _shown(value: Value) -> str:
     return str(int(value)) if isinstance(value, bool) else format_value(value)
 
 
-@command(
-    "gogui-interrupt",
-    "",
-    "Indicates that the comment `# interrupt` ends a search early.",
-    needs_engine=False,
-)
+@command("gogui-interrupt", "", "Indicates that the comment `# interrupt` ends a search early.", needs_engine=False)
 def gogui_interrupt(server: GtpServer, args: Args) -> str:
     """Return nothing: GoGui only checks that the command exists."""
     return ""

@@ -40,30 +40,26 @@ def play(server: GtpServer, args: Args) -> str:
 @command("gogui-play_sequence", "[COLOR VERTEX]...", "Play several moves, all or none, for GoGui.")
 def gogui_play_sequence(server: GtpServer, args: Args) -> str:
     """Play moves; when one of them is illegal nothing is played."""
-    game = server.engine.game
-    server.engine.play_sequence(read_moves(game, args.words))
+    server.engine.play_sequence(read_moves(server.engine.game, args.words))
     return ""
 
 
 @command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.", syntax="invalid color")
 def genmove(server: GtpServer, args: Args) -> str:
     """Play the engine's move."""
-    color = parse_color(args[0])
-    return _choose(server, color)
+    return _choose(server, parse_color(args[0]))
 
 
 @command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.", syntax="invalid color")
 def genmove_debug(server: GtpServer, args: Args) -> str:
     """Play the engine's move."""
-    color = parse_color(args[0])
-    return _choose(server, color, explained=True)
+    return _choose(server, parse_color(args[0]), explained=True)
 
 
 @command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.", syntax="invalid color")
 def reg_genmove(server: GtpServer, args: Args) -> str:
     """Return the engine's move without playing it."""
-    color = parse_color(args[0])
-    return _choose(server, color, play=False)
+    return _choose(server, parse_color(args[0]), play=False)
 
 
 @command(
@@ -74,8 +70,7 @@ def reg_genmove(server: GtpServer, args: Args) -> str:
 )
 def kgs_genmove_cleanup(server: GtpServer, args: Args) -> str:
     """Play the engine's move after a dispute about dead stones."""
-    color = parse_color(args[0])
-    return _choose(server, color, cleanup=True)
+    return _choose(server, parse_color(args[0]), cleanup=True)
 
 
 @command("undo", "", "Take back one move.")
@@ -100,12 +95,7 @@ def gg_undo(server: GtpServer, args: Args) -> str:
     return ""
 
 
-@command(
-    "gomill-explain_last_move",
-    "",
-    "Winrate, visits and expected moves of the last search.",
-    needs_engine=False,
-)
+@command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.", needs_engine=False)
 def gomill_explain_last_move(server: GtpServer, args: Args) -> str:
     """Return one line about the engine's last move; nothing before its first."""
     return server.explanation
@@ -126,8 +116,8 @@ def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool =
         ponder_when_sent(server, choice)
     if server.watching == GOGUI:
         server.log(GOGUI_CLEAR)
-    if engine.config.gtp.ogs_chat:
-        _report_to_ogs(server, position, choice)
+    if engine.config.gtp.ogs_chat and (line := ogs_chat_line(position, choice)):
+        server.log(line)
     if explained:
         log_choice(server, position, choice)
     return record_choice(server, choice)
@@ -138,11 +128,6 @@ def _limits(server: GtpServer, position: Game) -> Limits:
     is_gogui = server.watching == GOGUI
     reporting = live_reporting(position, server.log, is_gogui=is_gogui) if server.watching else None
     return Limits(reporting=reporting, cancel=server.cancel)
-
-
-def _report_to_ogs(server: GtpServer, position: Game, choice: "Choice") -> None:
-    if line := ogs_chat_line(position, choice):
-        server.log(line)
 
 
 def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:

@@ -57,8 +57,7 @@ def clear_board(server: GtpServer, args: Args) -> str:
 @command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float", exact=True)
 def komi(server: GtpServer, args: Args) -> str:
     """Set the points White receives."""
-    points = parse_number(args[0], failure="komi not a float")
-    server.engine.set_komi(points)
+    server.engine.set_komi(parse_number(args[0], failure="komi not a float"))
     return ""
 
 
@@ -154,8 +153,7 @@ def kata_get_rules(server: GtpServer, args: Args) -> str:
 @command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
 def kata_set_rules(server: GtpServer, args: Args) -> str:
     """Set all rules; the position stays."""
-    rules = Rules.parse(args.text)
-    server.engine.set_rules(rules)
+    server.engine.set_rules(Rules.parse(args.text))
     return ""
 
 
@@ -169,8 +167,7 @@ def kata_set_rule(server: GtpServer, args: Args) -> str:
 @command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.")
 def kgs_rules(server: GtpServer, args: Args) -> str:
     """Set all rules; further words are ignored, because KGS may add some."""
-    rules = Rules.parse_kgs(args[0])
-    server.engine.set_rules(rules)
+    server.engine.set_rules(Rules.parse_kgs(args[0]))
     return ""
 
 
@@ -203,15 +200,10 @@ def time_left(server: GtpServer, args: Args) -> str:
     return ""
 
 
-@command(
-    "kgs-time_settings",
-    "KIND [SECONDS...]",
-    "Set the time as on KGS: none, absolute, byoyomi or canadian.",
-)
+@command("kgs-time_settings", "KIND [SECONDS...]", "Set the time as on KGS: none, absolute, byoyomi or canadian.")
 def kgs_time_settings(server: GtpServer, args: Args) -> str:
     """Set the time by the name of the system and its numbers; further words are ignored."""
-    settings = TimeSettings.parse(args.words, KGS_KINDS)
-    server.engine.set_time_settings(settings)
+    server.engine.set_time_settings(TimeSettings.parse(args.words, KGS_KINDS))
     return ""
 
 
@@ -222,17 +214,11 @@ def kgs_time_settings(server: GtpServer, args: Args) -> str:
 )
 def kata_time_settings(server: GtpServer, args: Args) -> str:
     """Set the time by the name of the system and its numbers; further words are ignored."""
-    settings = TimeSettings.parse(args.words, KATA_KINDS)
-    server.engine.set_time_settings(settings)
+    server.engine.set_time_settings(TimeSettings.parse(args.words, KATA_KINDS))
     return ""
 
 
-@command(
-    "kata-list_time_settings",
-    "",
-    "The time systems that kata-time_settings accepts.",
-    needs_engine=False,
-)
+@command("kata-list_time_settings", "", "The time systems that kata-time_settings accepts.", needs_engine=False)
 def kata_list_time_settings(server: GtpServer, args: Args) -> str:
     """Return the names on one line."""
     return " ".join(KATA_KINDS)
