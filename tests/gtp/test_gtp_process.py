@@ -90,7 +90,7 @@ def test_stderr_closed_by_the_reader() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX hang-up of pipes")
 def test_a_controller_that_dies_ends_a_long_search() -> None:
-    with GtpProcess("--time-per-move", "300") as engine:
+    with GtpProcess("--time-per-move", "300", "--no-early-stop") as engine:
         assert engine.ask(b"boardsize 9\n") == b"= \n\n"
         engine.send(b"genmove b\n")
         time.sleep(0.5)
@@ -197,6 +197,18 @@ def test_an_engine_that_fails_decides_the_status_even_if_its_thread_has_not_ende
     done = subprocess.run([sys.executable, "-c", program], input=b"get_komi\n", capture_output=True, timeout=TIMEOUT)
     assert done.stdout.startswith(b"? engine not available")
     assert done.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no file that is always full")
+@pytest.mark.parametrize(
+    ("command", "line"), [("gtp", b"name\n"), ("analysis", b'{"id":"v","action":"query_version"}\n')]
+)
+def test_an_output_that_cannot_be_written_is_reported(command: str, line: bytes) -> None:
+    program = [sys.executable, "-m", "gtp_engine", command, "--search", "rave"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(program, input=line, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
+    assert done.returncode == 1
+    assert b"Error: the output: No space left on device" in done.stderr
 
 
 @contextmanager

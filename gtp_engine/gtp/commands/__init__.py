@@ -1,7 +1,8 @@
 """The GTP commands, one module per subject; importing this package fills `server.COMMANDS`.
 
 A handler parses words into values, calls the engine once and formats the reply.  It parses everything before it changes
-anything, so a command that fails leaves the game as it was.
+anything, so a command that fails leaves the game as it was, and as far as possible before it asks for `server.engine`,
+so that mistakes are answered while the engine is still loading.
 
     admin        the session and the program: handshake, caches, random seed
     setup        board size, komi, handicap, set-up positions, rules, time settings and clocks

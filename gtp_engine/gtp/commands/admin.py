@@ -97,7 +97,8 @@ def get_random_seed(server: GtpServer, args: Args) -> str:
 @command("set_random_seed", "SEED", "Set the seed of the random numbers.", syntax="invalid seed", exact=True)
 def set_random_seed(server: GtpServer, args: Args) -> str:
     """Set the seed, an integer of at most 18 digits."""
-    server.engine.set_seed(parse_integer(args[0], failure="invalid seed"))
+    seed = parse_integer(args[0], failure="invalid seed")
+    server.engine.set_seed(seed)
     return ""
 
 

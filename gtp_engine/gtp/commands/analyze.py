@@ -189,13 +189,16 @@ def kata_genmove_analyze(server: GtpServer, args: Args) -> str:
 @command("kata-search", "COLOR", "Choose a move without playing it.", syntax=_COLOR)
 def kata_search(server: GtpServer, args: Args) -> str:
     """Return the engine's move."""
-    return record_choice(server, server.engine.genmove(parse_color(args[0]), play=False, cancel=server.cancel))
+    color = parse_color(args[0])
+    choice = server.engine.genmove(color, play=False, cancel=server.cancel)
+    return record_choice(server, choice)
 
 
 @command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.", syntax=_COLOR)
 def kata_search_debug(server: GtpServer, args: Args) -> str:
     """Return the engine's move."""
-    choice = server.engine.genmove(parse_color(args[0]), play=False, cancel=server.cancel)
+    color = parse_color(args[0])
+    choice = server.engine.genmove(color, play=False, cancel=server.cancel)
     log_choice(server, server.engine.game, choice)
     return record_choice(server, choice)
 

@@ -57,7 +57,8 @@ def clear_board(server: GtpServer, args: Args) -> str:
 @command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float", exact=True)
 def komi(server: GtpServer, args: Args) -> str:
     """Set the points White receives."""
-    server.engine.set_komi(parse_number(args[0], failure="komi not a float"))
+    points = parse_number(args[0], failure="komi not a float")
+    server.engine.set_komi(points)
     return ""
 
 
@@ -153,7 +154,8 @@ def kata_get_rules(server: GtpServer, args: Args) -> str:
 @command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
 def kata_set_rules(server: GtpServer, args: Args) -> str:
     """Set all rules; the position stays."""
-    server.engine.set_rules(Rules.parse(args.text))
+    rules = Rules.parse(args.text)
+    server.engine.set_rules(rules)
     return ""
 
 
@@ -167,7 +169,8 @@ def kata_set_rule(server: GtpServer, args: Args) -> str:
 @command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.")
 def kgs_rules(server: GtpServer, args: Args) -> str:
     """Set all rules; further words are ignored, because KGS may add some."""
-    server.engine.set_rules(Rules.parse_kgs(args[0]))
+    rules = Rules.parse_kgs(args[0])
+    server.engine.set_rules(rules)
     return ""
 
 
@@ -203,7 +206,8 @@ def time_left(server: GtpServer, args: Args) -> str:
 @command("kgs-time_settings", "KIND [SECONDS...]", "Set the time as on KGS: none, absolute, byoyomi or canadian.")
 def kgs_time_settings(server: GtpServer, args: Args) -> str:
     """Set the time by the name of the system and its numbers; further words are ignored."""
-    server.engine.set_time_settings(TimeSettings.parse(args.words, KGS_KINDS))
+    settings = TimeSettings.parse(args.words, KGS_KINDS)
+    server.engine.set_time_settings(settings)
     return ""
 
 
@@ -214,7 +218,8 @@ def kgs_time_settings(server: GtpServer, args: Args) -> str:
 )
 def kata_time_settings(server: GtpServer, args: Args) -> str:
     """Set the time by the name of the system and its numbers; further words are ignored."""
-    server.engine.set_time_settings(TimeSettings.parse(args.words, KATA_KINDS))
+    settings = TimeSettings.parse(args.words, KATA_KINDS)
+    server.engine.set_time_settings(settings)
     return ""
 
 
