@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
 from training.needs_torch import torch
@@ -17,7 +16,6 @@ from gtp_engine.alphago.stages.nets import (
     export_net,
     model_of,
     new_net,
-    random_planes,
     read_policy,
 )
 from gtp_engine.errors import ConfigError, ModelError
@@ -102,11 +100,6 @@ def test_a_value_network_predicts_the_winner_and_every_owner() -> None:
     assert names == {"value", "ownership"}
 
 
-def test_seeds_decide_the_weights() -> None:
-    one, same, other = (new_net(PolicyNet, SHAPE, seed=seed).trunk.layers[0].weight for seed in (1, 1, 2))
-    assert torch.equal(one, same) and not torch.equal(one, other)
-
-
 @pytest.mark.parametrize("kind", ["policy", "value"])
 def test_exported_files_have_the_networks_outputs_and_describe_it(tmp_path: Path, kind: str) -> None:
     net, path = shaken(kind), tmp_path / f"{kind}.onnx"
@@ -119,11 +112,6 @@ def test_exported_files_have_the_networks_outputs_and_describe_it(tmp_path: Path
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     with pytest.raises(ModelError, match=rf"the exported {kind} network differs by [\d.e+-]+: expected at most 0.0001"):
         check_net_file(path, shaken(kind, seed=2))
-
-
-def test_random_planes_are_ones_and_zeros() -> None:
-    planes = random_planes(SHAPE, 48)
-    assert planes.shape == (8, 48, 4, 5) and set(np.unique(planes)) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("change", [{"layers": 1}, {"channels": 0}, {"hidden": 0}])

@@ -54,14 +54,6 @@ def test_all_games_of_a_file_are_read(tmp_path: Path) -> None:
     assert len(logged) == 1 and "a.sgf, game 2: move 2 (white)" in logged[0]
 
 
-def test_an_unusable_file_is_logged_and_skipped(tmp_path: Path) -> None:
-    write(tmp_path, "good.sgf", "(;SZ[9];B[aa])")
-    write(tmp_path, "illegal.sgf", "(;SZ[9];B[aa];W[aa])")
-    logged: list[str] = []
-    (game,) = read_games(tmp_path, log=logged.append)
-    assert game.name == "good.sgf" and len(logged) == 1 and "illegal.sgf: move 2 (white)" in logged[0]
-
-
 def test_a_folder_without_games(tmp_path: Path) -> None:
     write(tmp_path, "broken.sgf", "(;")
     with pytest.raises(SgfError, match=r"^1 file in .*, none of them usable: expected readable game records"):

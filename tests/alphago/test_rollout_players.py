@@ -220,12 +220,15 @@ def test_all_rollouts_of_a_batch_step_together() -> None:
     assert max(evaluated for evaluated, _ in batches) == 8
 
 
-def test_a_network_without_preferences_plays_uniform_rollouts() -> None:
+@pytest.mark.parametrize("policy", ["network", "linear"])
+def test_a_policy_without_preferences_plays_uniform_rollouts(policy: str) -> None:
     """Moves are left out, games ended and areas counted in the same way."""
-    game, count = Game(4, 4, Rules.parse("chinese")), 400
-    uniform = KernelPlayer(UNIFORM, 0, count, (4, 4), new_states(1, 2)[0])
-    expected = play_out(uniform, [game] * count).margin
-    found = play_out(network_player(RolloutEvaluator(), count, 4), [game] * count).margin
+    game, count = Game(4, 4, Rules.parse("chinese")), 300
+    rng = new_states(1, 2)[0]
+    expected = play_out(KernelPlayer(UNIFORM, 0, count, (4, 4), rng), [game] * count).margin
+    linear = LinearPlayer(INDIFFERENT, 0, count, (4, 4), rng)
+    player = linear if policy == "linear" else network_player(RolloutEvaluator(), count, 4)
+    found = play_out(player, [game] * count).margin
     error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
     assert abs(expected.mean() - found.mean()) < 3 * error
     assert abs(expected.std() - found.std()) < 3 * error
@@ -313,28 +316,22 @@ class WeightedEvaluator(RolloutEvaluator):
 
 
 @pytest.mark.parametrize(
-    ("policy", "player"),
+    ("evaluator", "policy", "player"),
     [
-        ("auto", LinearPlayer),
-        ("linear", LinearPlayer),
-        ("network", RolloutNetworkPlayer),
-        ("tactical", KernelPlayer),
-        ("uniform", KernelPlayer),
+        (WeightedEvaluator, "auto", LinearPlayer),
+        (WeightedEvaluator, "linear", LinearPlayer),
+        (WeightedEvaluator, "network", RolloutNetworkPlayer),
+        (WeightedEvaluator, "tactical", KernelPlayer),
+        (RolloutEvaluator, "auto", RolloutNetworkPlayer),
+        (RolloutEvaluator, "uniform", KernelPlayer),
+        (AreaEvaluator, "auto", KernelPlayer),
+        (AreaEvaluator, "tactical", KernelPlayer),
     ],
 )
-def test_weights_of_a_linear_policy_come_first(policy: str, player: type) -> None:
-    for evaluator in (WeightedEvaluator(), ExclusiveEvaluator(WeightedEvaluator())):
-        assert type(new_player(evaluator, rollout_policy=policy, rollout_share=0.5)) is player
-
-
-def test_a_linear_policy_without_weights_plays_uniform_rollouts() -> None:
-    game, count = Game(4, 4, Rules.parse("chinese")), 400
-    rng = new_states(1, 2)[0]
-    expected = play_out(KernelPlayer(UNIFORM, 0, count, (4, 4), rng), [game] * count).margin
-    found = play_out(LinearPlayer(INDIFFERENT, 0, count, (4, 4), rng), [game] * count).margin
-    error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
-    assert abs(expected.mean() - found.mean()) < 3 * error
-    assert abs(expected.std() - found.std()) < 3 * error
+def test_the_setting_selects_the_player(evaluator: type[AreaEvaluator], policy: str, player: type) -> None:
+    for each in (evaluator(), ExclusiveEvaluator(evaluator())):
+        assert type(new_player(each, rollout_policy=policy, rollout_share=0.5)) is player
+        assert new_player(each, rollout_policy=policy) is None
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
@@ -358,34 +355,21 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_configured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "has_network", "player"),
+    ("policy", "with_network", "without"),
     [
-        ("auto", True, RolloutNetworkPlayer),
-        ("network", True, RolloutNetworkPlayer),
-        ("tactical", True, KernelPlayer),
-        ("uniform", True, KernelPlayer),
-        ("auto", False, KernelPlayer),
-        ("tactical", False, KernelPlayer),
+        (
+            "network",
+            "= network without a rollout network; put one into",
+            "without a network: expected auto, linear",
+        ),
+        ("linear", r"linear without weights; put rollout-policy\.npz into the folder", "linear without weights"),
     ],
 )
-def test_the_setting_selects_the_player(policy: str, has_network: bool, player: type) -> None:
-    evaluator = RolloutEvaluator() if has_network else AreaEvaluator()
-    assert type(new_player(evaluator, rollout_policy=policy, rollout_share=0.5)) is player
-    assert new_player(evaluator, rollout_policy=policy) is None
-
-
-def test_a_missing_rollout_network_is_refused() -> None:
-    with pytest.raises(ConfigError, match="rollout_policy = network without a rollout network; put one into"):
-        Searching(AreaEvaluator(), rollout_policy="network")
-    with pytest.raises(ConfigError, match="without a network: expected auto, linear, tactical or uniform"):
-        Resources(None).new_searcher(config(rollout_policy="network"))
-
-
-def test_missing_weights_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"linear without weights; put rollout-policy\.npz into the folder"):
-        Searching(RolloutEvaluator(), rollout_policy="linear")
-    with pytest.raises(ConfigError, match="linear without weights"):
-        Resources(None).new_searcher(config(rollout_policy="linear"))
+def test_what_is_missing_for_a_policy_is_refused(policy: str, with_network: str, without: str) -> None:
+    with pytest.raises(ConfigError, match=with_network):
+        Searching(AreaEvaluator(), rollout_policy=policy)
+    with pytest.raises(ConfigError, match=without):
+        Resources(None).new_searcher(config(rollout_policy=policy))
 
 
 def test_a_shared_evaluator_shares_its_rollout_network() -> None:

@@ -123,12 +123,6 @@ def test_the_seed_may_begin_higher_but_never_repeats(tmp_path: Path) -> None:
     assert DataFolder(tmp_path, TEACHER, least_seed=9).seed == 9
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ShardError, match=r"cannot write shards to '.*': .*; make room there, or name another folder"):
-        DataFolder(tmp_path / "file" / "data", TEACHER)
-
-
 def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
     filled(tmp_path)
     path = shard_paths(tmp_path / TRAIN)[0]

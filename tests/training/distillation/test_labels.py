@@ -26,20 +26,15 @@ def label(game: Game, evaluator: Evaluator | None = None) -> Samples:
     return Labeller(3, game.width, game.height).label(positions, evaluation, [7], np.zeros_like(evaluation.policy))
 
 
-def test_what_is_good_for_black_is_good_for_black_to_move() -> None:
-    samples = label(Game(5, 4))
-    np.testing.assert_allclose(samples.value, [[0.7, 0.2, 0.1]], atol=1e-3)
-    np.testing.assert_allclose(samples.score[:, :3], [[3.0, 9.0, 4.0]])
-    assert samples.ownership[0].tolist() == [64] * 5 + [0] * 15, "round(0.5 · 127), on the top row"
-
-
-def test_what_is_good_for_black_is_bad_for_white_to_move() -> None:
+@pytest.mark.parametrize(("moves", "value", "sign"), [([], [0.7, 0.2, 0.1], 1), (["C2"], [0.2, 0.7, 0.1], -1)])
+def test_what_is_good_for_black_is_bad_for_white_to_move(moves: list[str], value: list[float], sign: int) -> None:
     game = Game(5, 4)
-    game.play("C2")
+    for vertex in moves:
+        game.play(vertex)
     samples = label(game)
-    np.testing.assert_allclose(samples.value, [[0.2, 0.7, 0.1]], atol=1e-3)
-    np.testing.assert_allclose(samples.score[:, :3], [[-3.0, 9.0, -4.0]])
-    assert samples.ownership[0].tolist() == [-64] * 5 + [0] * 15
+    np.testing.assert_allclose(samples.value, [value], atol=1e-3)
+    np.testing.assert_allclose(samples.score[:, :3], [[sign * 3.0, 9.0, sign * 4.0]])
+    assert samples.ownership[0].tolist() == [sign * 64] * 5 + [0] * 15, "round(0.5 · 127), on the top row"
 
 
 def test_the_policy_is_by_actions_with_the_pass_last() -> None:
