@@ -61,16 +61,8 @@ class ExportSettings(Section, name="export"):
 @click.argument("net", type=FILE)
 @click.argument("folder", type=FOLDER)
 @settings_options(RecordSettings)
-@click.option(
-    "--seed",
-    default=1,
-    show_default=True,
-    type=click.IntRange(0),
-    help="First seed to use; seeds of games in FOLDER are skipped.",
-)
-@click.option("--threads", default=0, type=click.IntRange(0), help="Threads of the network. [default: all cores]")
 @settings_options(NetworkConfig, only=("provider", "precision"), is_own=True)
-def records_command(net: Path, folder: Path, seed: int, threads: int, **flags: Any) -> None:
+def records_command(net: Path, folder: Path, **flags: Any) -> None:
     """Have a network play against itself and write the games as SGF files to FOLDER.
 
     NET is an ONNX file: one of KataGo's networks, or a policy network trained here. Its moves are drawn from its
@@ -81,8 +73,8 @@ def records_command(net: Path, folder: Path, seed: int, threads: int, **flags: A
 
     how = {"provider": network.provider, "precision": network.precision}
     with long_work(folder) as (bar, is_stopped):
-        player = load_player(net, batch=settings.parallel_games, threads=threads, **how)
-        records = RecordFolder(folder, least_seed=seed)
+        player = load_player(net, batch=settings.parallel_games, threads=settings.threads, **how)
+        records = RecordFolder(folder, least_seed=settings.seed)
         played = play_records(player, records, settings, bar, is_stopped)
     click.echo(f"{counted(played, 'game')} played, {records.count:,} in {folder}")
     if is_stopped():

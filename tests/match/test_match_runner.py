@@ -114,12 +114,10 @@ def test_a_move_that_is_none_loses(tmp_path: Path, moves: str, detail: str) -> N
 
 
 def test_a_dead_engine_loses_and_is_replaced(tmp_path: Path) -> None:
-    games = play(tmp_path, "--black die", games=3)
-    assert [(game.winner, game.reason) for game in games] == [
-        ("second", "failure"),
-        ("first", "score"),
-        ("second", "failure"),
-    ]
+    """Three failures, but not in a row, do not end the match."""
+    games = play(tmp_path, "--black die", games=5)
+    failed, scored = ("second", "failure"), ("first", "score")
+    assert [(game.winner, game.reason) for game in games] == [failed, scored, failed, scored, failed]
     assert "exit code 3" in games[0].detail
 
 
@@ -129,9 +127,13 @@ def test_a_silent_engine_loses(tmp_path: Path) -> None:
     assert "no reply to 'genmove b' within 5 s" in game.detail
 
 
-def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path) -> None:
-    with pytest.raises(MatchError, match=r"second failed in 3 games in a row; the last time: .*exit code 3"):
-        play(tmp_path, "", "--black die --white die", games=10)
+@pytest.mark.parametrize(
+    ("first", "second", "detail"),
+    [("", "--black die --white die", "exit code 3"), (STONE, "--refuse play", "second refused the legal move C3")],
+)
+def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path, first: str, second: str, detail: str) -> None:
+    with pytest.raises(MatchError, match=rf"second failed in 3 games in a row; the last time: .*{detail}"):
+        play(tmp_path, first, second, games=10)
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 3
 
 
@@ -279,10 +281,11 @@ class TestOpenings:
     def test_records_are_openings(self, tmp_path: Path) -> None:
         folder = tmp_path / "openings"
         folder.mkdir()
-        (folder / "b.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc];W[bb];B[dd])")
+        (folder / "b.sgf").write_text("(;FF[4]GM[1]SZ[5]AB[aa]AW[dd]PL[W])")
         (folder / "a.sgf").write_text("(;FF[4]GM[1]SZ[5]AB[aa]AW[ee]PL[W])")
         games = play(tmp_path / "match", games=4, openings=str(folder))
         assert [game.opening for game in games] == ["a.sgf", "a.sgf", "b.sgf", "b.sgf"]
+        assert summarize(games).repeated == (), "the same moves after other stones"
         assert "play B A5" in sent(tmp_path / "match", "first")
         assert "genmove w" in sent(tmp_path / "match", "second")
 

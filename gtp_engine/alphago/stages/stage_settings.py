@@ -54,6 +54,8 @@ class RecordSettings(Section, name="records"):
     temperature: float = option(1.0, "Temperature of the policy after the opening.", bounds=(0.1, 10))
     parallel_games: int = option(64, "Games played at once.", low=1)
     stop_decided: bool = option(False, "End games once NET is sure of the winner; the loser resigns.")
+    seed: int = option(1, "First seed to use; seeds of games in FOLDER are skipped.", low=0)
+    threads: int = option(0, "Threads of the network; 0: all cores.", low=0)
 
 
 @dataclass(frozen=True)

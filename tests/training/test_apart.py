@@ -1,0 +1,22 @@
+"""Making networks stands apart: what plays would not notice if it were gone."""
+
+from package_sources import PACKAGE, SOURCES, parse
+from test_layers import imports_of, name_of
+
+WING = ("training/", "alphago/stages/", "selfplay/", "networks/quantization/", "level/calibration.py")
+COMMANDS = tuple(f"cli/{name}.py" for name in ("train_commands", "alphago_command", "levels_command", "models_command"))
+"""The command table names these; the last one quantizes on request."""
+DOORS = ("nn/plug_ins.py",)
+"""What is found by a name in a text."""
+
+
+def test_only_commands_import_what_makes_networks() -> None:
+    modules = tuple("gtp_engine." + part.removesuffix(".py").strip("/").replace("/", ".") for part in WING)
+    found = [
+        f"{name_of(path)} imports {module}"
+        for path in SOURCES
+        if not name_of(path).startswith((*WING, *COMMANDS, *DOORS))
+        for module in imports_of(parse(path), ".".join(["gtp_engine", *path.relative_to(PACKAGE).parts[:-1]]))
+        if module.startswith(modules)
+    ]
+    assert found == []
