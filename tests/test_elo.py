@@ -22,6 +22,8 @@ def test_wilson_interval_ends_where_the_rate_is_just_plausible(wins: float, game
 def test_wilson_intervals() -> None:
     assert wilson_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
     assert wilson_interval(0, 0) == (0.0, 1.0)
+    ends = [(wins / games, *wilson_interval(wins, games)) for games in range(1, 100) for wins in range(games + 1)]
+    assert all(low <= rate <= high for rate, low, high in ends), "rounding moves no end past the rate"
 
 
 def test_elo_difference_is_the_inverse_of_the_expected_score() -> None:
@@ -63,6 +65,8 @@ def test_some_pairs_of_players_may_not_have_met() -> None:
 def test_who_wins_everything_has_a_rating() -> None:
     points = np.array([[0.0, 10.0, 10.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]])
     few, many = rate_players(points), rate_players(points * 10)
+    two = rate_players(points[:2, :2]).elo
+    assert two[0] - two[1] == pytest.approx(elo_difference(10.5 / 11)), "one drawn game is added for each pair"
     assert few.elo[0] > few.elo[1] > few.elo[2] and np.isfinite(few.margin).all()
     assert many.elo[0] > few.elo[0] + 200, "what is added to the games matters less, the more there are"
     with pytest.raises(RatingError, match="won every game against the rest"):

@@ -37,6 +37,13 @@ def test_the_best_line_and_second_best_moves_in_it_are_followed(tmp_path: Path) 
     book = Book.load(small_book(tmp_path / "a.book"))
     assert [(node.line, move.vertex) for node, move in line_ends(book, 5)] == [((), "E3"), (("C3",), "C2")]
     assert len(line_ends(book, 1)) == 1
+    path = small_book(tmp_path / "b.book")
+    path.write_text(path.read_text().replace('["E3", 0.1, 10', '["E3", 0.0001, 10'))
+    book = Book.load(path)
+    assert expansions(book, 1)[0].move.vertex != "E3"
+    maker = BookMaker(book, BookSearch(HEADER, FakeEvaluator(), visits=4, at_once=1))
+    maker.run(4, at_once=1, is_stopped=lambda: False, progress=lambda book: None)
+    assert book.nodes[0].moves[2].to == 3, "the end of the best line, not the cheapest move"
 
 
 def test_going_on_makes_the_same_book(tmp_path: Path) -> None:
@@ -83,8 +90,9 @@ def test_only_stones_that_need_no_agreement_are_counted(rules: str, ends: bool) 
     assert exact == (ends and not Rules.parse(rules).friendly_pass_ok)
 
 
-def test_a_fair_komi_is_a_whole_number() -> None:
-    assert fair_komi(HEADER, FakeEvaluator(), 4) % 1.0 == 0.0
+def test_a_fair_komi_is_the_whole_number_that_searches_expect() -> None:
+    komi = fair_komi(HEADER, FakeEvaluator(), 4)
+    assert komi % 1.0 == 0.0 and abs(komi - HEADER.komi) > 20.0, "the evaluator gives Black about 35 points"
 
 
 class TestCommand:

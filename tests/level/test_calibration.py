@@ -15,6 +15,7 @@ from superko_games import LAP, triple_ko
 from gtp_engine import files
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
+from gtp_engine.go.game import Game
 from gtp_engine.level.calibration import (
     CHECKED_LEVELS,
     COARSE_SKILLS,
@@ -204,12 +205,39 @@ def test_ranks_are_rated_by_all_games(tmp_path: Path):
     )
 
 
+def seat_of(game: Game) -> _Seat:
+    return _Seat(SkillPairing(0.0, 0.0, 0), game, np.random.default_rng(1), {c: settings_of(0.0, 9, 9) for c in (1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("moves", "decided", "ends"),
+    [
+        (40, [True] * 7, False),
+        (40, [True] * 8, True),
+        (40, [*[True] * 7, False, True], False),
+        (30, [True] * 9, False),
+    ],
+)
+def test_a_game_that_has_been_decided_for_a_while_stops(moves: int, decided: list[bool], ends: bool):
+    games, game = LevelGames(NETWORKS, 9, batch=1, seed=1), Game(9)
+    for _ in range(moves):
+        game.play(game.legal_points()[0])
+    seat, evaluation = seat_of(game), games._moves.evaluation
+    for is_decided in decided:
+        evaluation.win_black[0], evaluation.loss_black[0] = (0.005, 0.995) if is_decided else (0.4, 0.6)
+        found = games._has_ended(0, seat)
+    assert found == ends
+
+
+def test_with_a_handicap_black_begins_with_stones_and_white_has_half_a_point():
+    plain, given = (LevelGames(NETWORKS, 9, batch=1, seed=1, handicap=stones)._new_game() for stones in (0, 3))
+    assert (plain.komi, plain.handicap, given.komi, given.handicap) == (7.5, 0, 0.5, 3)
+
+
 def test_a_game_without_result_ends_in_a_draw():
     games = LevelGames(NETWORKS, 9, batch=1, seed=1)
     game = triple_ko("chinese", moves=11)
-    seat = _Seat(
-        SkillPairing(0.0, 0.0, 0), game, np.random.default_rng(1), {color: settings_of(0.0, 9, 9) for color in (1, 2)}
-    )
+    seat = seat_of(game)
     assert not games._has_ended(0, seat)
     game.play(LAP[-1])
     assert games._has_ended(0, seat)

@@ -362,6 +362,8 @@ def test_layers_that_cost_far_more_than_their_share_stay_exact() -> None:
     assert choose_exact([*usual, bad, worst], 0.05) == {"worst"}, "no more than their share of the work"
     assert choose_exact([*usual, bad, worst], 0.0) == set()
     assert choose_exact(usual, 0.5) == set()
+    bad = [costing(f"bad{number}", 0.0005, 10) for number in range(3)]
+    assert len(choose_exact([*usual, *bad], 0.5)) == 1, "a tenth of the work at most"
     assert choose_exact([costing("exact", 0.0, 1)], 0.5) == set()
     misleading = costing("misleading", 0.00005, 10, winrate=0.01)
     assert choose_exact([*usual, misleading], 0.1) == {"misleading"}, "its policy is like that of the others"

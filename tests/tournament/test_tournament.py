@@ -16,6 +16,7 @@ from gtp_engine.cli import cli
 from gtp_engine.errors import TengenError, counted
 from gtp_engine.files import owning
 from gtp_engine.match.settings import MatchError
+from gtp_engine.tournament import tournament_runner
 from gtp_engine.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
 from gtp_engine.tournament.tournament_runner import TournamentRunner
@@ -115,7 +116,7 @@ class TestDescription:
 
 
 class TestGames:
-    def test_a_tournament_is_played_and_resumed(self, tmp_path: Path) -> None:
+    def test_a_tournament_is_played_and_resumed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         description = described(STONE, STONE, "", parallel=2)
         played: list[tuple[Meeting, int]] = []
         runner = TournamentRunner(description, tmp_path, lambda meeting, record: played.append((meeting, record.game)))
@@ -124,9 +125,14 @@ class TestGames:
         assert set(played) == {(meeting, game) for meeting in description.meetings for game in (1, 2)}
         table = tables_of(description, runner.results)[0]
         assert table.points.tolist() == [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
-        again = TournamentRunner(described(STONE, STONE, "", games=3), tmp_path)
+        order: list[Meeting] = []
+        again = TournamentRunner(
+            described(STONE, STONE, "", games=5), tmp_path, lambda meeting, _: order.append(meeting)
+        )
+        monkeypatch.setattr(tournament_runner, "GAMES_IN_A_ROW", 1)
         again.run()
-        assert [len(records) for records in again.results.values()] == [3, 3, 3]
+        assert [*dict.fromkeys(order[:6])] == description.meetings, "the meeting with the fewest games is next"
+        assert [len(records) for records in again.results.values()] == [5, 5, 5]
 
     def test_openings_lie_beside_the_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The command may be given in any folder, and continues the same matches in another one."""
