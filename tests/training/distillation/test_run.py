@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -21,7 +22,7 @@ from gtp_engine.nn.metadata import read_info
 from gtp_engine.progress import ProgressBar
 from gtp_engine.steps import never
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.loop import RunProgress, TrainingError
+from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop
 from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels
 from gtp_engine.training.distillation.module_files import KIND, export_network, module_of_file
 from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop, run_training
@@ -233,6 +234,25 @@ def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureF
     with ProgressBar() as bar:
         run_training(config, bar, never)
     assert f"no positions are held out in {config.data}: there are no validations" in capfd.readouterr().err
+
+
+def test_a_run_goes_on_with_smaller_batches_where_memory_was_too_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, step, steps = tiny_config(tmp_path), TrainingLoop._step, []
+
+    def fail(*arguments: Any) -> None:
+        steps.append(step(*arguments))
+        if len(steps) == 3:
+            raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(TrainingLoop, "_step", fail)
+    message = r"^batches of 16 do not fit into the memory of cpu; continue with a smaller --batch \(`train resume`\)$"
+    with ProgressBar() as bar, pytest.raises(TrainingError, match=message):
+        run_training(config, bar, never)
+    found = run("resume", config.out, "--batch=8", f"--samples={3 * 16 + 2 * 8}")
+    assert found.exit_code == 0, found.output
+    assert (read_checkpoint(config.out).steps, read_checkpoint(config.out).samples) == (5, 64)
 
 
 def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
