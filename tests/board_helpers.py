@@ -8,6 +8,7 @@ be shown to the kernels as well.
 import random
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from gtp_engine.go.board import Board, add_stone, merge, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import COLUMN_LETTERS, board_points, parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.rules import Rules, Scoring
+from gtp_engine.go.scoring import tally_position
 
 SEKI = """
     . X . O . O X
@@ -153,6 +155,12 @@ def random_moves(rng: random.Random, game: Game, count: int) -> list[Move]:
         if game.illegal_reason(point, color) is None:
             game.play(point, color)
     return list(game.moves)
+
+
+def score_area(board: Board, rules: Rules) -> dict[int, float]:
+    """Return the points of each colour by area rules: stones and surrounded points, less the tax."""
+    tally = tally_position(board, replace(rules, scoring=Scoring.AREA), komi=0.0)
+    return {color: side.total for color, side in tally.items()}
 
 
 def map_of(position: reference.Position, values: Iterable[int]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import parse_diagram, score_area
 from fake_evaluators import EvaluatorBase
 from puct_reference import Node
 
@@ -19,7 +19,6 @@ from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.go.scoring import score_area
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.leaves import Leaves
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -70,7 +69,7 @@ class AreaEvaluator(EvaluatorBase):
         return np.full(len(moves), 1 / len(moves))
 
     def write_values(self, board: Board, color: int, conditions: Conditions, out: Evaluation, row: int) -> None:
-        points = score_area(board.color, int(board.info[2]), Rules())
+        points = score_area(board, Rules())
         margin = points[1] - points[2] - conditions.komi
         value = np.tanh(margin / self.scale)
         out.win_black[row], out.loss_black[row] = (1 + value) / 2, (1 - value) / 2

@@ -43,7 +43,7 @@ from gtp_engine.go.coords import (
     to_stone,
 )
 from gtp_engine.go.diagram import ShownAnalysis, draw_svg, format_board
-from gtp_engine.go.ladder import ladder_map, new_ladder_work, working_attacks_into
+from gtp_engine.go.ladder import new_ladder_work, stones_in_ladders, working_attacks_into
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import (
     Score,
@@ -304,9 +304,7 @@ class Game:
         That is a chain in atari that cannot escape though it moves first, or one of two liberties that an unbroken
         series of ataris captures if the opponent moves first.
         """
-        marks = np.zeros_like(self._board.color)
-        ladder_map(boards.clone(self._board), new_ladder_work(self.width, self.height), marks)
-        return bool(marks[self._on_board(point)])
+        return bool(stones_in_ladders(self._board)[self._on_board(point)])
 
     def ladder_moves(self, point: int | str) -> list[Point]:
         """Return the opponent's first moves that capture the chain on `point`, at once or in a ladder.

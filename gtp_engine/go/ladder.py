@@ -7,8 +7,7 @@ does not work if the attacker has to leave the defender a ko on the way.  The on
 liberties are both ko mouths (double-ko death), which is captured.  These are KataGo's definitions
 (`searchIsLadderCaptured` in its game/board.cpp), because its networks were trained with them.
 
-`ladder_map` marks the ladders of a board for display, `ladder_marks` as input for networks: stones that are captured,
-and moves that capture them.
+`ladder_marks` marks the ladders of a board: stones that are captured, and moves that capture them.
 
 Reading plays on the given board and takes every move back, so the board is unchanged afterwards.
 """
@@ -20,11 +19,14 @@ from numpy.typing import NDArray
 
 from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
+    HEIGHT,
     KO_POINT,
     STRIDE,
+    WIDTH,
     Board,
     IntArray,
     atari_liberty,
+    clone,
     count_liberties,
     is_in_atari,
     is_legal,
@@ -354,39 +356,6 @@ def working_attacks_into(board: Board, point: int, work: LadderWork, out: IntArr
 
 
 @kernel
-def ladder_map(board: Board, work: LadderWork, out: IntArray) -> None:
-    """Set out[p] for every point: 1 for stones that a ladder captures, 0 elsewhere; `out` is int32[n].
-
-    A chain in atari is marked if it cannot escape even when it moves first, a chain of two liberties if the attacker
-    captures it when it moves first.  Chains of more liberties are not marked.
-    """
-    out[:] = 0
-    for point in range(board.color.size):
-        color = board.color[point]
-        if (color == BLACK or color == WHITE) and board.head[point] == point:
-            liberties = liberties_into(board, point, work.liberties)
-            if liberties == 1:
-                captured = is_captured_defender_first(board, point, work)
-            elif liberties == 2:
-                captured = working_attacks_into(board, point, work, work.working) > 0
-            else:
-                captured = False
-            if captured:
-                mark_chain(board, point, 1, out)
-
-
-@kernel
-def mark_chain(board: Board, point: int, value: int, out: IntArray) -> None:
-    """Set out[p] = value for every stone p of the chain on `point`."""
-    stone = wide(point)
-    while True:
-        out[stone] = value
-        stone = board.next_stone[stone]
-        if stone == point:
-            break
-
-
-@kernel
 def mark_escapes(board: Board, point: int, work: LadderWork, out: IntArray) -> None:
     """Set out[p] = 1, int32[n], for every legal move p that saves the chain on `point` from capture in a ladder.
 
@@ -452,3 +421,10 @@ def ladder_marks(board: Board, counts: IntArray, work: LadderWork, out: MarkArra
                 stone = board.next_stone[stone]
                 if stone == point:
                     break
+
+
+def stones_in_ladders(board: Board) -> MarkArray:
+    """Return uint8[n] with 1 for the stones that a ladder captures, see `ladder_marks`."""
+    marks, counts = np.zeros(board.color.size, dtype=np.uint8), np.zeros_like(board.color)
+    ladder_marks(clone(board), counts, new_ladder_work(int(board.info[WIDTH]), int(board.info[HEIGHT])), marks)
+    return marks & np.uint8(CAPTURED)

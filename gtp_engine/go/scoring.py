@@ -114,15 +114,6 @@ def pass_alive_owners(board: Board, *, suicide: bool) -> IntArray:
     return owners
 
 
-def score_area(colors: IntArray, stride: int, rules: Rules) -> dict[int, int]:
-    """Return the points of each colour by area rules: stones and surrounded points, less the tax."""
-    owners = territory_owners(colors, stride)
-    tax = _tax(colors, owners, stride, rules.tax)
-    return {
-        color: int(np.count_nonzero((colors == color) | (owners == color))) - tax[color] for color in (BLACK, WHITE)
-    }
-
-
 def tally_position(
     board: Board,
     rules: Rules,

@@ -2,6 +2,7 @@
 
 In a diagram "#" is a black and "@" a white stone that a ladder captures (a chain in atari even if it moves
 first, a chain of two liberties if the attacker moves first); every other stone must come out as not captured.
+In those of `MARKED`, "b" and "w" are moves of Black and White that capture a chain of two liberties.
 """
 
 import random
@@ -11,13 +12,18 @@ import pytest
 import reference
 from board_helpers import board_of, fingerprint, map_of, points_of, random_position, to_points
 
-from gtp_engine.go.board import KO_COLOR, KO_POINT, IntArray, is_legal, play_assume_legal
+from gtp_engine.go.board import KO_COLOR, KO_POINT, is_legal, play_assume_legal
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.ladder import (
+    CAPTURED,
+    WORKS_FOR_BLACK,
+    WORKS_FOR_WHITE,
     LadderWork,
+    MarkArray,
     is_captured_defender_first,
-    ladder_map,
+    ladder_marks,
     new_ladder_work,
+    stones_in_ladders,
     working_attacks_into,
 )
 
@@ -160,6 +166,17 @@ MAPS = {
 }
 
 
+MARKED = """
+    . . . X . . .
+    . . X @ b . .
+    . . X . . . .
+    . . . . . . .
+    O O O . . . .
+    # # # O . . .
+    # w w O . . ."""
+"""A ladder that works from one side, and a snapback, of which either move works."""
+
+
 class Reader:
     """The kernels' answers about one position, with the board checked to be as before each time."""
 
@@ -168,12 +185,15 @@ class Reader:
         self.board = board_of(position)
         self.work = new_ladder_work(position.width, position.height)
 
-    def map(self) -> IntArray:
-        out = np.full(self.board.color.size, 7, dtype=np.int32)
+    def marks(self) -> MarkArray:
+        counts, out = (np.full(self.board.color.size, 7, dtype=kind) for kind in (np.int32, np.uint8))
         before = fingerprint(self.board)
-        ladder_map(self.board, self.work, out)
+        ladder_marks(self.board, counts, self.work, out)
         assert fingerprint(self.board) == before
         return out
+
+    def map(self) -> MarkArray:
+        return self.marks() & CAPTURED
 
     def attacks(self, point: int) -> list[int]:
         out = np.zeros(2, dtype=np.int32)
@@ -203,6 +223,16 @@ def test_map(diagram: str):
     assert not out[list(walls)].any()
 
 
+def test_marks():
+    drawn = "".join(MARKED.split())
+    position = reference.Position(7, 7, drawn.translate(str.maketrans("#@bw", "XO..")))
+    marks = {"#": CAPTURED, "@": CAPTURED, "b": WORKS_FOR_BLACK, "w": WORKS_FOR_WHITE}
+    reader = Reader(position)
+    expected = [marks.get(cell, 0) for cell in drawn]
+    assert reader.marks()[list(points_of(position))].tolist() == expected
+    assert stones_in_ladders(reader.board).tolist() == reader.map().tolist()
+
+
 @pytest.mark.parametrize("size", [9, 13, 19, 25])
 def test_long_ladders_and_their_breakers(size: int):
     """A ladder across the whole board is read to its end; one stone in its way decides it."""
@@ -225,7 +255,7 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int]):
     for _ in range(3000 // area + 40):
         position = random_position(rng, *size, rng.randint(area // 3, 2 * area))
         reader = Reader(position)
-        out = reader.map()
+        out, moves = reader.map(), np.zeros(reader.board.color.size, dtype=np.uint8)
         for index, cell in enumerate(position.cells):
             if cell == reference.EMPTY:
                 continue
@@ -234,8 +264,11 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int]):
             assert bool(out[point]) == expected, reference.draw(position, [index])
             attacks = to_points(position, reference.ladder_attacks(position, index))
             assert reader.attacks(point) == attacks, reference.draw(position, [index])
+            if len(reference.liberties(position, index)) == 2:
+                moves[attacks] |= WORKS_FOR_WHITE if cell == "X" else WORKS_FOR_BLACK
             captured += expected
             safe += not expected
+        assert (reader.marks() & ~np.uint8(CAPTURED)).tolist() == moves.tolist(), reference.draw(position)
     assert captured > 100 and safe > 100
 
 

@@ -16,7 +16,7 @@ from gtp_engine.go import board as boards
 from gtp_engine.go.benson import area_map, new_life_work, pass_alive_map
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.ladder import ladder_map, new_ladder_work
+from gtp_engine.go.ladder import stones_in_ladders
 from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.go.tactics import eye_map
 
@@ -56,7 +56,7 @@ def answers(position: reference.Position) -> dict[str, list[int]]:
     size = position.width, position.height
     maps = {
         "liberties": liberty_counts(board, points),
-        "ladders": by_point(board, points, ladder_map, new_ladder_work(*size)),
+        "ladders": [int(mark) for mark in stones_in_ladders(board)[list(points)]],
         "eyes": by_point(board, points, eye_map),
     }
     for suicide in (False, True):

@@ -4,13 +4,12 @@ import random
 
 import pytest
 import reference
-from board_helpers import SEKI, game_of, random_position
+from board_helpers import SEKI, game_of, random_position, score_area
 
 from gtp_engine.go.area import new_tax_work, tax_balance
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import Rules, Tax
-from gtp_engine.go.scoring import score_area
 
 TWO_GROUPS_AGAINST_ONE = """
     . X O . O X .
@@ -28,8 +27,7 @@ TWO_POINTS_THAT_ARE_ONE_EYE = """
 
 def expected(board: Board, tax: Tax) -> int:
     """Return the balance by the scoring in plain Python."""
-    stride = int(board.info[STRIDE])
-    without, taxed = (score_area(board.color, stride, Rules(tax=each)) for each in (Tax.NONE, tax))
+    without, taxed = (score_area(board, Rules(tax=each)) for each in (Tax.NONE, tax))
     return (without[BLACK] - taxed[BLACK]) - (without[WHITE] - taxed[WHITE])
 
 

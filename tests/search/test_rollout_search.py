@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import parse_diagram, score_area
 from busy_machine import bound
 from puct_support import game_from
 from signatures import ROLLOUTS_FILE, rollouts_signature
@@ -14,12 +14,11 @@ from superko_games import game_with_superko
 
 from gtp_engine.config import Config, SearchConfig
 from gtp_engine.go.area import area_margin
-from gtp_engine.go.board import STRIDE, view_storage
+from gtp_engine.go.board import view_storage
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.go.scoring import score_area
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Restriction
 from gtp_engine.search.report import SearchReport, completed
@@ -273,7 +272,7 @@ def test_rollouts_are_scored_by_the_rules(rules: str) -> None:
         scratch = np.zeros((3, n), dtype=np.int32)
         if area_margin(board, scratch[0], scratch[1]) != count_area(board, scratch[2]):
             continue  # a larger empty area is left, which rollouts count by its neighbours
-        score = score_area(board.color, int(board.info[STRIDE]), game.rules)
+        score = score_area(board, game.rules)
         margin = score[BLACK] - score[WHITE] - game.komi
         if game.has_free_button:
             margin += 0.5 if first_player[PASS] == BLACK else -0.5

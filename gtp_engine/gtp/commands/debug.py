@@ -10,11 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from gtp_engine.clock import TimeKind
-from gtp_engine.go.board import clone
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, format_color, parse_color, xy_to_point
 from gtp_engine.go.game import Game
-from gtp_engine.go.ladder import ladder_map, new_ladder_work
+from gtp_engine.go.ladder import stones_in_ladders
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import eye_map
 from gtp_engine.gtp.args import Args, read_point, read_stone, read_vertex, show_vertices
@@ -166,9 +165,7 @@ def ladder_attack(server: GtpServer, args: Args) -> str:
 def ladders(server: GtpServer, args: Args) -> str:
     """Return the stones that a ladder captures, the attacker moving first on chains of two liberties."""
     game = server.engine.game
-    values = np.zeros_like(game.board.color)
-    ladder_map(clone(game.board), new_ladder_work(game.width, game.height), values)
-    return _color_board(game, values, {1: "red"})
+    return _color_board(game, stones_in_ladders(game.board), {1: "red"})
 
 
 @command("tengen-eyes", "", "Map: real eyes are green; eyes that are or may become false are yellow.")
