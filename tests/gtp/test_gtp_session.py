@@ -17,7 +17,7 @@ from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.gtp.server import GtpServer
 from gtp_engine.gtp.session import Transcript, run_session
-from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader
+from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader, Writer
 from gtp_engine.streams import read_lines
 
 JOIN_TIMEOUT = bound(30)
@@ -134,6 +134,22 @@ def test_output_that_takes_little_at_a_time_gets_everything() -> None:
     stdout = SlowOutput()
     run_session(make_server(), io.BytesIO(b"name\nname\n"), cast(BinaryIO, stdout))
     assert stdout.data == b"= Tengen\n\n= Tengen\n\n"
+
+
+def test_pieces_of_several_threads_stay_whole() -> None:
+    class Slow(SlowOutput):
+        def write(self, data: Any) -> int:
+            time.sleep(0.0001)  # another thread's turn
+            return super().write(data)
+
+    stdout, pieces = Slow(), [bytes([letter]) * 20 for letter in b"abc"]
+    writer = Writer(cast(BinaryIO, stdout))
+    threads = [threading.Thread(target=writer.write, args=(piece,)) for piece in pieces]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(JOIN_TIMEOUT)
+    assert all(piece in stdout.data for piece in pieces)
 
 
 def test_a_closed_output_ends_the_session() -> None:
