@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,9 +63,13 @@ def test_a_bad_task_and_a_bug_concern_no_other(tmp_path: Path) -> None:
         assert good.result(bound(60)) == "good done"
 
 
-def test_a_task_that_ends_its_workers_is_given_up_and_the_others_are_done(tmp_path: Path) -> None:
-    with open_workers(job(Doer(tmp_path)), 1) as pool:
-        deadly, good = pool.submit(("deadly", 99)), pool.submit(("good", MOST_LOSSES - 1))
+@pytest.mark.parametrize(("ahead", "deaths"), [(1, MOST_LOSSES - 1), (2, 0)])
+def test_a_task_that_ends_its_workers_is_given_up_and_the_others_are_done(
+    ahead: int, deaths: int, tmp_path: Path
+) -> None:
+    """A task that waits behind it is not to blame."""
+    with open_workers(replace(job(Doer(tmp_path)), ahead=ahead), 1) as pool:
+        deadly, good = pool.submit(("deadly", 99)), pool.submit(("good", deaths))
         with pytest.raises(TaskError, match=r"^5 workers ended while doing it; the last: ended unexpectedly \(signal"):
             deadly.result(bound(120))
         assert good.result(bound(120)) == "good done"
@@ -196,6 +201,19 @@ def test_on_a_new_machine_one_worker_compiles_before_the_others_begin(scripted: 
         host.tells[start](_Answered(number, str(task).upper()))
     assert [each.result(bound(60)) for each in answers] == ["X", "Y", "Z"]
     assert host.lives == [(0, 0), (1, 0), (0, 1)], "a worker that replaces one which had begun knows of it"
+
+
+def test_a_worker_that_failed_twice_is_started_again_after_a_while(
+    scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, _, _ = scripted
+    monkeypatch.setattr(worker_pool, "_FIRST_PAUSE", 0.5)
+    host.tells[0](lost("died"))
+    wait_until(lambda: len(host.tells) == 3)
+    host.tells[2](lost("died"))
+    time.sleep(0.2)
+    assert len(host.tells) == 3
+    wait_until(lambda: len(host.tells) == 4)
 
 
 def test_an_answer_that_arrives_after_the_loss_of_its_worker_is_not_taken_twice(scripted: Scripted) -> None:
