@@ -52,6 +52,21 @@ def test_the_root_is_reported_in_retrospect() -> None:
     assert (root["scoreSelfplay"], root["scoreStdev"], root["weight"]) == (-3, 6, report.weight)
 
 
+def test_what_other_lines_and_the_human_like_network_say_of_a_position() -> None:
+    parsed, game = asked(includePolicy=True, includeNoResultValue=True)
+    report = report_of(game)
+    assert report.raw is not None
+    human = replace(report.raw, winrate_black=0.25, score_black=-2.0, winloss_error=0.5, score_error=3.0)
+    moves = (replace(report.moves[0], surplus_visits=3, surplus_weight=2.5, human_prior=-0.1, selection_weight=7.0),)
+    made = response(parsed, 0, game, replace(report, moves=moves, human=human), is_during_search=False)
+    (info,) = made["moveInfos"]
+    assert (info["visits"], info["edgeVisits"], info["weight"], info["edgeWeight"]) == (12, 9, 12.5, 10.0)
+    assert (info["humanPrior"], info["playSelectionValue"], info["noResultValue"]) == (0.0, 7.0, 0.02)
+    names = ("humanWinrate", "humanScoreMean", "humanScoreStdev", "humanStWrError", "humanStScoreError")
+    assert [made["rootInfo"][name] for name in names] == [0.25, -2.0, 9.0, 0.25, 3.0]
+    assert len(made["humanPolicy"]) == len(made["policy"]) == 82
+
+
 class TestHashes:
     """thisHash and symHash."""
 

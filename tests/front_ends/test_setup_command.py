@@ -101,6 +101,8 @@ def test_options_of_analyses_are_written_for_katrain() -> None:
 def test_print_writes_nothing(settings: Path) -> None:
     result = run("cgos", "--print", "--command", "/opt/gtp-engine", "--visits", "100")
     assert "  CommandLine = /opt/gtp-engine --rules cgos --visits 100\n" in result.stdout
+    bot = run("ogs", "--print", "--command", "/x").stdout
+    assert '"--rules",\n            "chinese-ogs",\n            "--ogs-chat"' in bot, "with the server's rules and chat"
     assert run("ogs", "--print", "--rules", "japanese", "--command", "/x").stdout.count("japanese") == 1
     assert list(settings.parent.iterdir()) == [settings]
 
