@@ -39,7 +39,7 @@ def read_steps(name: str) -> list[Step]:
         kind, text = line[:2], line[2:]
         if line.startswith(";query "):
             query = json.loads(line.removeprefix(";query "))
-        elif kind == "> ":
+        elif kind in ("> ", ">"):
             steps.append(Step(text))
         elif kind == "? ":
             fields = query | json.loads(text)

@@ -251,6 +251,7 @@ class TestServers:
                 "#engine=1\r\nname: x\r\nengine : /old \\\r\n  --mode gtp\r\nenginex=2\r\n",
                 "#engine=1\r\nname: x\r\nengine : /opt/gtp-engine --level 5k\r\nenginex=2\r\n",
             ),
+            ("kgs", "kgs.properties", "engine=a\nengine=b\n", "engine=a\nengine=/opt/gtp-engine --level 5k\n"),
             ("kgs", "kgs.properties", "name=x\n", "name=x\n\nengine=/opt/gtp-engine --level 5k\n"),
             ("kgs", "kgs.properties", "\n", FRONT_ENDS["kgs"].printed(SIMPLE) + "\n"),
             (

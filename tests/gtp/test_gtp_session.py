@@ -136,6 +136,22 @@ def test_output_that_takes_little_at_a_time_gets_everything() -> None:
     assert stdout.data == b"= Tengen\n\n= Tengen\n\n"
 
 
+@pytest.mark.parametrize(
+    ("error", "in_a_file", "elsewhere"),
+    [
+        (BrokenPipeError(32, "Broken pipe"), None, None),
+        (ValueError("closed"), None, None),
+        (OSError(5, "Input/output error"), "Error: the output: Input/output error", None),
+        (OSError(28, "No space left"), "Error: the output: No space left", "Error: the output: No space left"),
+    ],
+)
+def test_trouble_with_an_output(error: Exception, in_a_file: str | None, elsewhere: str | None, tmp_path: Path) -> None:
+    """A terminal that has gone says what a broken disk says."""
+    with (tmp_path / "file").open("wb") as file:
+        assert streams.trouble_of(file, error) == in_a_file
+    assert streams.trouble_of(io.BytesIO(), error) == elsewhere
+
+
 def test_pieces_of_several_threads_stay_whole() -> None:
     class Slow(SlowOutput):
         def write(self, data: Any) -> int:

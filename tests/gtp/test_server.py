@@ -102,6 +102,19 @@ def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> N
     assert server.handle_line("2 get_komi") == "=2 7.5\n\n"
 
 
+def test_an_error_after_the_stream_has_begun_goes_to_the_log() -> None:
+    class Unable(FakeEngine):
+        config = Config()
+        game = Game(9)
+
+        def genmove(self, color: int, **options: object) -> Choice:
+            raise TengenError("no network")
+
+    log: list[str] = []
+    assert make_server(Unable, log=log).handle_line("7 kata-search_analyze b") == "=7\n\n"
+    assert log == ["no network"]
+
+
 def test_a_wrong_coordinate_is_refused_before_the_status_of_stones_is_estimated() -> None:
     class Unasked(FakeEngine):
         game = Game(9)

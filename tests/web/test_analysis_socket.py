@@ -46,6 +46,8 @@ async def test_warnings_come_with_the_result() -> None:
     async with serving() as client, client.ws_connect("/analysis") as socket:
         await socket.send_json(query(maxVisits=7, nonsense=1, overrideSettings={"noSuchSetting": 1}))
         (answer,) = await answers(socket, 1)
+        await socket.send_json(query(maxVisits=8))
+        assert "warning" not in (await answers(socket, 1))[0], "it was about the first query of this name"
     assert answer["rootInfo"]["visits"] == 7
     assert "nonsense" in answer["warning"]
     assert "noSuchSetting" in answer["warning"]
@@ -105,7 +107,8 @@ async def test_too_many_positions_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(protocol_sockets, "MAX_POSITIONS", 3)
     async with serving(FakeSource(0.001)) as client, client.ws_connect("/analysis") as socket:
         await socket.send_json(query(moves=[["B", "E5"]], analyzeTurns=[0, 1], maxVisits=ENDLESS))
-        await socket.send_json(query(id="more", moves=[["B", "E5"]], analyzeTurns=[0, 1]))
+        await socket.send_json(query(id="third", maxVisits=ENDLESS))
+        await socket.send_json(query(id="more"))
         answer = (await answers(socket, 1))[0]
     assert (answer["id"], answer["error"]) == ("more", "4 positions at once: expected 3 at most")
 
