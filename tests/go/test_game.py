@@ -246,3 +246,65 @@ def test_two_passes_end_the_game_but_not_the_moves():
     assert (game.consecutive_passes, game.is_over) == (2, True)
     game.play("D4")
     assert (game.consecutive_passes, game.is_over) == (0, False)
+
+
+# --- what handicap, button and passes count for ---
+
+
+@pytest.mark.parametrize(
+    ("moves", "handicap"),
+    [
+        ("B C3", 0),
+        ("B C3, B G7", 2),
+        ("B C3, W pass, B G7, W pass, B C7", 3),
+        ("B C3, B G7, W E5, B D5, B D6", 2),
+        ("B C3, B G7, B pass, B C7, W E5", 3),
+        ("B C3, B G7, W pass, W E5", 0),
+        ("W E5, B C3, B G7", 0),
+    ],
+)
+def test_black_moves_at_the_start_are_a_handicap(moves: str, handicap: int) -> None:
+    """Unless White moved twice in a row before its first stone."""
+    game = Game(9)
+    for move in moves.split(", "):
+        color, text = move.split()
+        game.play(text, color)
+    assert game.handicap == handicap
+    game.handicap_by_moves = False
+    assert game.handicap == 0
+
+
+@pytest.mark.parametrize(
+    ("moves", "button", "margin"),
+    [
+        ("B C3", 0.0, 25 - 7.0 - 0.5),  # free, and White's to take
+        ("W C3", 0.0, -25 - 7.0 + 0.5),
+        ("B C3, W pass", -0.5, 25 - 7.0 - 0.5),
+        ("B C3, B pass, W pass", 0.5, 25 - 7.0 + 0.5),
+    ],
+)
+def test_the_button_is_worth_half_a_point(moves: str, button: float, margin: float) -> None:
+    game = Game(5, rules="aga-button")
+    for move in moves.split(", "):
+        color, text = move.split()
+        game.play(text, color)
+    assert (game.button_black, game.has_free_button) == (button, button == 0.0)
+    assert game.score().margin_black == margin
+    assert game.area_komi == 7.0 - button
+
+
+@pytest.mark.parametrize(("rules", "area_komi"), [("chinese", 0.5), ("japanese", 0.5 + 3 - 1)])
+def test_area_komi_counts_the_stones_that_black_placed_more(rules: str, area_komi: float) -> None:
+    game = Game(9, rules=rules, komi=0.5)
+    game.set_up([(BLACK, "C3"), (WHITE, "G7")])  # type: ignore[list-item]
+    for text in ("C4", "pass", "C5"):
+        game.play(text)
+    assert game.area_komi == area_komi
+
+
+def test_no_moves_taken_back_leave_the_turn() -> None:
+    game = Game(5)
+    game.play("C3")
+    game.to_play = BLACK
+    game.undo(0)
+    assert game.to_play == BLACK

@@ -1,9 +1,10 @@
-"""How far a side was ahead at the start, against values worked out by hand from KataGo's formula."""
+"""How far a side was ahead at the start, by KataGo's formula worked out by hand; when a game may end."""
 
 import pytest
 
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.game import Game, initial_advantage_black
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game, initial_advantage_black, is_late, may_stop
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
 
@@ -35,3 +36,24 @@ def test_stones_played_in_a_row_count_as_handicap() -> None:
         played.play(Move(BLACK, point))
         played.play(Move(WHITE, PASS))
     assert initial_advantage_black(played) == initial_advantage_black(placed) > 40
+
+
+@pytest.mark.parametrize(
+    ("rules", "stones", "passes", "late", "stop"),
+    [
+        ("chinese", 29, 0, False, False),
+        ("chinese", 30, 0, True, True),
+        ("chinese", 15, 1, False, False),
+        ("japanese", 15, 1, False, True),
+        ("japanese", 14, 1, False, False),
+        ("japanese", 15, 0, False, False),
+    ],
+)
+def test_when_people_stop(rules: str, stones: int, passes: int, late: bool, stop: bool) -> None:
+    """Where 30 of 100 points hold stones; 15 after a pass where playing on costs points."""
+    game = Game(10, rules=Rules.parse(rules))
+    points = board_points(10, 10)[: 2 * stones : 2]
+    game.set_up([Move(BLACK, point) for point in points])
+    for _ in range(passes):
+        game.play(PASS)
+    assert (is_late(game), may_stop(game)) == (late, stop)
