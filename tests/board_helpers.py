@@ -143,7 +143,8 @@ def state(game: Game) -> tuple[object, ...]:
     return (
         position_of(game.board, game.width, game.height), game.moves, game.to_play, game.ko_point, game.captures,
         game.hash, game.consecutive_passes, game.is_over, game.handicap, game.setup_stones, game.komi, game.rules,
-        sorted(game.superko_keys().tolist()), verdicts, str(game.score()), game.diagram(),
+        sorted(game.superko_keys().tolist()), game.keys_since_pass().tolist(), verdicts, str(game.score()),
+        game.diagram(),
     )  # fmt: skip
 
 

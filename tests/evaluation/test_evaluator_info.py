@@ -1,5 +1,7 @@
 """The boards of an evaluator: what several networks have in common, which games start on, and batches for them."""
 
+from pathlib import Path
+
 import pytest
 
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes, EvaluatorInfo
@@ -57,3 +59,22 @@ def test_a_search_has_a_batch_that_takes_ten_milliseconds(
     seconds: float, board: tuple[int, int], expected: int
 ) -> None:
     assert EvaluatorInfo("test", 8, position_seconds=seconds).search_batch(*board) == expected
+
+
+def test_what_changes_evaluations_changes_the_fingerprint(tmp_path: Path) -> None:
+    files = []
+    for name in ("a", "b"):
+        files.append(tmp_path / name)
+        files[-1].write_text(name)
+    infos = [EvaluatorInfo("x", 8, files=(files[0],), settings="float32"), EvaluatorInfo("x", 8, files=(files[1],))]
+    infos += [EvaluatorInfo("x", 8, files=(files[0],), settings="int8"), EvaluatorInfo("x", 8, files=tuple(files))]
+    assert len({info.fingerprint for info in infos}) == len(infos)
+    assert EvaluatorInfo("y", 4, files=(files[0],), settings="int8").fingerprint == infos[2].fingerprint
+
+
+@pytest.mark.parametrize(("version", "may_lack"), [(15, True), (None, True), (0, False)])
+def test_only_networks_of_another_kind_need_the_history(version: int | None, may_lack: bool) -> None:
+    info = EvaluatorInfo("x", 8, model_version=version, needs_profile=True)
+    assert info.may_lack_history == may_lack
+    facts = info.katago_facts()
+    assert (facts["version"], facts["maxBatchSize"], facts["usesHumanSLProfile"]) == (version or 0, 8, True)

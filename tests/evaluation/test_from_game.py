@@ -5,7 +5,9 @@ import pytest
 from board_helpers import game_from
 from katago_inputs import play, row_of
 
-from gtp_engine.evaluation.from_game import conditions_of, write_game
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.evaluation.from_game import advantage_black, conditions_of, komi_for_draws, write_game
 from gtp_engine.evaluation.positions import (
     BOARDS,
     ENDS,
@@ -188,3 +190,38 @@ class TestConditions:
     def test_passing_hacks_are_an_option(self):
         assert not conditions_of(Game(9)).passing_hacks
         assert conditions_of(Game(9), passing_hacks=True).passing_hacks
+
+
+@pytest.mark.parametrize(
+    ("holder", "side", "knows", "expected"),
+    [
+        ("black", WHITE, True, 2.0),
+        ("white", WHITE, True, -2.0),
+        ("sidetomove", BLACK, True, 2.0),
+        ("sidetomove", WHITE, True, -2.0),
+        ("black", BLACK, False, 0.0),
+    ],
+)
+def test_whose_playouts_count_double(holder: str, side: int, knows: bool, expected: float) -> None:
+    config = Config().with_values(
+        {"puct.playout_doubling_advantage": 2.0, "puct.playout_doubling_advantage_color": holder}
+    )
+    info = EvaluatorInfo("test", 1, knows_advantage=knows)
+    assert advantage_black(config.puct, info, side) == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "komi", "share", "expected"),
+    [
+        ("chinese", 7.0, 0.5, 0.0),
+        ("chinese", 7.0, 1.0, 0.5),
+        ("chinese", 7.0, 0.0, -0.5),
+        ("chinese", 7.5, 1.0, 0.0),
+        ("aga-button", 7.0, 1.0, 0.0),
+        ("aga-button", 7.5, 1.0, 0.5),
+    ],
+)
+def test_komi_makes_up_for_draws(rules: str, komi: float, share: float, expected: float) -> None:
+    game = Game(9, rules=Rules.parse(rules), komi=komi)
+    assert komi_for_draws(game, share) == expected
+    assert conditions_of(game, draw_wins_white=share).komi == komi + expected

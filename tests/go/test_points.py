@@ -32,7 +32,7 @@ def test_colours_and_points_stay_numbers() -> None:
         325,
         [WHITE, WHITE],
     )
-    assert Color.EMPTY.opponent == Color.EMPTY
+    assert (Color.EMPTY.opponent, Color.WHITE.opponent) == (Color.EMPTY, BLACK)
     for each in (Color.BLACK, point, Point("pass"), Move(Color("b"), point)):
         copy = pickle.loads(pickle.dumps(each))
         assert (copy, repr(copy), type(copy)) == (each, repr(each), type(each))

@@ -72,6 +72,8 @@ def test_owners_and_candidates() -> None:
     analysis = Analysis(Color.WHITE, Color.WHITE, 1690, 0.5, None, tuple(moves), ownership)
     picture = game.svg(analysis=analysis)
     assert texts(picture)[-4:] == ["50", "1.5k", "46", "150"]
+    fills = [each.get("fill") for each in drawn(picture)["circle"] if each.get("fill-opacity")]
+    assert fills == ["#12856f", "#4f7f2a"], "the best move, and one with a tenth of its visits"
     squares = [each for each in drawn(picture)["rect"] if each.get("stroke")]
     assert [each.get("fill") for each in squares] == ["#fcfcfa", "#1b1b1b", "#fcfcfa"], "White's view; E5 is dead then"
     alone = [each for each in drawn(game.svg(ownership=ownership))["rect"] if each.get("stroke")]
