@@ -39,6 +39,8 @@ def test_fields_that_need_a_network() -> None:
     assert missing_fields(parsed, report_of(game)) == ["includeMovesOwnership", "includeMovesOwnershipStdev"]
     without = report_of(game, has_network=False)
     assert missing_fields(parsed, without)[0] == "includePolicy"
+    uncounted = replace(without, moves=(replace(without.moves[0], pv_visits=()),))
+    assert missing_fields(parsed, uncounted) == ["includePolicy", "includePVVisits"]
     assert "policy" not in response(parsed, 0, game, without, is_during_search=True)
 
 
