@@ -26,8 +26,9 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, SupportsInt, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, ParamSpec, SupportsInt, TypeVar, cast
 
 import numpy as np
 
@@ -52,20 +53,37 @@ class KernelCall(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The kernel's name, with that of its module."""
-        return f"{self.kernel.__module__}.{self.kernel.__qualname__}"
+        """The kernel's name, with that of its module before a colon."""
+        return f"{self.kernel.__module__}:{self.kernel.__qualname__}"
 
-    def load(self) -> None:
-        """Compile the kernel for these types, or load it from the cache; from now on Python calls run that code."""
-        cast("_Kernel", self.kernel).load(self.arguments)
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The types of the arguments, numba's, which can be pickled."""
+        return tuple(_numba().typeof(argument) for argument in self.arguments)
 
 
-def interpret_until_loaded(is_on: bool) -> None:
-    """Set whether calls from Python run the source of kernels that have not been loaded (`KernelCall.load`).
+def load_kernel(name: str, types: tuple[Any, ...]) -> None:
+    """Compile a kernel (`KernelCall.name`) for these types, or load it from the cache; Python calls run that code then.
 
-    Otherwise, as at first, a call compiles the kernel or loads it from the cache.
+    Nothing happens if it has been loaded.
     """
-    _Kernel.interprets = is_on
+    module, _, function = name.partition(":")
+    cast("_Kernel", getattr(import_module(module), function)).load(types)
+
+
+def loaded_kernels() -> dict[str, tuple[Any, ...]]:
+    """Return the names of the kernels that this process has loaded, with the types for which it has."""
+    return dict(_Kernel.loaded)
+
+
+def interpret_until_loaded(wanted: Callable[[KernelCall], None] | None) -> None:
+    """Let calls from Python run the source of kernels that are not loaded (`load_kernel`).
+
+    `wanted` gets the first call of each of these kernels from now on, before it runs.  With None, as at first, a call
+    compiles the kernel or loads it from the cache.
+    """
+    _Kernel.called = set()
+    _Kernel.wanted = staticmethod(wanted) if wanted is not None else None
 
 
 def require_saving() -> None:
@@ -111,8 +129,13 @@ class _Kernel:
     kernels, and machine code of its own (`_jit_linking`).  Three in four kernels are called by kernels only.
     """
 
-    interprets = False
-    """Whether a kernel that is not loaded is interpreted, see `interpret_until_loaded`."""
+    wanted: ClassVar[Any] = None
+    """Gets the first call of each kernel that is interpreted; None if none is, see `interpret_until_loaded`."""
+
+    called: ClassVar[set["_Kernel"]] = set()
+    """The kernels of which it got a call."""
+
+    loaded: ClassVar[dict[str, tuple[Any, ...]]] = {}
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         """Store the function; nothing is compiled yet."""
@@ -126,17 +149,23 @@ class _Kernel:
 
     def __call__(self, *args: Any) -> Any:
         """Run the version for Python, or the source."""
-        if _Kernel.interprets and not self._is_loaded:
+        wanted = _Kernel.wanted
+        if wanted is not None and not self._is_loaded:
+            if self not in _Kernel.called:
+                _Kernel.called.add(self)
+                wanted(KernelCall(self, args))
             with np.errstate(all="ignore"):  # hashes overflow on purpose
                 result = self.interpreted(*args)
             return result.item() if isinstance(result, np.generic) else result
         return self._for_python(*args)
 
-    def load(self, arguments: tuple[Any, ...]) -> None:
-        """Compile the version for Python for arguments of these types, or load it from the cache."""
-        version, self._is_called = self._for_python, False
-        version.compile(tuple(_numba().typeof(argument) for argument in arguments))
-        self._is_loaded, self._is_called = True, True
+    def load(self, types: tuple[Any, ...]) -> None:
+        """Compile the version for Python for arguments of these types, or load it from the cache, unless it was."""
+        if not self._is_loaded:
+            version, self._is_called = self._for_python, False
+            version.compile(types)
+            _Kernel.loaded[KernelCall(self, ()).name] = types
+            self._is_loaded, self._is_called = True, True
 
     @property
     def _numba_type_(self) -> Any:

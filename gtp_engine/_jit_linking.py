@@ -20,7 +20,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.typed_passes import AnnotateTypes
 
-from gtp_engine.kernel_cache import PACKAGE, cache_directory
+from gtp_engine.kernel_cache import PACKAGE, cache_directory, is_in_wing, wing_hash
 
 
 class _WithoutMachineCode:
@@ -118,9 +118,12 @@ class _Locator(_CacheLocator):
     def __init__(self, function: Any, source: Path) -> None:
         self._line: Final = function.__code__.co_firstlineno
         package = PACKAGE.resolve()
-        is_inside = source.is_relative_to(package)
-        self._stamp: Final = "" if is_inside else hashlib.sha256(source.read_bytes()).hexdigest()
-        name = source.relative_to(package).as_posix() if is_inside else str(source)
+        if source.is_relative_to(package):
+            inside = source.relative_to(package)
+            name, stamp = inside.as_posix(), wing_hash() if is_in_wing(inside) else ""
+        else:
+            name, stamp = str(source), hashlib.sha256(source.read_bytes()).hexdigest()
+        self._stamp: Final = stamp
         folder = f"{source.stem}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
         self._cache_path: Final = str(cache_directory() / folder)
 

@@ -4,10 +4,11 @@ One folder holds the code of one version of the sources.  numba recompiles a fun
 not when a kernel that it calls changes in another file; the stale caller would keep running the old code.  So the
 folder is named by a hash of every source that a kernel can depend on, and an edit starts an empty one; installations of
 equal sources share one.  Files with kernels import `_jit`; their kernels use only other such files and
-`go/constants.py`, and those are the files hashed.
+`go/constants.py`, and those are the files hashed.  The kernels of training and of AlphaGo, which no others call, have a
+hash of their own: an edit of these files leaves the other kernels in the cache.
 
-Beside numba's files a folder has a list of the kernels compiled so far, and a mark for each group of kernels
-(`engine.kernels`) that is complete.  One process compiles at a time (`lock`); others follow the list.
+Beside numba's files a folder has a list of the kernels compiled so far, and for each kind of start (`engine.kernels`)
+a file with the kernels that it loads.  One process compiles at a time (`lock`); others follow the list.
 
 `TENGEN_CACHE_DIR` sets another place for the folders, and so does `NUMBA_CACHE_DIR`, numba's own variable.  Where the
 place cannot be written, a folder of this user in the temporary directory replaces it.
@@ -34,15 +35,8 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
-ROLLOUTS: Final = "rollouts"
 NETWORK: Final = "network"
-ALPHAGO: Final = "alphago"
-LINEAR_LEAVES: Final = "linear-leaves"
-"""The groups of kernels of the two kinds of searches, of networks that are not KataGo's, and of rollouts by a linear
-policy in a search without a network; a start compiles only those that it will use."""
-
-_AND: Final = "+"
-"""Between the names of groups: a start may need more than one."""
+"""The usual kind of start (`note_kernels`), with a network like KataGo's."""
 
 PACKAGE: Final = Path(__file__).parent
 CACHES_FOLDER: Final = "kernels"
@@ -59,17 +53,38 @@ _LOCK_PATIENCE: Final = 0.2
 # --- which folder ---
 
 
-def kernel_sources() -> list[Path]:
-    """Return the files that the kernels' code depends on, sorted by path."""
-    sources = [path for path in PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
-    return sorted([PACKAGE / "_jit.py", PACKAGE / "_jit_linking.py", PACKAGE / "go" / "constants.py", *sources])
+_WINGS: Final = ("alphago", "training")
+"""The rooms whose kernels no kernel outside of them calls."""
+
+
+def kernel_sources() -> tuple[list[Path], list[Path]]:
+    """Return the files that the kernels' code depends on, sorted by path, and those of `_WINGS`, for theirs alone."""
+    found = [path for path in PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
+    wings = sorted(path for path in found if is_in_wing(path.relative_to(PACKAGE)))
+    compilers = [PACKAGE / "_jit.py", PACKAGE / "_jit_linking.py", PACKAGE / "go" / "constants.py"]
+    return sorted({*compilers, *found} - {*wings}), wings
+
+
+def is_in_wing(source: Path) -> bool:
+    """Return whether a source, given by its path in the package, belongs to one of `_WINGS`."""
+    return source.parts[0] in _WINGS
 
 
 @functools.cache
 def kernel_hash() -> str:
-    """Return 16 hexadecimal digits that differ for every version of the kernel sources and of numba."""
-    digest = hashlib.sha256(metadata.version("numba").encode())  # numba overwrites the code of another version
-    for path in kernel_sources():
+    """Return 16 hexadecimal digits that differ for every version of numba and of the sources outside `_WINGS`."""
+    return _hash_of(kernel_sources()[0], metadata.version("numba"))  # numba overwrites the code of another version
+
+
+@functools.cache
+def wing_hash() -> str:
+    """Return as many digits that differ for every version of the kernel sources in `_WINGS`."""
+    return _hash_of(kernel_sources()[1], "")
+
+
+def _hash_of(sources: Iterable[Path], version: str) -> str:
+    digest = hashlib.sha256(version.encode())
+    for path in sources:
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -227,32 +242,52 @@ def _remove_old_caches(current: Path) -> None:
 # --- what is in it ---
 
 
-def joined(groups: Iterable[str]) -> str:
-    """Return one name for several groups of kernels."""
-    return _AND.join(groups)
+def noted_kernels(kind: str) -> list[str] | None:
+    """Return what `note_kernels` has noted of a kind of start, None if there is nothing or it is damaged."""
+    try:
+        *lines, end = _notes_path(find_directory(), kind).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if end != _NOTES_END else lines
 
 
-def groups_of(kernels: str) -> list[str]:
-    """Return the groups that `joined` has made a name of."""
-    return kernels.split(_AND)
+def is_cache_filled(kind: str = NETWORK) -> bool:
+    """Return whether `note_kernels` was called for a kind of start, so that the next one only loads."""
+    return noted_kernels(kind) is not None
 
 
-def is_cache_filled(kernels: str = NETWORK) -> bool:
-    """Return whether every kernel of these groups (`joined`) is in the cache, so that a start only loads."""
-    directory = find_directory()
-    return all((directory / f"complete-{_file_tag(group)}").exists() for group in groups_of(kernels))
+def note_kernels(kind: str, lines: Iterable[str] = ()) -> None:
+    """Record that all kernels of a kind of start have been compiled, with a line of text for each.
 
-
-def mark_cache_filled(kernels: str) -> None:
-    """Record that every kernel of these groups has been compiled, unless some code was not written."""
+    Nothing is recorded if some code was not written: the next start compiles what is missing, and tries again.
+    """
     if not _unsaved.is_set():
-        for group in groups_of(kernels):
-            with contextlib.suppress(OSError):  # the next start loads all and tries again
-                (cache_directory() / f"complete-{_file_tag(group)}").touch()
+        with contextlib.suppress(OSError):  # the next start tries again
+            path = _notes_path(cache_directory(), kind)
+            unfinished = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+            try:
+                unfinished.write_text("\n".join([*lines, _NOTES_END]), encoding="utf-8")
+                unfinished.replace(path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+
+
+def forget_kernels(kind: str) -> None:
+    """Let the next start of a kind be as if it were the first; what was compiled stays in the cache."""
+    with contextlib.suppress(OSError):
+        _notes_path(cache_directory(), kind).unlink(missing_ok=True)
+
+
+_NOTES_END: Final = "complete"
+"""The last line of notes, without which they are damaged."""
+
+
+def _notes_path(directory: Path, kind: str) -> Path:
+    return directory / f"complete-{_file_tag(kind)}"
 
 
 def compiled_so_far() -> list[str]:
-    """Return the names of the kernels of any group that have been compiled, by any process."""
+    """Return the names of the kernels that have been compiled, by any process."""
     try:
         text = (find_directory() / f"compiled-{_file_tag()}").read_text(encoding="utf-8")
     except OSError:
@@ -325,12 +360,12 @@ compilation_note: Final = CompilationNote()
 
 
 @contextlib.contextmanager
-def lock(waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the right to compile, which one process has at a time; `waiting` is called now and then before that.
+def lock(part: str, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold the right to compile a part of the kernels, which one process has at a time; `waiting` is called until then.
 
     If the file system has no locks, several processes may compile at once: a waste, and harmless.
     """
-    guard = FileLock(cache_directory() / "compiling.lock")
+    guard = FileLock(cache_directory() / f"compiling-{part}.lock")
     while True:
         try:
             guard.acquire(timeout=_LOCK_PATIENCE)
@@ -397,10 +432,10 @@ def _remove_old_networks(folder: Path) -> None:
         too_many -= size
 
 
-def _file_tag(group: str = "") -> str:
-    """Return a group's name with all that makes numba compile again: processor, Python, numba's version."""
+def _file_tag(name: str = "") -> str:
+    """Return a name with all that makes numba compile again in a folder: processor, Python, numba's version, wings."""
     version = ".".join(map(str, sys.version_info[:3]))
-    return f"{group}-{metadata.version('numba')}-{version}-{_processor()}"
+    return f"{name}-{metadata.version('numba')}-{version}-{_processor()}-{wing_hash()}"
 
 
 @functools.cache

@@ -126,16 +126,18 @@ def wait_for_hangup(stream: BinaryIO, is_over: threading.Event) -> bool:
     return False
 
 
-def exit_at_end_of_input() -> None:
-    """End this process as soon as its stdin is closed, from a thread of its own: its parent has ended or is done."""
+def receive_from_parent(receive: Callable[[bytes], None]) -> None:
+    """Pass the lines of stdin to `receive`, from a thread of its own, and end this process as soon as stdin is closed.
 
-    def wait() -> None:
-        with contextlib.suppress(OSError):
-            while os.read(0, READ_SIZE):
-                pass
+    Then its parent has ended or is done.
+    """
+
+    def read() -> None:
+        for line in read_lines(io.FileIO(0, "rb", closefd=False)):
+            receive(line)
         os._exit(0)
 
-    threading.Thread(target=wait, name="parent watcher", daemon=True).start()
+    threading.Thread(target=read, name="parent watcher", daemon=True).start()
 
 
 def _extend(line: bytearray, piece: bytes) -> None:

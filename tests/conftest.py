@@ -102,15 +102,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def compile_for(tests: int, config: pytest.Config) -> None:
-    """Compile the kernels that most tests use, on two cores, if there are many tests; report the progress."""
+    """Compile the kernels that most tests use, on two cores, if there are many tests."""
     if tests >= MANY_TESTS:
-        from gtp_engine.alphago.alphago_calls import ALPHAGO_CALLS
-        from gtp_engine.engine.kernels import compile_kernels
-        from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, is_cache_filled, joined
+        from warm_cache import STARTS, compile_once
 
-        kernels = joined([NETWORK, ROLLOUTS, *(ALPHAGO_CALLS if tests >= MOST_TESTS else ())])
-        if not is_cache_filled(kernels):
-            compile_kernels(kernels, config.pluginmanager.getplugin("terminalreporter").write_line)
+        for kind in STARTS if tests >= MOST_TESTS else ("network", "rollouts"):
+            compile_once(kind)
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,7 +7,6 @@ linear_rollouts its rollouts: draws moves and keeps the weights of all moves up 
 neighborhoods   the stones around a point as a number, for its tables
 rollout_batches rollouts from a batch of leaves, by kernels' policies or a network's (kernels)
 rollout_players the players of rollouts that a search finds (`search.players`)
-alphago_calls   the calls of its kernels, compiled in advance (`engine.kernels`)
 
 Nothing else depends on this room: a network is loaded and a game is played without it unless a file or an option asks
 for AlphaGo's.

@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.alphago.alphago_calls import KERNEL_ROLLOUTS, LINEAR_ROLLOUTS, NETWORK_ROLLOUTS
 from gtp_engine.alphago.linear_policy import LinearPolicy, new_tables
 from gtp_engine.alphago.linear_rollouts import new_linear_work, play_leaves_linear, play_rows_linear
 from gtp_engine.alphago.rollout_batches import (
@@ -43,18 +42,7 @@ def rollout_players(config: Config, evaluator: Evaluator) -> NewRolloutPlayer | 
 
     Raises ConfigError if the configuration asks for a rollout network or weights that are not loaded.
     """
-    limit, weights = config.puct.rollout_limit, _weights(config.search, evaluator.info)
-    kernels = rollout_kernels(config, evaluator.info)
-    if kernels == LINEAR_ROLLOUTS and weights is not None:
-        return partial(LinearPlayer, weights, limit)
-    if kernels == NETWORK_ROLLOUTS:
-        return partial(RolloutNetworkPlayer, evaluator, limit)
-    return partial(KernelPlayer, kernel_policy(config.search), limit) if kernels else None
-
-
-def rollout_kernels(config: Config, info: EvaluatorInfo) -> str:
-    """Return the group of kernels (`alphago_calls`) of these players, "" if there are none; raises ConfigError too."""
-    policy = config.search.rollout_policy
+    policy, info, limit = config.search.rollout_policy, evaluator.info, config.puct.rollout_limit
     weights = _weights(config.search, info)
     if policy == "network" and not info.has_rollout_policy:
         raise ConfigError(
@@ -64,10 +52,12 @@ def rollout_kernels(config: Config, info: EvaluatorInfo) -> str:
             )
         )
     if config.puct.rollout_share == 0.0:
-        return ""
+        return None
     if policy in ("auto", "linear") and weights is not None:
-        return LINEAR_ROLLOUTS
-    return NETWORK_ROLLOUTS if policy in ("auto", "network") and info.has_rollout_policy else KERNEL_ROLLOUTS
+        return partial(LinearPlayer, weights, limit)
+    if policy in ("auto", "network") and info.has_rollout_policy:
+        return partial(RolloutNetworkPlayer, evaluator, limit)
+    return partial(KernelPlayer, kernel_policy(config.search), limit)
 
 
 def leaf_players(config: SearchConfig, info: EvaluatorInfo | None) -> NewLeafPlayer | None:

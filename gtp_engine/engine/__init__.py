@@ -18,8 +18,8 @@ Around it:
     resources         networks and kernels, the searches that a configuration makes of them, what it needs of them
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
-    kernels           compiles all kernels before the first command, or loads them, also in the background
-    kernel_calls      which kernels these are
+    kernels           has kernels compiled as they are called, or loads them in the background
+    rehearsal         searches that call what games call, before the first start
 
 Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.
 """

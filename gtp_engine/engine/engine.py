@@ -547,7 +547,7 @@ class Engine:
             clock.drift = config.time.drift
         self.config = config
         kernels = self._resources.kernels
-        if kernels is not None and kernels.kernels != self.kernels_used:
+        if kernels is not None and kernels.kind != self._resources.kind_of_start(config):
             self.load_kernels()
         if "search.seed" in values:
             self.set_seed(_seed_of(config))
@@ -590,17 +590,11 @@ class Engine:
         plays too few.
         Once the kernels are loaded, garbage collections leave out all objects that live then (`gc.freeze`).
         """
-        self._resources.load_kernels(self.config, self._log)
-        self._resources.prepare(*self._prepared_board())
+        self._resources.load_kernels(self.config, self._log, self._prepared_board())
 
     def share_kernels(self, kernels: KernelLoader | None) -> None:
         """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
         self._resources.share_kernels(kernels)
-
-    @property
-    def kernels_used(self) -> str:
-        """The groups of kernels that the engine's searches use (`engine.kernels`)."""
-        return self._resources.kernels_for(self.config)
 
     @property
     def is_compiling(self) -> bool:

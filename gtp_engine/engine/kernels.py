@@ -1,22 +1,20 @@
-"""Compiles the kernels of an engine, or loads them from the cache, so that it answers from the start.
+"""Has kernels compiled as they are called, or loads them from the cache, so that an engine answers from the start.
 
-    compile_kernels   does it now: half of the kernels in this process, the others in a helper if there are two cores
-    KernelLoader      does it in the background
-    start_compiler    starts a process that compiles, or that is such a helper
-    main              is what that process runs
+    KernelLoader    does it in the background
+    load_noted      loads what an earlier start of the same kind has noted
+    start_compiler  starts a process that compiles
+    main            is what that process runs
 
-Until a kernel is loaded, the engine interprets it.  Where the cache is complete that lasts a second.  At a first start
-another process compiles, and each kernel is loaded as soon as it is compiled: a process, as a compiling thread would
-keep the interpreter from answering.
+Until a kernel is loaded, the engine interprets it.  The first call of each names it and the types of its arguments to
+the loader, which has it compiled; so there is no list of kernels.  Lest the first move has to come before anything is
+compiled, the engine begins with a rehearsal: a few seconds of play, interpreted, which calls what games call.  At the
+end the loader notes what was loaded, and the next start of the same kind loads it in a second, without a rehearsal.
 
-One process compiles at a time, with its helper.  The others wait and then load what these have compiled.
-
-Kernels come in groups: those of a search with KataGo's networks (NETWORK), with AlphaGo's, or without a network
-(ROLLOUTS), and those of rollouts that a search mixes in.  `Resources.kernels_for` names the ones that a configuration
-uses; another configuration compiles only what is new.
-
-Each process compiles the callees of its kernels again.  The two halves have few in common, so the helper costs little:
-27 and 32 s instead of 53 s for a network's kernels, on one core of an AMD EPYC.
+Other processes compile, as a compiling thread would keep the interpreter from answering, and each kernel is loaded as
+soon as it is compiled.  If there are two cores there are two: one for the search's kernels, one for all others, which
+take about as long.  Each compiles the callees of its kernels again, of which the two have few in common: 27 and 32 s
+instead of 53 s for a network's kernels, on one core of an AMD EPYC.  Of each kind only one compiles on a machine at a
+time.  The others wait, while their engines load what these have compiled.
 
 `select_batch` takes two fifths of it, `encode_rows` a fifth.  Nearly half is numba's Python code (types, spliced
 kernels, lowering), the rest LLVM's.  Fewer of its passes than now (`_jit_linking`) save little: none for reference
@@ -25,34 +23,36 @@ counts, none for kernels that are linked into others, and no copies of spliced k
 
 import contextlib
 import gc
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Protocol
 
-from gtp_engine._jit import KernelCall, interpret_until_loaded, require_saving
-from gtp_engine.engine.kernel_calls import kernel_calls, kernel_halves
-from gtp_engine.errors import counted
+from gtp_engine._jit import KernelCall, interpret_until_loaded, load_kernel, loaded_kernels, require_saving
 from gtp_engine.kernel_cache import (
     compiled_so_far,
     environment,
+    forget_kernels,
     is_cache_filled,
     lock,
-    mark_cache_filled,
+    note_kernels,
+    noted_kernels,
     package_environment,
     record_compiled,
 )
 from gtp_engine.machine import available_cores
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.streams import exit_at_end_of_input
+from gtp_engine.streams import receive_from_parent
 
 FIRST_START: Final = "First start: compiling the engine for this processor, up to a minute; later starts take a second."
 
-FURTHER_START: Final = "Compiling the {} that other options have not needed yet; later starts take a second."
+FURTHER_START: Final = "Compiling what was not needed before; later starts take a second."
 """In place of it where some kernels have been compiled."""
 
 PROGRESS_INTERVAL: Final = 10.0
@@ -65,99 +65,183 @@ takes a tenth of the compilation, going through the same living objects again an
 _PROGRAM: Final = "from gtp_engine.engine.kernels import main; main()"
 """The program of a compiling process."""
 
-_HELPER: Final = "helper"
-"""Its second argument where it is a helper."""
+_PARTS: Final = ("search", "others")
+"""What the two of them compile; where there is one, it is the first that compiles all."""
+
+_PACKAGE: Final = __name__.partition(".")[0]
 
 _POLL: Final = 0.2
-"""Seconds between two looks whether a process has ended, for kernels that it has compiled, or at a cancel token."""
+"""Seconds between two looks for kernels that were compiled or called, or at a cancel token."""
 
 _COMPILER_EXIT: Final = 1.0
 """Seconds that the compiling process gets to end when it is not needed any more."""
 
-
-class CompilationLog:
-    """Reports how many of the kernels `names` are compiled, a line each `PROGRESS_INTERVAL`."""
-
-    def __init__(self, names: Iterable[str], report: Callable[[str], None]) -> None:
-        self._names: Final = frozenset(names)
-        self._report: Final = report
-        self._start: Final = time.monotonic()
-        self._next = self._start + PROGRESS_INTERVAL
-        missing = len(self._names) - self._count()
-        report(FURTHER_START.format(counted(missing, "kernel")) if 0 < missing < len(self._names) else FIRST_START)
-
-    def update(self) -> None:
-        """Report if the interval is over."""
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + PROGRESS_INTERVAL
-            self._report(f"Compiled {self._count()} of {len(self._names)} kernels ({now - self._start:.0f} s)")
-
-    def end(self) -> None:
-        """Report that all kernels are ready."""
-        self._report(f"Compiled all {len(self._names)} kernels ({time.monotonic() - self._start:.0f} s). Ready.")
-
-    def _count(self) -> int:
-        return len(self._names.intersection(compiled_so_far()))
+Log = Callable[[str], None]
 
 
-def compile_kernels(kernels: str, report: Callable[[str], None]) -> None:
-    """Compile every kernel of these groups, or load it; `report` receives lines if that takes long."""
-    first, second = kernel_halves(kernels)
-    if is_cache_filled(kernels):
-        for call in (*first, *second):
-            call.load()
-        return
-    progress = CompilationLog([call.name for call in (*first, *second)], report)
-    with _reporting(progress), lock(waiting=lambda: None):
-        with _start_helper(kernels) as helper:
-            _compile(first)
-            while helper is not None and helper.poll() is None:
-                time.sleep(_POLL)
-        _compile(second)  # loads what the helper has compiled
-        mark_cache_filled(kernels)
-    progress.end()
+class Cancellation(Protocol):
+    """What can end a wait (`search.cancellation`)."""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it does."""
+        ...
 
 
-@contextlib.contextmanager
-def _reporting(progress: CompilationLog) -> Iterator[None]:
-    """Let another thread report the progress during the block: the largest kernel alone takes half of the time."""
-    is_over = threading.Event()
-
-    def report() -> None:
-        while not is_over.wait(_POLL):
-            progress.update()
-
-    thread = threading.Thread(target=report, name="compilation log", daemon=True)
-    thread.start()
+def load_noted(kind: str) -> bool:
+    """Load the kernels that a start of this kind has noted; return whether there was one, and its notes can be read."""
+    lines = noted_kernels(kind)
     try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
+        for name, types in [_read(line) for line in lines or []]:
+            load_kernel(name, types)
+    except Exception:  # unpickling damaged data raises almost anything
+        return False
+    return lines is not None
 
 
-def _compile(calls: Iterable[KernelCall]) -> None:
-    """Compile or load kernels one after the other, and record them."""
-    known = set(compiled_so_far())
-    for call in calls:
-        call.load()
-        if call.name not in known:
-            record_compiled(call.name)
+def _line(name: str, types: tuple[Any, ...]) -> str:
+    """Return a kernel and types as a line of text."""
+    return f"{name} {b64encode(pickle.dumps(types)).decode()}"
 
 
-def _start_helper(kernels: str) -> "contextlib.AbstractContextManager[subprocess.Popen[bytes] | None]":
-    """Return a process that compiles the second half, or None if that is done, or there is one core or no process."""
-    if available_cores() > 1 and not is_cache_filled(kernels):
-        with contextlib.suppress(OSError):
-            return start_compiler(kernels, _HELPER)
-    return contextlib.nullcontext()
+def _read(line: str) -> tuple[str, tuple[Any, ...]]:
+    """Return what `_line` has written."""
+    name, _, types = line.partition(" ")
+    return name, pickle.loads(b64decode(types))
 
 
-def start_compiler(kernels: str, *part: str) -> "subprocess.Popen[bytes]":
-    """Return a process that compiles, and ends when the pipe to its stdin is closed; raises OSError."""
+class KernelLoader:
+    """Loads the kernels of a kind of start, once `start` is called; `log` receives lines for the user.
+
+    Where they were not compiled before, `rehearse` has to be called after `start`.
+    """
+
+    def __init__(self, kind: str, log: Log) -> None:
+        self.kind: Final = kind
+        """The name under which the kernels are noted."""
+        self._log: Final = log
+        self.is_compiling = not is_cache_filled(kind)
+        """Whether some kernels have not been compiled yet."""
+        self._calls: Final[SimpleQueue[KernelCall]] = SimpleQueue()
+        self._unloaded: Final[dict[str, tuple[Any, ...]]] = {}
+        self._total = 0
+        self._is_rehearsed: Final = threading.Event()
+        self._is_ready: Final = threading.Event()
+        self._is_closed: Final = threading.Event()
+        self._thread: Final = threading.Thread(target=self._run, name="kernel loader", daemon=True)
+
+    @property
+    def progress(self) -> str:
+        """How many kernels are ready, as part of a sentence."""
+        return f"{self._count} kernels are ready"
+
+    def start(self) -> None:
+        """Interpret kernels from now on, and begin to load them; return at once."""
+        interpret_until_loaded(self._want)
+        self._thread.start()
+
+    def rehearse(self, play: Callable[[], None]) -> None:
+        """Have all kernels compiled that `play` calls, which is called now; unless they are noted, then it is not."""
+        try:
+            if self.is_compiling:
+                play()
+            self._is_rehearsed.set()
+        except BaseException:
+            self.close()
+            raise
+
+    def wait(self, cancel: Cancellation | None = None) -> None:
+        """Wait until all kernels are loaded, or until `cancel`."""
+        while not (cancel is not None and cancel.is_cancelled) and not self._is_ready.wait(_POLL):
+            pass
+
+    def close(self) -> None:
+        """End the compiling processes, if any; what they have compiled stays in the cache."""
+        self._is_closed.set()
+        if self._thread.is_alive():
+            self._thread.join(2 * _POLL + _COMPILER_EXIT)
+
+    def _want(self, call: KernelCall) -> None:
+        """Have the kernel of a call compiled, if it is one of the package: compilers can import no other."""
+        if call.name.startswith(f"{_PACKAGE}."):
+            self._calls.put(call)  # its types take the module numba, whose import takes long
+
+    def _run(self) -> None:
+        try:
+            if self.is_compiling:
+                self._follow_compilers()
+            elif not load_noted(self.kind):
+                forget_kernels(self.kind)
+            if not self._is_closed.is_set():
+                _freeze_garbage_collector()
+        except Exception:  # a bug; kernels are compiled when they are called
+            self._log(f"the kernels could not be loaded:\n{traceback.format_exc().rstrip()}")
+        finally:
+            self.is_compiling = False
+            interpret_until_loaded(None)
+            self._is_ready.set()
+
+    def _follow_compilers(self) -> None:
+        """Load kernels as they are compiled, until all that were called are or the loader is closed; note them then."""
+        self._log(FURTHER_START if compiled_so_far() else FIRST_START)
+        began = reported = time.monotonic()
+        compilers = self._start_compilers()
+        try:
+            while not self._is_closed.is_set():
+                is_rehearsed = self._is_rehearsed.is_set()  # before its calls are received
+                self._receive_calls(compilers)
+                has_ended = any(compiler.poll() is not None for compiler in compilers)
+                self._load([*self._unloaded] if has_ended or not compilers else compiled_so_far())
+                if is_rehearsed and not self._unloaded:
+                    break
+                if time.monotonic() >= reported + PROGRESS_INTERVAL:
+                    reported = time.monotonic()
+                    self._log(f"Compiled {self._count} kernels ({reported - began:.0f} s)")
+                self._is_closed.wait(_POLL)
+        finally:
+            _end(compilers)
+        if not self._is_closed.is_set():
+            note_kernels(self.kind, [_line(*kernel) for kernel in loaded_kernels().items()])
+            self._log(f"Compiled all {self._total} kernels ({time.monotonic() - began:.0f} s). Ready.")
+
+    @property
+    def _count(self) -> str:
+        return f"{self._total - len(self._unloaded)} of {self._total}"
+
+    def _start_compilers(self) -> list["subprocess.Popen[bytes]"]:
+        """Return as many processes as there is work for, none if there cannot be any."""
+        parts = _PARTS[: available_cores()]
+        compilers: list[subprocess.Popen[bytes]] = []
+        try:
+            for part in parts:
+                compilers.append(start_compiler(part))
+        except OSError as error:
+            if not compilers:
+                self._log(f"cannot start a process that compiles ({error}); compiling in this process")
+        return compilers
+
+    def _receive_calls(self, compilers: Sequence["subprocess.Popen[bytes]"]) -> None:
+        """Hand the kernels that were called to the compiling processes."""
+        with contextlib.suppress(Empty):
+            while True:
+                call = self._calls.get_nowait()
+                self._unloaded[call.name] = call.types
+                self._total += 1
+                if compilers:
+                    part = 0 if ".search." in call.name else len(compilers) - 1
+                    _tell(compilers[part], _line(call.name, call.types))
+
+    def _load(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name in self._unloaded:
+                load_kernel(name, self._unloaded[name])
+                del self._unloaded[name]
+
+
+def start_compiler(part: str) -> "subprocess.Popen[bytes]":
+    """Return a process that compiles what it is told, and ends when the pipe to its stdin is closed; raises OSError."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", _PROGRAM, kernels, *part],
+        [sys.executable, "-P", "-c", _PROGRAM, part],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env=package_environment(environment()),
@@ -165,99 +249,26 @@ def start_compiler(kernels: str, *part: str) -> "subprocess.Popen[bytes]":
     )
 
 
-class KernelLoader:
-    """Loads the kernels of some groups, once `start` is called; `log` receives lines for the user."""
+def _tell(compiler: "subprocess.Popen[bytes]", line: str) -> None:
+    """Have a process compile a kernel; one that has ended is noticed later."""
+    assert compiler.stdin is not None, "it is a pipe"
+    with contextlib.suppress(OSError):
+        compiler.stdin.write(f"{line}\n".encode())
+        compiler.stdin.flush()
 
-    def __init__(self, kernels: str, log: Callable[[str], None]) -> None:
-        self.kernels: Final = kernels
-        """The groups (`kernel_cache.joined`)."""
-        self._log: Final = log
-        self._unloaded: Final = {call.name: call for call in kernel_calls(kernels)}
-        self.total: Final = len(self._unloaded)
-        """The number of kernels."""
-        self.is_compiling = not is_cache_filled(kernels)
-        """Whether some kernels have not been compiled yet."""
-        self._is_ready: Final = threading.Event()
-        self._is_closed: Final = threading.Event()
-        self._thread: Final = threading.Thread(target=self._run, name="kernel loader", daemon=True)
 
-    @property
-    def loaded(self) -> int:
-        """The number of kernels that have been loaded."""
-        return self.total - len(self._unloaded)
-
-    @property
-    def progress(self) -> str:
-        """How many kernels are ready, as part of a sentence."""
-        return f"{self.loaded} of {self.total} kernels are ready"
-
-    def start(self) -> None:
-        """Interpret kernels from now on, and begin to load them; return at once."""
-        interpret_until_loaded(True)
-        self._thread.start()
-
-    def wait(self, cancel: CancelToken) -> None:
-        """Wait until all kernels are loaded, or until `cancel`."""
-        while not (cancel.is_cancelled or self._is_ready.wait(_POLL)):
-            pass
-
-    def close(self) -> None:
-        """End the compiling process, if any; what it has compiled stays in the cache."""
-        self._is_closed.set()
-        if self._thread.is_alive():
-            self._thread.join(2 * _POLL + _COMPILER_EXIT)
-
-    def _run(self) -> None:
-        try:
-            if self.is_compiling:
-                self._follow_compiler()
-            if not self._is_closed.is_set():
-                self._load(list(self._unloaded))
-                _freeze_garbage_collector()
-        except Exception:  # a bug; kernels are compiled when they are called
-            self._log(f"the kernels could not be loaded:\n{traceback.format_exc().rstrip()}")
-        finally:
-            self.is_compiling = False
-            interpret_until_loaded(False)
-            self._is_ready.set()
-
-    def _load(self, names: list[str]) -> None:
-        for name in names:
-            if name in self._unloaded:
-                self._unloaded[name].load()
-                del self._unloaded[name]
-
-    def _follow_compiler(self) -> None:
-        """Load kernels as they are compiled, until all are or the loader is closed."""
-        progress = CompilationLog(self._unloaded, self._log)
-        try:
-            compiler = start_compiler(self.kernels)
-        except OSError as error:
-            self._log(f"cannot start a process that compiles ({error}); compiling in this process")
-        else:
-            with compiler:
-                while compiler.poll() is None and not self._is_closed.is_set():
-                    progress.update()
-                    self._load(compiled_so_far())
-                    self._is_closed.wait(_POLL)
-                self._end(compiler)
-        if self._is_closed.is_set():
-            return
-        if is_cache_filled(self.kernels):
-            progress.end()
-        else:  # the compiler failed; its traceback is on stderr, unless it could not write
-            compile_kernels(self.kernels, self._log)
-
-    @staticmethod
-    def _end(compiler: "subprocess.Popen[bytes]") -> None:
-        """End the process if it runs."""
-        if compiler.stdin is not None:
-            with contextlib.suppress(OSError):
-                compiler.stdin.close()
+def _end(compilers: Sequence["subprocess.Popen[bytes]"]) -> None:
+    """End processes that run."""
+    for compiler in compilers:
+        assert compiler.stdin is not None, "it is a pipe"
+        with contextlib.suppress(OSError):
+            compiler.stdin.close()
+    for compiler in compilers:
         try:
             compiler.wait(_COMPILER_EXIT)
         except subprocess.TimeoutExpired:
             compiler.kill()
+            compiler.wait()
 
 
 def _freeze_garbage_collector() -> None:
@@ -271,19 +282,22 @@ def _freeze_garbage_collector() -> None:
 
 
 def main() -> None:
-    """Compile the groups of kernels named in the command line; end early with the process that started this.
+    """Compile the kernels of the lines of stdin, and record each; end early with the process that started this.
 
     Exits with 1 where the code cannot be written: then that process compiles, and says why.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the engine, with which this ends
-    exit_at_end_of_input()
     gc.set_threshold(_GARBAGE_THRESHOLD)
     require_saving()
-    kernels, *part = sys.argv[1:]
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    receive_from_parent(lines.put)
+    name, types = _read(lines.get().decode())
     try:
-        if part == [_HELPER]:
-            _compile(kernel_halves(kernels)[1])
-        else:
-            compile_kernels(kernels, lambda line: None)
+        with lock(sys.argv[1], waiting=lambda: None):
+            while True:
+                load_kernel(name, types)
+                if name not in compiled_so_far():
+                    record_compiled(name)
+                name, types = _read(lines.get().decode())
     except OSError:
         sys.exit(1)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.kernels import KernelLoader, compile_kernels
+from gtp_engine.engine.kernels import KernelLoader
+from gtp_engine.engine.rehearsal import ANY_BOARD, rehearse
 from gtp_engine.errors import ConfigError, ModelError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.kernel_cache import ALPHAGO, LINEAR_LEAVES, NETWORK, ROLLOUTS, joined
+from gtp_engine.kernel_cache import NETWORK
 from gtp_engine.nn.evaluators import USUAL_BOARD
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Searcher
-from gtp_engine.search.players import rollout_kernels
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
     "human.human_opponent_weightful": 0.0,
 }
 """How a search explores that answers questions, however varied or human-like the games are meant to be."""
+
+ROLLOUTS: Final = "rollouts"
+_OTHER_NETWORK: Final = "other-network"
+"""Other kinds of start than `kernel_cache.NETWORK`."""
 
 _SET_PROFILE: Final = "set human.human_profile (humanSLProfile), for example to rank_5k"
 _LOAD_NETWORK: Final = "set network.human_model (--human-model FILE)"
@@ -149,32 +153,50 @@ class Resources:
         """Return whether searches play positions out, which takes longest while kernels are interpreted."""
         return not self.uses_network(config) or config.puct.rollout_share > 0.0
 
-    def kernels_for(self, config: Config) -> str:
-        """Return the groups of kernels (`engine.kernels`) that the searches of a configuration use.
+    def kind_of_start(self, config: Config) -> str:
+        """Return a name for what the searches of a configuration call, under which their kernels are noted.
 
         The maps of GoGui's analyze menu (ladders, eyes) are not among them: they are compiled on first use.
         """
-        evaluator, is_linear = self.evaluator, config.search.rollout_policy == "linear"
+        evaluator, policy = self.evaluator, config.search.rollout_policy
         if evaluator is None or not self.uses_network(config):
-            if not is_linear:
-                return ROLLOUTS
-            return joined([ROLLOUTS, LINEAR_LEAVES])
-        groups = [] if evaluator.info.model_version == 0 else [NETWORK]
-        if not evaluator.info.is_katago:
-            groups.append(ALPHAGO)
-        if not self.uses_network(self.impartial_config(config)):
-            groups.append(ROLLOUTS)
-        return joined([*groups, *rollout_kernels(config, evaluator.info)])
+            return f"{ROLLOUTS}-{policy}" if policy == "linear" else ROLLOUTS
+        words = [NETWORK if evaluator.info.is_katago else _OTHER_NETWORK]
+        if config.puct.rollout_share > 0.0:
+            loaded = {
+                "weights": evaluator.info.rollout_weights is not None,
+                "network": evaluator.info.has_rollout_policy,
+            }
+            words += [ROLLOUTS, policy, *(name for name, is_loaded in loaded.items() if is_loaded)]
+        if config.puct.remember:
+            words.append("remember")
+        return "-".join(words)
 
     def warm_up(self, config: Config, log: Callable[[str], None]) -> None:
         """Compile or load every kernel for the searches of the configuration; `log` receives a few lines."""
-        compile_kernels(self.kernels_for(config), log)
+        loader = KernelLoader(self.kind_of_start(config), log)
+        loader.start()
+        loader.rehearse(lambda: self.rehearse(config, self.playable_board(*self.first_board(config))))
+        loader.wait()
 
-    def load_kernels(self, config: Config, log: Callable[[str], None]) -> None:
-        """Begin to load every kernel in the background."""
+    def load_kernels(self, config: Config, log: Callable[[str], None], board: tuple[int, int]) -> None:
+        """Begin to load every kernel in the background, and get the networks ready for a board, as `prepare` does.
+
+        At a first start searches then rehearse on that board, for about a second.
+        """
         self.close_kernels()
-        self.kernels, self._owns_kernels = KernelLoader(self.kernels_for(config), log), True
+        self.kernels, self._owns_kernels = KernelLoader(self.kind_of_start(config), log), True
         self.kernels.start()
+        self.prepare(*board)
+        self.kernels.rehearse(lambda: self.rehearse(config, board))
+
+    def rehearse(self, config: Config, board: tuple[int, int]) -> None:
+        """Let new searches of a configuration call what games call; the engine's searches find nothing of it."""
+        self.prepare(*board)
+        for purpose in (config, self.impartial_config(config)):
+            with contextlib.closing(self.new_searcher(purpose)) as searcher:
+                rehearse(searcher, *(board if self.uses_network(purpose) else ANY_BOARD))
+        self.clear_cache()
 
     def wait_for_kernels(self, cancel: CancelToken, log: Callable[[str], None]) -> None:
         """Wait until all kernels are loaded, or until `cancel`; `log` is told if they are being compiled."""

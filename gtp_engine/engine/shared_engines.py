@@ -49,8 +49,8 @@ class SharedEngines:
 
     def load_kernels(self) -> None:
         """Begin to load all kernels in the background, and prepare the network; see `Engine.load_kernels`."""
-        self._resources.load_kernels(self.config, self._log)
-        self._resources.prepare(*self._resources.playable_board(*self.first_board()))
+        board = self._resources.playable_board(*self.first_board())
+        self._resources.load_kernels(self.config, self._log, board)
 
     def load_for_analyses(self) -> "SharedEngines":
         """Prepare the network, load all kernels and return this.
@@ -67,12 +67,13 @@ class SharedEngines:
                 "set network.model (--model FILE)"
             )
         self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
-        is_filled = is_cache_filled(resources.kernels_for(config))
+        board = resources.playable_board(*resources.first_board(config))
+        is_filled = is_cache_filled(resources.kind_of_start(config))
         if is_filled or resources.plays_out(config) or config.search.seed is not None:  # rollouts are too slow then
             resources.warm_up(config, self._log)
+            resources.prepare(*board)
         else:
-            resources.load_kernels(config, self._log)
-        resources.prepare(*resources.playable_board(*resources.first_board(config)))
+            resources.load_kernels(config, self._log, board)
         if resources.kernels is not None:
             self._log("Analysis is slow until everything is compiled.")
         return self

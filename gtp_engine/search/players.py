@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _ROLLOUTS: Final = "gtp_engine.alphago.rollout_players:rollout_players"
 _LEAVES: Final = "gtp_engine.alphago.rollout_players:leaf_players"
-_KERNELS: Final = "gtp_engine.alphago.rollout_players:rollout_kernels"
 
 
 def rollout_players(config: Config, evaluator: Evaluator) -> "NewRolloutPlayer | None":
@@ -41,11 +40,6 @@ def leaf_players(config: SearchConfig, info: EvaluatorInfo | None) -> "NewLeafPl
         return None
     found: NewLeafPlayer | None = _plugged_in(_LEAVES)(config, info)
     return found
-
-
-def rollout_kernels(config: Config, info: EvaluatorInfo) -> list[str]:
-    """Return the group of kernels (`kernel_cache`) that rollouts in a search with a network need, if any."""
-    return [_plugged_in(_KERNELS)(config, info)] if config.puct.rollout_share > 0.0 else []
 
 
 def _plugged_in(path: str) -> Callable[..., Any]:

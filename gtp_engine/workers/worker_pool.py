@@ -34,7 +34,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from gtp_engine.errors import ConfigError, TaskError, TengenError, WorkerError, counted, problem, shown
-from gtp_engine.kernel_cache import is_cache_filled, mark_cache_filled
+from gtp_engine.kernel_cache import is_cache_filled, note_kernels
 from gtp_engine.worker_process import END_SECONDS, Connection, WorkerProcess, end_workers, start_worker
 
 MOST_LOSSES: Final = 5
@@ -199,7 +199,7 @@ class TaskRunner:
         except Exception as error:
             return _Failed(number, _unexpected(error))
         if self._title is not None and not self._is_marked:
-            mark_cache_filled(self._title)
+            note_kernels(self._title)
             self._is_marked = True
         return _Answered(number, answer)
 

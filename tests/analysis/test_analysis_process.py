@@ -13,13 +13,12 @@ import pytest
 from analysis.client import Client, query
 from busy_machine import bound, require_once
 from click.testing import CliRunner, Result
-from gtp.processes import compile_once
 from nn.tiny_networks import v7_network
+from warm_cache import compile_once
 
 import gtp_engine
 from gtp_engine.cli import cli
 from gtp_engine.config import Config
-from gtp_engine.kernel_cache import NETWORK
 
 START = bound(400)
 """Seconds after which a process is taken for dead; a first start compiles."""
@@ -35,7 +34,7 @@ class AnalysisProcess(Client):
 
     def __init__(self, *args: str, is_cold: bool = False) -> None:
         if not is_cold:
-            compile_once(NETWORK)
+            compile_once("network")
         environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gtp_engine", "analysis", *args],

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 from gnugo import find_gnugo
-from gtp.processes import compile_once
 from match_helpers import ANALYSIS_ENGINE, engine
+from warm_cache import compile_once
 
 from gtp_engine import AnalysisEngine, EngineError, Game, GtpEngine, Limit, TengenError
-from gtp_engine.kernel_cache import NETWORK
 
 SCRIPTED = engine("--analyzes --lists undo --lists time_settings --lists kata-set-param --score B+3.5")
 OURS = [sys.executable, "-m", "gtp_engine", "--visits", "2", "--seed", "1"]
@@ -135,7 +134,7 @@ def test_calls_of_every_kind(
     monkeypatch.setattr("gtp_engine.client.connection.LONGEST_LINE", 1 << 18)
     monkeypatch.setattr("gtp_engine.client.gtp_engines.MOST_LINES", 2000)
     if command is OURS:
-        compile_once(NETWORK)
+        compile_once("network")
     before = left_over()
     asyncio.run(asyncio.wait_for(drive(command, calls, breaks, timeout=60.0), 300))
     assert settled(before) <= before

@@ -26,7 +26,6 @@ from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
-from gtp_engine.kernel_cache import ROLLOUTS
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Restriction
 from gtp_engine.time_manager import TimeBudget
@@ -421,7 +420,7 @@ def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compi
         def wait(self, cancel: CancelToken) -> None:
             waited.append(cancel)
 
-    engine, loader = make(), Loading(ROLLOUTS, print)
+    engine, loader = make(), Loading("rollouts", print)
     loader.is_compiling = is_compiling
     engine.share_kernels(loader)
     engine.set_time_settings(settings)
@@ -431,7 +430,7 @@ def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compi
 
 def test_nothing_is_pondered_while_kernels_are_compiled() -> None:
     """An interpreted search by rollouts held up the next move for seconds."""
-    engine, loader = make(**{"time.ponder": "true"}), KernelLoader(ROLLOUTS, print)
+    engine, loader = make(**{"time.ponder": "true"}), KernelLoader("rollouts", print)
     pondered = []
     engine.ponder = pondered.append  # type: ignore[method-assign]
     choice = engine.genmove(BLACK)

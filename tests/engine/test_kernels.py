@@ -1,7 +1,10 @@
-"""What is compiled at the first start, and that the same source gives the same games while it is interpreted."""
+"""What a rehearsal has compiled at the first start, and that kernels play the same games while they are interpreted."""
 
 import functools
 import gc
+import os
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -16,17 +19,21 @@ from nn.tiny_networks import alphago_policy, alphago_value
 from numba.core.dispatcher import Dispatcher
 from puct_support import PassingEvaluator
 
+import gtp_engine
 from gtp_engine import _jit, kernel_cache
 from gtp_engine._jit import KernelCall, interpret_until_loaded
 from gtp_engine.alphago.linear_policy import LinearPolicy, write_linear_policy
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, kernels, resources
 from gtp_engine.engine.kernels import KernelLoader
+from gtp_engine.engine.resources import Resources
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.gtp.server import GtpServer
-from gtp_engine.kernel_cache import NETWORK, ROLLOUTS
 from gtp_engine.nn import load_evaluator
 from gtp_engine.search.cancellation import CancelToken
+
+ON_UNIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file sizes")
 
 GAME = """
 boardsize 5
@@ -89,15 +96,26 @@ def play(config: Config, lines: str, network: bool) -> None:
     assert [reply for reply in replies if reply.startswith("?") and "no network" not in reply] == []
 
 
-@pytest.mark.parametrize("searches", [NETWORK, ROLLOUTS])
-def test_a_game_calls_no_other_kernels(searches: str, called: set[Signature]) -> None:
+def rehearsed(called: set[Signature], config: Config, *networks: Evaluator | None) -> set[Signature]:
+    """Return what the rehearsal before a start with these networks calls, and empty the set for what comes."""
+    resources = Resources(*networks)
+    resources.rehearse(config, resources.playable_board(5, 5))
+    found = set(called)
+    called.clear()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("search", "last"), [("puct", "go.area:owners_into"), ("rave", "search.rollouts.rollout_select:back_up")]
+)
+def test_a_game_calls_no_other_kernels(search: str, last: str, called: set[Signature]) -> None:
     """`count_captures` used to be compiled in the middle of the first game."""
-    listed = {signature(call) for call in kernels.kernel_calls(searches)}
-    values = {"search.visits": 4, "search.seed": 1, "search.threads": 1, "search.batch": 2}
-    is_network = searches == NETWORK
-    play(Config().with_values(values), GAME + (END if is_network else ""), is_network)  # rollouts score for a minute
-    assert called - listed == set()
-    last = "go.area.owners_into" if is_network else "search.rollouts.rollout_select.back_up"
+    values = {"search.search": search, "search.visits": 4, "search.seed": 1, "search.threads": 1, "search.batch": 2}
+    config, is_network = Config().with_values(values), search == "puct"
+    evaluator = load_evaluator(config.network, log=lambda line: None, board=(5, 5)) if is_network else None
+    compiled = rehearsed(called, config, evaluator)
+    play(config, GAME + (END if is_network else ""), is_network)  # rollouts score for a minute
+    assert called - compiled == set()
     assert f"gtp_engine.{last}" in {name for name, _ in called}
 
 
@@ -107,14 +125,14 @@ MOVES_OF_EACH = "boardsize 5\ngenmove b\ngenmove w\nundo"
 @pytest.mark.parametrize(
     ("files", "values", "last"),
     [
-        ((), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches.play_rows"),
-        (("value",), {}, "nn.decode.decode_value"),
-        (("value", "rollout"), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches.count_unfinished"),
-        (("value", "linear"), {"puct.rollout_share": "0.5"}, "alphago.linear_rollouts.play_rows_linear"),
+        ((), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches:play_rows"),
+        (("value",), {}, "nn.decode:decode_value"),
+        (("value", "rollout"), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches:count_unfinished"),
+        (("value", "linear"), {"puct.rollout_share": "0.5"}, "alphago.linear_rollouts:play_rows_linear"),
         (
             ("value", "linear"),
             {"search.search": "rave", "search.rollout_policy": "linear"},
-            "alphago.linear_rollouts.play_leaves_linear",
+            "alphago.linear_rollouts:play_leaves_linear",
         ),
     ],
     ids=["rollouts", "AlphaGo", "AlphaGo, rollout network", "AlphaGo, linear rollouts", "linear leaves"],
@@ -137,11 +155,12 @@ def test_other_networks_and_rollouts_call_no_other_kernels(
             tmp_path / "rollout-policy.npz", LinearPolicy(codes, none, codes, none, codes, places, near)
         )
     config = Config().with_values(common | values)
-    with Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(5, 5))) as engine:
-        listed = {signature(call) for call in kernels.kernel_calls(engine.kernels_used)}
+    evaluator = load_evaluator(config.network, log=lambda line: None, board=(5, 5))
+    compiled = rehearsed(called, config, evaluator)
+    with Engine(config, evaluator=evaluator) as engine:
         server = GtpServer(config, lambda: engine, log=lambda line: None)
         assert all(server.handle_line(line).startswith("=") for line in MOVES_OF_EACH.split("\n"))
-    assert called - listed == set()
+    assert called - compiled == set()
     assert f"gtp_engine.{last}" in {name for name, _ in called}
 
 
@@ -149,13 +168,14 @@ def test_a_human_like_network_and_noise_call_no_other_kernels(called: set[Signat
     values = {"search.visits": "8", "search.seed": "1", "search.threads": "1", "human.human_profile": "rank_5k"}
     values |= {"human.human_move_share": "0.5", "human.human_root_weightless": "0.5", "puct.noise": "0.25"}
     values |= {"puct.anti_mirror": "true", "puct.subtree_bias": "0.4"}
-    human = FakeEvaluator(needs_profile=True)
-    with Engine(Config().with_values(values), evaluator=FakeEvaluator(model_version=15), human=human) as engine:
-        listed = {signature(call) for call in kernels.kernel_calls(engine.kernels_used)}
+    config = Config().with_values(values)
+    evaluator, human = FakeEvaluator(model_version=15), FakeEvaluator(needs_profile=True)
+    compiled = rehearsed(called, config, evaluator, human)
+    with Engine(config, evaluator=evaluator, human=human) as engine:
         server = GtpServer(engine.config, lambda: engine, log=lambda line: None)
         lines = (*MOVES_OF_EACH.split("\n"), "kata-search_analyze b 1", "set_random_seed 3")
         assert all(server.handle_line(line).startswith("=") for line in lines)
-    assert {name for name, _ in called - listed if name.startswith("gtp_engine.")} == set()
+    assert {name for name, _ in called - compiled if name.startswith("gtp_engine.")} == set()
 
 
 def searched(values: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -173,11 +193,11 @@ def searched(values: dict[str, Any]) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("searches", ["puct", "rave"])
 def test_interpreted_kernels_find_the_same(searches: str) -> None:
     compiled = searched({"search.search": searches})
-    interpret_until_loaded(True)
+    interpret_until_loaded(lambda call: None)
     try:
         interpreted = searched({"search.search": searches})
     finally:
-        interpret_until_loaded(False)
+        interpret_until_loaded(None)
     assert interpreted == compiled != []
 
 
@@ -190,11 +210,11 @@ def test_interpreted_kernels_find_the_same_in_the_clean_up() -> None:
             engine.set_board_size(5)
             for vertex in (*MOVES[:10], "pass"):
                 engine.play(engine.game.to_play, vertex)
-            interpret_until_loaded(is_interpreted)
+            interpret_until_loaded((lambda call: None) if is_interpreted else None)
             try:
                 report = engine.genmove(play=False).report
             finally:
-                interpret_until_loaded(False)
+                interpret_until_loaded(None)
         found.append([(move.point, move.visits, round(move.value_black, 2)) for move in report.moves])
     assert found[0] == found[1] != []
 
@@ -207,59 +227,91 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("empty_cache")
-def test_an_engine_that_cannot_start_a_compiler_compiles_and_is_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded: list[str] = []
-
-    class Call:
-        name = "a"
-
-        def load(self) -> None:
-            loaded.append(self.name)
-
-    def refuse(*_: str) -> None:
-        raise OSError("no more processes")
-
-    monkeypatch.setattr(kernels, "kernel_calls", lambda searches: [Call()])
-    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call()], []))
-    monkeypatch.setattr(kernels, "start_compiler", refuse)
-    lines: list[str] = []
-    loader = KernelLoader(NETWORK, lines.append)
-    loader.start()
-    loader.wait(CancelToken())
-    assert (loader.loaded, loader.is_compiling) == (1, False) and loaded
-    assert any("no more processes" in line for line in lines)
-    assert [line for line in lines if line.endswith("Ready.")] == lines[-1:]
-
-
-def test_garbage_collections_leave_out_what_was_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_garbage_collections_leave_out_what_was_loaded() -> None:
     """A full collection took longer than some moves of a blitz game."""
-    monkeypatch.setattr(kernels, "is_cache_filled", lambda searches: True)
-    monkeypatch.setattr(kernels, "kernel_calls", lambda searches: [])
+    kernel_cache.note_kernels("nothing")
     gc.unfreeze()
-    loader = KernelLoader(NETWORK, print)
+    loader = KernelLoader("nothing", print)
     loader.start()
-    loader.wait(CancelToken())
+    loader.wait()
     assert gc.get_freeze_count() > 10 * len(gc.get_objects())
 
 
-@pytest.mark.usefixtures("empty_cache")
-def test_waiting_for_kernels_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    may_end = threading.Event()
-    monkeypatch.setattr(KernelLoader, "_follow_compiler", lambda loader: may_end.wait())
-    monkeypatch.setattr(kernels, "kernel_calls", lambda searches: [])
-    loader, cancel = KernelLoader(NETWORK, print), CancelToken()
-    loader.start()
-    try:
-        waiting = threading.Thread(target=loader.wait, args=(cancel,))
-        waiting.start()
-        waiting.join(0.1)
-        assert waiting.is_alive()
-        cancel.cancel()
-        waiting.join(60)
-        assert not waiting.is_alive() and loader.is_compiling
-    finally:
-        may_end.set()
-        loader.wait(CancelToken())
+def test_waiting_for_kernels_can_be_cancelled() -> None:
+    loader, cancel = KernelLoader("a start that is not noted", print), CancelToken()
+    waiting = threading.Thread(target=loader.wait, args=(cancel,))
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive()
+    cancel.cancel()
+    waiting.join(60)
+    assert not waiting.is_alive() and loader.is_compiling
+
+
+PROGRAM = """
+import subprocess, sys
+from gtp_engine.engine.kernels import KernelLoader
+from gtp_engine.evaluation.evaluation import new_evaluation, value_black
+from gtp_engine.search.puct import transpositions, tree
+
+def refuse(*arguments, **options):
+    raise OSError("no more processes")
+
+def play():
+    print("rehearsal")
+    value_black(new_evaluation(1, 2, 2), 0)
+    transpositions.add_all_keys(tree.new_tree(1, 1).graph, 0)
+
+if "refused" in sys.argv:
+    subprocess.Popen = refuse
+if "full" in sys.argv:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # every write fails
+loader = KernelLoader("a-start", print)
+loader.start()
+loader.rehearse(play)
+loader.wait()
+print(loader.progress, loader.is_compiling)
+play()
+"""
+
+
+def start_program(cache: Path, *options: str) -> "subprocess.Popen[str]":
+    """Return a process that has two kernels compiled, with the cache in a folder."""
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    environment |= {"TENGEN_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(gtp_engine.__file__).parents[1])}
+    command = [sys.executable, "-c", PROGRAM, *options]
+    return subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_what_a_first_start_has_called_the_next_one_loads(tmp_path: Path) -> None:
+    """Two at once compile it once; notes that are cut off, as the machine went down, lead to another first start."""
+    for program in [start_program(tmp_path), start_program(tmp_path)]:
+        output, errors = program.communicate(timeout=400)
+        first, *_, ready, progress, last = output.splitlines()
+        assert errors == "" and {first, last} <= {kernels.FIRST_START, kernels.FURTHER_START, "rehearsal"}
+        assert ready.startswith("Compiled all 2 kernels (") and progress == "2 of 2 kernels are ready False"
+    (compiled,) = tmp_path.rglob("compiled-*")
+    names = ["gtp_engine.evaluation.evaluation:value_black", "gtp_engine.search.puct.transpositions:add_all_keys"]
+    assert sorted(compiled.read_text().split()) == names
+    assert start_program(tmp_path).communicate(timeout=400) == ("0 of 0 kernels are ready False\nrehearsal\n", "")
+    (notes,) = tmp_path.rglob("complete-*")
+    assert [line.split()[0] for line in notes.read_text().split("\n")[:-1]] == names
+    whole = notes.read_text()
+    notes.write_text(whole[: len(whole) // 2])
+    assert "Compiled all 2 kernels (" in start_program(tmp_path).communicate(timeout=400)[0]
+    assert len(notes.read_text()) == len(whole)
+
+
+@pytest.mark.parametrize("option", ["refused", pytest.param("full", marks=ON_UNIX)])
+def test_where_no_other_process_compiles_this_one_does(option: str, tmp_path: Path) -> None:
+    output, errors = start_program(tmp_path, option).communicate(timeout=400)
+    assert "2 of 2 kernels are ready False\n" in output
+    if option == "refused":
+        assert "cannot start a process that compiles (no more processes)" in output and errors == ""
+    else:
+        assert "compiled code cannot be written to " in errors and errors.count("\n") == 1
+        assert not list(tmp_path.rglob("complete-*")), "the next start must not rely on it"
 
 
 def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +319,10 @@ def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pyt
 
     class Loader(KernelLoader):
         def start(self) -> None:
-            loaded.append(self.kernels)
+            loaded.append(self.kind)
+
+        def rehearse(self, play: Callable[[], None]) -> None:
+            pass
 
     monkeypatch.setattr(resources, "KernelLoader", Loader)
     engine = Engine(evaluator=FakeEvaluator(model_version=15))
@@ -279,7 +334,7 @@ def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pyt
     engine.configure({"search.search": "uct"})
     engine.configure({"search.search": "rave"})
     engine.close()
-    assert loaded == [NETWORK, ROLLOUTS]
+    assert loaded == ["network", "rollouts"]
 
 
 @pytest.mark.parametrize("search", ["puct", "rave"])
@@ -305,141 +360,3 @@ def test_numba_knows_the_types_of_all_arguments_at_once(monkeypatch: pytest.Monk
         monkeypatch.setattr(Dispatcher, "typeof_pyval", counting)  # each type is looked at once
     engine.close()
     assert not slow
-
-
-class TestOneCompilerAtATime:
-    """`compile_kernels` by two processes, played by threads; nothing is compiled."""
-
-    @pytest.mark.usefixtures("empty_cache")
-    def test_the_second_waits_for_the_first_and_follows_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(kernels, "PROGRESS_INTERVAL", 0.0)
-        has_begun, may_end = threading.Event(), threading.Event()
-        loaded: list[str] = []
-
-        class Call:
-            def __init__(self, name: str) -> None:
-                self.name = name
-
-            def load(self) -> None:
-                loaded.append(self.name)
-                has_begun.set()
-                assert may_end.wait(60)
-
-        monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call("a")], [Call("b")]))
-        monkeypatch.setattr(kernels, "available_cores", lambda: 1)
-        lines: list[str] = []
-
-        def wait_in_line(line: str) -> None:
-            lines.append(line)
-            if line.startswith("Compiled"):
-                may_end.set()
-
-        first = threading.Thread(target=kernels.compile_kernels, args=(NETWORK, lambda line: None))
-        first.start()
-        assert has_begun.wait(60)
-        kernels.compile_kernels(NETWORK, wait_in_line)
-        first.join()
-        assert lines[0] == kernels.FIRST_START
-        assert any(line.startswith("Compiled 0 of 2 kernels (") for line in lines)
-        assert loaded == ["a", "b", "a", "b"]  # the second one's from the cache
-        assert kernel_cache.compiled_so_far() == ["a", "b"]
-        assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(ROLLOUTS)
-
-
-@pytest.mark.usefixtures("empty_cache")
-def test_progress_is_reported_while_a_large_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine the first line came after 322 s."""
-    is_reported = threading.Event()
-
-    class Call:
-        name = "large"
-
-        def load(self) -> None:
-            assert is_reported.wait(60)
-
-    def report(line: str) -> None:
-        if line.startswith("Compiled 0 of 1 kernels"):
-            is_reported.set()
-
-    monkeypatch.setattr(kernels, "PROGRESS_INTERVAL", 0.0)
-    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call()], []))
-    monkeypatch.setattr(kernels, "available_cores", lambda: 1)
-    kernels.compile_kernels(NETWORK, report)
-
-
-class FakeHelper:
-    """A compiling process that ends when it is looked at for the second time; `work` is what it has done by then."""
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        self._work = work
-        self._looks = 0
-
-    def __enter__(self) -> "FakeHelper":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def poll(self) -> int | None:
-        self._looks += 1
-        if self._looks == 1:
-            return None
-        self._work()
-        return 0
-
-
-@pytest.mark.usefixtures("empty_cache")
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_helper_compiles_the_second_half(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process compiles the first, then loads the second, or compiles what the helper has left undone."""
-    events: list[str] = []
-
-    class Call:
-        def __init__(self, name: str) -> None:
-            self.name = name
-
-        def load(self) -> None:
-            events.append(self.name)
-
-    def work() -> None:
-        events.append("helper")
-        if not fails:
-            monkeypatch.setattr("sys.argv", ["", NETWORK, "helper"])
-            kernels.main()
-
-    def start(kernels: str, part: str) -> FakeHelper:
-        assert (kernels, part) == (NETWORK, "helper")
-        return FakeHelper(work)
-
-    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([Call("a"), Call("b")], [Call("c"), Call("d")]))
-    monkeypatch.setattr(kernels, "available_cores", lambda: 2)
-    monkeypatch.setattr(kernels, "start_compiler", start)
-    for name in ("exit_at_end_of_input", "require_saving"):
-        monkeypatch.setattr(kernels, name, lambda: None)
-    monkeypatch.setattr(kernels, "_POLL", 0.0)
-    monkeypatch.setattr(kernels.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(kernels.gc, "set_threshold", lambda _: None)
-    kernels.compile_kernels(NETWORK, lambda line: None)
-    assert events == ["a", "b", "helper", *([] if fails else ["c", "d"]), "c", "d"]
-    assert kernel_cache.compiled_so_far() == ["a", "b", "c", "d"]
-    assert kernel_cache.is_cache_filled(NETWORK)
-
-
-@pytest.mark.usefixtures("empty_cache")
-def test_a_compiling_process_ends_where_it_cannot_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It used to write a traceback; its work is of no use, and the engine's process says what is wrong."""
-
-    class Call:
-        name = "a"
-
-        def load(self) -> None:
-            raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("sys.argv", ["", NETWORK, "helper"])
-    monkeypatch.setattr(kernels, "kernel_halves", lambda searches: ([], [Call()]))
-    for name in ("exit_at_end_of_input", "require_saving"):
-        monkeypatch.setattr(kernels, name, lambda: None)
-    monkeypatch.setattr(kernels.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(kernels.gc, "set_threshold", lambda _: None)
-    with pytest.raises(SystemExit, match="1"):
-        kernels.main()

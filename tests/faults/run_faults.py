@@ -22,15 +22,18 @@ def warm_up(group: str) -> None:
     for names in miniatures.MODULES[: [*miniatures.GROUPS].index(group) + 1]:
         for name in names:
             import_module(name)
-    from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, cache_directory, joined
+    from gtp_engine.kernel_cache import cache_directory
 
     Writes.ignored = os.path.realpath(cache_directory())
     os.environ["NUMBA_CACHE_DIR"] = str(cache_directory().parent)  # not in the folders of the commands
     if group != "PLAIN":
-        from gtp_engine.engine.kernels import kernel_calls
+        from warm_cache import compile_once
 
-        for call in kernel_calls(joined([NETWORK, ROLLOUTS])):
-            call.load()
+        from gtp_engine.engine.kernels import load_noted
+
+        for kind in ("network", "rollouts"):
+            compile_once(kind)
+            load_noted(kind)
     miniatures.network_bytes()  # which each fork would make again
     miniatures.katago_bytes()
     gc.collect()

@@ -1,6 +1,5 @@
 """A GTP engine as a real process behind real pipes."""
 
-import functools
 import os
 import subprocess
 import sys
@@ -9,23 +8,16 @@ from types import TracebackType
 from typing import Final
 
 from busy_machine import bound
+from warm_cache import compile_once
 from watchdog import Watchdog
 
 import gtp_engine
-from gtp_engine.engine.kernels import compile_kernels
-from gtp_engine.kernel_cache import NETWORK
 
 TIMEOUT: Final = bound(120)
 """Seconds after which a process is taken for dead."""
 
 READ_TIMEOUT: Final = 2 * TIMEOUT
 """Seconds without output after which a process that owes a reply is killed, which fails the test."""
-
-
-@functools.cache
-def compile_once(searches: str) -> None:
-    """Compile the kernels for these searches, unless they are in the cache, so that engines search as configured."""
-    compile_kernels(searches, lambda line: None)
 
 
 class GtpProcess:
@@ -38,7 +30,7 @@ class GtpProcess:
         self, *args: str, stdin: int = subprocess.PIPE, stderr: int = subprocess.DEVNULL, is_cold: bool = False
     ) -> None:
         if not is_cold:
-            compile_once(NETWORK)
+            compile_once("network")
         command = [sys.executable, "-m", "gtp_engine", "gtp", *args]
         self._unread = b""
         environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}

@@ -8,17 +8,13 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 
-from gtp_engine import kernel_cache
-from gtp_engine.alphago.alphago_calls import KERNEL_ROLLOUTS
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.decision import COMPILING_ROLLOUTS, COMPILING_SECONDS, while_compiling
-from gtp_engine.engine.kernels import FIRST_START, FURTHER_START, CompilationLog, KernelLoader, kernel_calls
+from gtp_engine.engine.kernels import Cancellation, KernelLoader
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.go.constants import BLACK
-from gtp_engine.kernel_cache import NETWORK, ROLLOUTS, joined
-from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.time_manager import TimeBudget
 
 SET_UP = b"boardsize 7\nfixed_handicap 2\nkomi 0.5\nkata-set-rules japanese\nplay w d4\nundo\nplay w d4\nshowboard\n"
@@ -41,7 +37,10 @@ def test_a_first_start_sets_up_and_plays_while_it_compiles(tmp_path: Path, monke
 def test_a_search_while_compiling_is_small() -> None:
     assert while_compiling(TimeBudget(60.0, 120.0, 0.5)) == TimeBudget(COMPILING_SECONDS, COMPILING_SECONDS, 0.5)
     assert while_compiling(TimeBudget(1.0, 2.0)) == TimeBudget(1.0, 2.0)
-    engine, loader = Engine(Config().with_values({"game.board_size": 9}), evaluator=None), KernelLoader(ROLLOUTS, print)
+    engine, loader = (
+        Engine(Config().with_values({"game.board_size": 9}), evaluator=None),
+        KernelLoader("rollouts", print),
+    )
     loader.is_compiling = True
     engine.share_kernels(loader)
     assert engine.genmove(BLACK).report.visits == COMPILING_ROLLOUTS
@@ -51,11 +50,11 @@ def test_a_search_while_compiling_is_small() -> None:
 class Compiling(KernelLoader):
     """A loader whose kernels are being compiled until it is waited for."""
 
-    def __init__(self, kernels: str) -> None:
-        super().__init__(kernels, print)
+    def __init__(self) -> None:
+        super().__init__("a start", print)
         self.is_compiling = True
 
-    def wait(self, cancel: CancelToken) -> None:
+    def wait(self, cancel: Cancellation | None = None) -> None:
         """Note that everything is compiled now."""
         self.is_compiling = False
 
@@ -77,7 +76,7 @@ def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
     log: list[str] = []
     with Engine(Config().with_values({"game.board_size": "5"} | values), log.append, evaluator=None) as engine:
         engine.set_time_settings(settings)
-        engine.share_kernels(Compiling(ROLLOUTS))
+        engine.share_kernels(Compiling())
         assert engine.genmove(BLACK).report.visits == (40 if waits else COMPILING_ROLLOUTS)
     assert any(line.startswith("Waiting until the engine is compiled (0 of ") for line in log) == waits
 
@@ -86,7 +85,7 @@ def test_a_seed_that_a_controller_sets_counts_as_given() -> None:
     with Engine(Config().with_values({"game.board_size": "5", "search.visits": "40"}), evaluator=None) as engine:
         for set_seed, waits in ((lambda: engine.set_seed(3), True), (lambda: forget_seed(engine), False)):
             set_seed()
-            engine.share_kernels(Compiling(ROLLOUTS))
+            engine.share_kernels(Compiling())
             engine.genmove(BLACK)
             assert engine.is_compiling != waits
 
@@ -110,7 +109,7 @@ def test_a_score_does_not_wait_for_the_compiler(values: dict[str, str], waits: b
     log: list[str] = []
     config = Config().with_values({"game.board_size": "5", "search.threads": "1", **values})
     with Engine(config, log.append, FakeEvaluator(model_version=15)) as engine:
-        engine.share_kernels(Compiling(engine.kernels_used))
+        engine.share_kernels(Compiling())
         engine.final_status()
         assert engine.is_compiling != waits
     assert len(log) == 1 and log[0].startswith("Waiting until" if waits else "Still compiling (0 of ")
@@ -118,27 +117,9 @@ def test_a_score_does_not_wait_for_the_compiler(values: dict[str, str], waits: b
 
 def test_analyses_that_are_to_repeat_exactly_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    monkeypatch.setattr("gtp_engine.engine.shared_engines.is_cache_filled", lambda kernels: False)
+    monkeypatch.setattr("gtp_engine.engine.shared_engines.is_cache_filled", lambda kind: False)
     monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: done.append("waited"))
     monkeypatch.setattr("gtp_engine.engine.resources.Resources.load_kernels", lambda *_: done.append("began"))
     for values in ({"search.seed": "1"}, {}, {"puct.rollout_share": "0.5"}):
         SharedEngines(Config().with_values(values), evaluator=FakeEvaluator(model_version=15)).load_for_analyses()
     assert done == ["waited", "began", "waited"]
-
-
-def test_a_start_with_other_options_says_how_many_kernels_are_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel_cache, "find_directory", lambda: tmp_path)
-    monkeypatch.setattr(kernel_cache, "cache_directory", lambda: tmp_path)
-    lines: list[str] = []
-    names = [call.name for call in kernel_calls(joined([NETWORK, KERNEL_ROLLOUTS]))]
-    CompilationLog(names, lines.append)
-    for call in kernel_calls(NETWORK):
-        kernel_cache.record_compiled(call.name)
-    CompilationLog(names, lines.append)
-    assert lines == [FIRST_START, FURTHER_START.format("4 kernels")]
-    kernel_cache.mark_cache_filled(NETWORK)
-    assert kernel_cache.is_cache_filled(NETWORK) and not kernel_cache.is_cache_filled(joined([NETWORK, ROLLOUTS]))
-    kernel_cache.mark_cache_filled(joined([ROLLOUTS, KERNEL_ROLLOUTS]))
-    assert kernel_cache.is_cache_filled(joined([NETWORK, ROLLOUTS]))

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from busy_machine import bound, require_once
-from gtp.processes import TIMEOUT, GtpProcess, compile_once
+from gtp.processes import TIMEOUT, GtpProcess
+from warm_cache import compile_once
 
 from gtp_engine.errors import SHOWN_PATH_LENGTH
-from gtp_engine.kernel_cache import NETWORK
 from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.terminal.gtp_guide import WELCOME
 
@@ -28,7 +28,7 @@ def test_the_end_while_loading_ends_the_process(sent: bytes, replies: bytes) -> 
 
 
 def test_the_handshake_is_fast() -> None:
-    compile_once(NETWORK)
+    compile_once("network")
 
     def seconds() -> float:
         """Return how long it takes from the start to the first reply: 0.3 s on an idle machine."""

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from busy_machine import bound
 from click.testing import CliRunner
-from gtp.processes import compile_once
+from warm_cache import compile_once
 
 from gtp_engine.cli import cli
-from gtp_engine.kernel_cache import ROLLOUTS
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals of Unix")
 
@@ -141,7 +140,7 @@ def test_a_game_of_a_file_with_several_is_chosen_by_its_number(tmp_path: Path) -
 
 
 def test_a_game_on_a_terminal(tmp_path: Path) -> None:
-    compile_once(ROLLOUTS)
+    compile_once("rollouts")
     terminal = Terminal(tmp_path)
     assert "┼" in terminal.wait_for("your move (black)>")
     terminal.type("\x1b[A\x1b[B\r")  # the cursor begins in the middle
@@ -159,7 +158,7 @@ def test_a_game_on_a_terminal(tmp_path: Path) -> None:
 
 def test_a_game_is_saved_when_its_window_is_closed(tmp_path: Path) -> None:
     """It was lost."""
-    compile_once(ROLLOUTS)
+    compile_once("rollouts")
     terminal = Terminal(tmp_path)
     terminal.wait_for("your move (black)>")
     terminal.type("c3\r")
@@ -172,7 +171,7 @@ def test_a_game_is_saved_when_its_window_is_closed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_thinking", [False, True])
 def test_a_game_is_saved_when_the_system_ends_the_program(tmp_path: Path, is_thinking: bool) -> None:
     """It was lost, and the terminal stayed without echo and cursor."""
-    compile_once(ROLLOUTS)
+    compile_once("rollouts")
     terminal = Terminal(tmp_path, *(["--visits", "0", "--time-per-move", "300"] if is_thinking else []))
     terminal.wait_for("your move (black)>")
     terminal.type("c3\r")
@@ -186,7 +185,7 @@ def test_a_game_is_saved_when_the_system_ends_the_program(tmp_path: Path, is_thi
 
 
 def test_a_game_without_a_cursor_is_saved_when_the_system_ends_the_program(tmp_path: Path) -> None:
-    compile_once(ROLLOUTS)
+    compile_once("rollouts")
     with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as game:
         assert game.stdin is not None and game.stdout is not None
         game.stdin.write("c3\n")
@@ -200,7 +199,7 @@ def test_a_game_without_a_cursor_is_saved_when_the_system_ends_the_program(tmp_p
 
 
 def test_a_game_in_a_pipe(tmp_path: Path) -> None:
-    compile_once(ROLLOUTS)
+    compile_once("rollouts")
     done = subprocess.run(COMMAND, input="c3\nquit\nno\n", capture_output=True, text=True, cwd=tmp_path, check=True)
     assert " 3  . .(X). .  3" not in done.stdout, "the engine has answered"
     assert "X" in done.stdout and "(O)" in done.stdout
