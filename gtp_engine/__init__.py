@@ -14,20 +14,13 @@ __version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from gtp_engine import play, review
-    from gtp_engine.client import (
-        Analysis,
-        AnalysisStream,
-        AsyncAnalysis,
-        Limit,
-        MoveAnalysis,
-        PlayResult,
-        PositionEvaluation,
-    )
+    from gtp_engine.client import AnalysisStream, AsyncAnalysis
     from gtp_engine.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
     from gtp_engine.client.gtp_engines import GtpEngine, SimpleGtpEngine
     from gtp_engine.clock import TimeLeft, TimeSettings
     from gtp_engine.config import Config
     from gtp_engine.engine import Choice, Engine
+    from gtp_engine.engine.answers import Analysis, Limit, MoveAnalysis, PlayResult, PositionEvaluation
     from gtp_engine.errors import (
         ArgumentError,
         BoardNotEmptyError,
@@ -153,11 +146,11 @@ _MODULES: Final = {
     "NetworkInfo": "nn.metadata",
     "read_metadata": "nn.metadata",
     "write_metadata": "nn.metadata",
-    "Limit": "client",
-    "PlayResult": "client",
-    "Analysis": "client",
-    "MoveAnalysis": "client",
-    "PositionEvaluation": "client",
+    "Limit": "engine.answers",
+    "PlayResult": "engine.answers",
+    "Analysis": "engine.answers",
+    "MoveAnalysis": "engine.answers",
+    "PositionEvaluation": "engine.answers",
     "AnalysisStream": "client",
     "SimpleGtpEngine": "client.gtp_engines",
     "SimpleAnalysisEngine": "client.analysis_engines",

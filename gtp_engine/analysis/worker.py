@@ -18,7 +18,7 @@ from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
-from gtp_engine.search.report import SearchReport, completed
+from gtp_engine.search.report import SearchReport
 
 
 class Searchers:
@@ -160,7 +160,7 @@ class Worker:
             resumes=search.report is not None,
             cancel=job.cancel,
         )
-        return completed(search.searcher.run(search.game, limits), search.game)
+        return search.searcher.run(search.game, limits)
 
     def _is_over(self, search: _Search, report: SearchReport) -> bool:
         """Return whether a search has reached its limits or been terminated."""

@@ -1,194 +1,26 @@
 """Clients of engines: programs that speak GTP or KataGo's analysis protocol, as processes or over TCP.
 
-    Limit, Analysis, MoveAnalysis, PlayResult    what is asked of an engine, and what it answers
-    PositionEvaluation                           what its network says without a search
-    AnalysisStream, AsyncAnalysis                searches while they go on
-    read_report, read_response                   answers as engines write them
+    AnalysisStream, AsyncAnalysis    searches while they go on
+    read_report, read_response       answers as engines write them
 
     connection        lines to and from a process or a socket, with time limits, a log and the engine's last words
     gtp_engines       SimpleGtpEngine and GtpEngine: moves, analyses, clocks, options, one command at a time
     analysis_engines  SimpleAnalysisEngine and AnalysisEngine: many queries about positions at a time
 
-Results are values with vertices, the same for this package's `Engine` and for other engines.  Winrates and points are
-those of a stated side, `Analysis.side`; `seen_by` shows the other's.
+What is asked of an engine and what it answers are the same values for this package's `Engine` and for other engines
+(`engine.answers`).
 """
 
 import contextlib
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any, Final, Protocol, Self
 
-from gtp_engine.errors import LimitError, counted, problem, shown
-from gtp_engine.go.constants import Move
-from gtp_engine.go.coords import Color, points_by_number, to_color
+from gtp_engine.engine.answers import Analysis, MoveAnalysis
+from gtp_engine.go.coords import Color, points_by_number
 from gtp_engine.go.game import Game
 
 NO_LIMIT: Final = 1_000_000_000
 """Visits for a search that is to go on until it is stopped."""
-
-MAX_LIMIT: Final = 1e12
-"""Largest limit, of seconds or visits: 30,000 years."""
-
-
-@dataclass(frozen=True)
-class Limit:
-    """When a search ends: at the first of `time` (seconds), `visits` (of the root) and `playouts` (that it adds).
-
-    Without any of them the engine's own settings hold.  Raises LimitError for a limit of 0 or less, or no number.
-    """
-
-    time: float | None = None
-    visits: int | None = None
-    playouts: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse limits that are none."""
-        for name, value in vars(self).items():
-            is_number = isinstance(value, Real)
-            if value is not None and not (is_number and 0 < value <= MAX_LIMIT):
-                expected = f"a number above 0 and up to {MAX_LIMIT:g}, or None"
-                raise LimitError(problem(f"limit of {shown(value)} {name}", expected=expected))
-
-
-@dataclass(frozen=True)
-class MoveAnalysis:
-    """A move that a search has looked at.
-
-    `winrate` is in [0, 1] and `points` ahead without limits, both those of `Analysis.side`.  `lower` is the bound of
-    the winrate that engines choose moves by: a lower one for the side to play, so an upper one where the other side is
-    shown.  What an engine does not report is None.
-    """
-
-    vertex: str
-    """The move, such as "Q16" or "pass"."""
-    visits: int
-    winrate: float
-    points: float | None = None
-    prior: float | None = None
-    """Probability of the move before the search, in [0, 1]."""
-    lower: float | None = None
-    line: tuple[str, ...] = ()
-    """The expected moves as vertices, this one first."""
-
-    def _mirrored(self) -> "MoveAnalysis":
-        return replace(
-            self,
-            winrate=1.0 - self.winrate,
-            points=None if self.points is None else -self.points,
-            lower=None if self.lower is None else 1.0 - self.lower,
-        )
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """What a search found in a position; winrate and points are those of `side`.
-
-    `str(analysis)` is one line for people.
-    """
-
-    side: Color
-    """Whose winrate, points and ownership these are."""
-    to_play: Color
-    """Whose move is searched."""
-    visits: int
-    """Visits of the root."""
-    winrate: float
-    """In [0, 1]."""
-    points: float | None
-    """Points ahead, komi counted; None from an engine that reports none."""
-    moves: tuple[MoveAnalysis, ...]
-    """The best first."""
-    ownership: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """The expected owner of each point by vertex, from −1 to 1 (all of `side`); empty where none was reported."""
-    turn: int = 0
-    """Moves before the position."""
-    is_final: bool = True
-    """Whether the search has ended; False for a report while it goes on."""
-
-    @property
-    def best(self) -> MoveAnalysis | None:
-        """The first move, or None before the first playout."""
-        return self.moves[0] if self.moves else None
-
-    def seen_by(self, side: int | str) -> "Analysis":
-        """Return the same as "black" or "white" sees it; raises InvalidColorError."""
-        color = Color(to_color(side))
-        if color == self.side:
-            return self
-        return replace(
-            self,
-            side=color,
-            winrate=1.0 - self.winrate,
-            points=None if self.points is None else -self.points,
-            moves=tuple(move._mirrored() for move in self.moves),
-            ownership={vertex: -owner for vertex, owner in self.ownership.items()},
-        )
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return a row for each move, as tables such as pandas.DataFrame take them: plain values by name."""
-        common = {"turn": self.turn, "side": str(self.side), "to_play": str(self.to_play)}
-        return [
-            {**common, "order": order, **vars(move), "line": " ".join(move.line)}
-            for order, move in enumerate(self.moves)
-        ]
-
-    def __str__(self) -> str:
-        points = "" if self.points is None else f", {self.points:+.1f} points"
-        line = f": {' '.join(self.best.line or (self.best.vertex,))}" if self.best else ""
-        return f"{self.side} {self.winrate:.1%}{points}, {counted(self.visits, 'visit')}{line}"
-
-
-@dataclass(frozen=True)
-class PositionEvaluation:
-    """What a network says about a position without a search; winrate, points and ownership are those of `side`."""
-
-    side: Color
-    """The side to play."""
-    policy: Mapping[str, float]
-    """The probability of each legal move by its vertex, the pass as "pass"; the most likely first, in all 1."""
-    winrate: float
-    """In [0, 1]; half of the games without a result count."""
-    points: float | None
-    """Points ahead, komi counted; None from a network that does not tell."""
-    ownership: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """The expected owner of each point by vertex, from −1 to 1 (all of `side`); empty from a network without it."""
-    turn: int = 0
-    """Moves before the position."""
-
-    @property
-    def best(self) -> str:
-        """The most likely move, a vertex or "pass"."""
-        return next(iter(self.policy))
-
-    def draw(self, chance: random.Random | None = None, *, temperature: float = 1.0) -> str:
-        """Return a move drawn by its probability to the power of 1 / `temperature`: a lower one draws likelier moves.
-
-        Raises LimitError for a temperature that is not above 0.
-        """
-        if not 0.0 < temperature <= MAX_LIMIT:
-            raise LimitError(problem(f"temperature {shown(temperature)}", expected="a number above 0"))
-        highest = self.policy[self.best]
-        weights = [(share / highest) ** (1.0 / temperature) for share in self.policy.values()]
-        return (chance or random).choices(tuple(self.policy), weights)[0]
-
-
-@dataclass(frozen=True)
-class PlayResult:
-    """The move that an engine has chosen: a `Move`, perhaps a pass, or None if it resigns."""
-
-    move: Move | None
-    seconds: float = 0.0
-    """Seconds from the command's last byte to the reply's first."""
-
-    @property
-    def resigned(self) -> bool:
-        """Whether the engine resigns."""
-        return self.move is None
-
-    def __str__(self) -> str:
-        return "resign" if self.move is None else str(self.move.point)
 
 
 class AnalysisStream:

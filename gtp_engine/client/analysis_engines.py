@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
 from typing import Any, Final
 
-from gtp_engine.client import NO_LIMIT, Analysis, AnalysisStream, AsyncAnalysis, Limit, read_response, vertices_of
+from gtp_engine.client import NO_LIMIT, AnalysisStream, AsyncAnalysis, read_response, vertices_of
 from gtp_engine.client.connection import (
     RECEIVED,
     REPLY_SECONDS,
@@ -33,6 +33,7 @@ from gtp_engine.client.connection import (
     checked_seconds,
     whole,
 )
+from gtp_engine.engine.answers import Analysis, Limit
 from gtp_engine.errors import (
     CommandFailedError,
     EngineDiedError,

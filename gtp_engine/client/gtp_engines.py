@@ -28,16 +28,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple, Self
 
-from gtp_engine.client import (
-    NO_LIMIT,
-    Analysis,
-    AnalysisStream,
-    AsyncAnalysis,
-    Limit,
-    PlayResult,
-    read_report,
-    vertices_of,
-)
+from gtp_engine.client import NO_LIMIT, AnalysisStream, AsyncAnalysis, read_report, vertices_of
 from gtp_engine.client.connection import (
     RECEIVED,
     REPLY_SECONDS,
@@ -49,6 +40,7 @@ from gtp_engine.client.connection import (
     whole,
 )
 from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
+from gtp_engine.engine.answers import Analysis, Limit, PlayResult
 from gtp_engine.errors import (
     CommandFailedError,
     EngineError,

@@ -15,6 +15,7 @@ One move, from `Engine.genmove` to the board:
 
 Around it:
 
+    answers           what is asked of an engine from Python, and what it answers
     resources         networks and kernels, the searches that a configuration makes of them, what it needs of them
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt

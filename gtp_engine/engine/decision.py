@@ -51,7 +51,7 @@ from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits
-from gtp_engine.search.report import MoveReport, SearchReport, best_of, completed, for_color, winrate_of
+from gtp_engine.search.report import MoveReport, SearchReport, best_of, for_color, winrate_of
 from gtp_engine.search.tree_reuse import is_continued
 from gtp_engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 
@@ -765,7 +765,7 @@ class Resignation:
             and len(game.moves) >= int(config.resign_min_moves * game.width * game.height)
         ):
             return False
-        lead = for_color(completed(report, game).lead_black, color)
+        lead = for_color(report.lead_black, color)
         is_close = config.resign_min_points is not None and lead > -config.resign_min_points
         return not is_close and not is_on_schedule(game, color, lead)
 

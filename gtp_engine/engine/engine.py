@@ -19,14 +19,12 @@ from math import inf
 from types import EllipsisType
 from typing import Final
 
-import numpy as np
-
-from gtp_engine.client import Analysis, Limit, MoveAnalysis, PositionEvaluation
 from gtp_engine.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
+from gtp_engine.engine.answers import Analysis, Limit, PositionEvaluation, analysis_of, position_evaluation_of
 from gtp_engine.engine.decision import Choice, MoveChooser, MoveTask
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.kernels import KernelLoader
@@ -45,10 +43,9 @@ from gtp_engine.errors import (
 )
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.former_names import former_name
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import COLORS, points_by_number, to_color, to_stone
+from gtp_engine.go.coords import to_color, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -56,7 +53,7 @@ from gtp_engine.go.scoring import Score
 from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting
-from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
+from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
 from gtp_engine.time_manager import TimeBudget, budget
 
@@ -433,7 +430,7 @@ class Engine:
         found: dict[int, PositionEvaluation] = {}
         for number, evaluation, row in self._searches.evaluate_many(games, all_orientations=all_orientations):
             assert self.evaluator is not None, "without one nothing is evaluated"
-            found[number] = _position_evaluation(games[number], evaluation, row, self.evaluator.info)
+            found[number] = position_evaluation_of(games[number], evaluation, row, self.evaluator.info)
         return [found[number] for number in range(len(games))]
 
     def raw_human_evaluation(self, color: int | str | None = None, symmetries: Iterable[int] = (0,)) -> Evaluation:
@@ -715,53 +712,6 @@ class Background:
             self._log(f"the background search has ended: {error}")
         except Exception:  # a bug; the engine continues, as it does when a command fails
             self._log(f"the background search has failed:\n{traceback.format_exc().rstrip()}")
-
-
-def analysis_of(report: SearchReport, game: Game) -> Analysis:
-    """Return a report of a search of the position of `game` with vertices, from the view of the side to play."""
-    report = completed(report, game)
-    color, points = COLORS[report.to_play], points_by_number(game.width, game.height)
-    root, owners = report.position_results.seen_by(color), for_color(report.ownership_black, color).tolist()
-
-    def analysed(move: MoveReport) -> MoveAnalysis:
-        seen = move.seen_by(color)
-        return MoveAnalysis(
-            vertex=points[move.point].vertex,
-            visits=move.position_visits,
-            winrate=seen.winrate,
-            points=seen.lead,
-            prior=move.prior,
-            lower=move.lcb,
-            line=tuple(points[point].vertex for point in move.pv),
-        )
-
-    return Analysis(
-        side=color,
-        to_play=color,
-        visits=report.visits,
-        winrate=root.winrate,
-        points=root.lead,
-        moves=tuple(map(analysed, report.moves)),
-        ownership={point.vertex: owners[point] for point in points.values() if not point.is_pass},
-        turn=len(game.moves),
-    )
-
-
-def _position_evaluation(game: Game, evaluation: Evaluation, row: int, info: EvaluatorInfo) -> PositionEvaluation:
-    side, points, policy = game.to_play, points_by_number(game.width, game.height), evaluation.policy[row]
-    sign = 1.0 if side == BLACK else -1.0
-    order = np.argsort(-policy, kind="stable")[: np.count_nonzero(policy)]
-    shares = (policy[order] / policy[order].sum(dtype=np.float64)).tolist()
-    owners = (sign * evaluation.ownership_black[row]).tolist()
-    placed = [each for each in points.values() if info.has_ownership and not each.is_pass]
-    return PositionEvaluation(
-        side=side,
-        policy={points[point].vertex: share for point, share in zip(order.tolist(), shares, strict=True)},
-        winrate=0.5 + 0.5 * sign * float(evaluation.win_black[row] - evaluation.loss_black[row]),
-        points=sign * float(evaluation.lead_black[row]) if info.has_score else None,
-        ownership={each.vertex: owners[each] for each in placed},
-        turn=len(game.moves),
-    )
 
 
 def _limits(limits: Limits | None, cancel: CancelToken | None = None) -> Limits:

@@ -38,7 +38,7 @@ from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, pass_alive
 from gtp_engine.languages import later
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
-from gtp_engine.search.report import SearchReport, completed
+from gtp_engine.search.report import SearchReport
 
 ALIVE: Final = "alive"
 DEAD: Final = "dead"
@@ -216,7 +216,7 @@ def outcome_of_ended(
     """
     final = settled(game, status)
     count = game.score(final.dead)
-    leads = [completed(report, game).lead_black for report in reports]
+    leads = [report.lead_black for report in reports]
     winners = [score_by_lead(game, lead).winner for lead in leads]
     is_agreed = all(
         winner == count.winner or abs(lead - count.margin_black) <= NOISE
@@ -234,7 +234,7 @@ def outcome_of_ended(
 
 def outcome_of_unfinished(game: Game, status: StatusEstimate, report: SearchReport) -> FinalScore:
     """Return the outcome of a game that is not over, after the search for the side to play."""
-    count, expected = estimated_score(game, status), score_by_lead(game, completed(report, game).lead_black)
+    count, expected = estimated_score(game, status), score_by_lead(game, report.lead_black)
     if status.is_decided and expected.winner == count.winner:
         return FinalScore(game.copy(), count, status)
     is_close = status.is_decided and abs(expected.margin_black - count.margin_black) <= CLOSE

@@ -105,7 +105,7 @@ _LEAST_OWNERSHIP: Final = 0.1
 
 
 class ShownMove(Protocol):
-    """A move of an analysis (`client.MoveAnalysis`)."""
+    """A move of an analysis (`engine.answers.MoveAnalysis`)."""
 
     @property
     def vertex(self) -> str:
@@ -124,7 +124,7 @@ class ShownMove(Protocol):
 
 
 class ShownAnalysis(Protocol):
-    """What a picture shows of an analysis (`client.Analysis`)."""
+    """What a picture shows of an analysis (`engine.answers.Analysis`)."""
 
     @property
     def moves(self) -> Sequence[ShownMove]:

@@ -29,7 +29,7 @@ from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.report_values import ReportView, as_text, view_color
 from gtp_engine.search.limits import Reporting
-from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color
+from gtp_engine.search.report import MoveReport, SearchReport, for_color
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
@@ -87,7 +87,6 @@ class ReportWriter:
 
     def line(self, report: SearchReport) -> str:
         """Return the line about a report; "" while no move has been searched."""
-        report = completed(report, self._game)
         view = ReportView(self._game, self._perspective, report.to_play)
         moves = _at_least(self._least, report)[: self._most]
         if not moves:
@@ -272,7 +271,7 @@ def _results_text(found: MoveReport | SearchReport, color: int) -> str:
 
 def choice_text(game: Game, choice: "Choice", perspective: str) -> str:
     """Return what was found for a choice, with the board before the move, for a person."""
-    report = completed(choice.report, game)
+    report = choice.report
     lines = [game.diagram(), f"Rules: {game.rules.to_json()}", f"Time taken: {report.seconds:.3f}"]
     lines += [f"Root visits: {report.visits}", f"New playouts: {report.playouts}"]
     lines += [f"PV: {' '.join(map(game.vertex, report.best.pv)) if report.best is not None else ''}", "Tree:"]
@@ -288,7 +287,7 @@ def ogs_chat_line(game: Game, choice: "Choice") -> str:
     `game` holds the position before the move.  The continuation begins with the chosen move if that was searched, else
     with the best one; a line without any would end gtp2ogs.
     """
-    report = completed(choice.report, game)
+    report = choice.report
     if report.best is None:
         return ""
     chosen = next((move for move in report.moves if move.point == choice.point), report.best)
@@ -303,7 +302,6 @@ def ogs_chat_line(game: Game, choice: "Choice") -> str:
 
 def cgos_analysis(game: Game, report: SearchReport) -> str:
     """Return a search as a line of JSON for CGOS, the best moves first; `game` holds the position that was searched."""
-    report = completed(report, game)
     moves = [move for move in report.moves if move.visits > 0][:CGOS_MOVES]
     seen = report.seen_by(report.to_play)
     analysis = {
@@ -350,7 +348,6 @@ def gogui_graphics(game: Game, report: SearchReport) -> str:
 
     They show the ownership, the expected continuation as numbered stones, other moves by their visits, and a line.
     """
-    report = completed(report, game)
     if report.best is None:
         return GOGUI_CLEAR
     pv = report.best.pv[:PV_LENGTH]
@@ -370,7 +367,6 @@ def gogui_graphics(game: Game, report: SearchReport) -> str:
 
 def progress_line(game: Game, report: SearchReport) -> str:
     """Return one line about a running search, from the view of the side to play."""
-    report = completed(report, game)
     if report.best is None:
         return "Thinking …"
     lead = report.seen_by(report.to_play).lead

@@ -9,7 +9,7 @@ from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import area_owners, remove_dead
 from gtp_engine.play.game_session import GameSession, Phase
-from gtp_engine.search.report import MoveReport, SearchReport, completed
+from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.sgf import GameNode
 
 _COLORS: Final = {EMPTY: "empty", BLACK: "black", WHITE: "white"}
@@ -198,7 +198,6 @@ class Hint:
 
 def hints_of(game: Game, report: SearchReport, count: int) -> list[Hint]:
     """Return the best `count` moves of a search of `game`, the best first."""
-    report = completed(report, game)
     return [_hint(game, report.to_play, move) for move in report.moves[:count]]
 
 

@@ -3,8 +3,9 @@
 Results are Black's: `value_black` is in [−1, 1], −1 for a loss and 1 for a win; searches by rollouts
 add a small share of the margin.  `seen_by` converts them to the colour that a protocol wants.
 
-Front ends written for engines with networks draw scores and lower bounds.  `completed` derives both, for a search
-without a network, or with one that predicts no score, from the owner of every point and the results of every move.
+A report is complete when a search hands it out: front ends written for engines with networks draw scores and lower
+bounds, which `completed` derives for a search without a network, or with one that predicts no score, from the owner of
+every point and the results of every move.
 """
 
 from collections.abc import Sequence
@@ -205,7 +206,7 @@ class SearchReport:
 
     @property
     def has_score(self) -> bool:
-        """Whether lead and score are a network's; else see `completed`."""
+        """Whether lead and score are a network's; else `completed` has derived them."""
         return self.raw is not None and self.raw.has_score
 
     @property

@@ -12,10 +12,10 @@ from engine_positions import DEAD_STONE, FINISHED, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
-from gtp_engine.client import PositionEvaluation
 from gtp_engine.clock import TimeSettings
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.answers import PositionEvaluation
 from gtp_engine.engine.decision import in_less_time, with_less_effort
 from gtp_engine.engine.searches import evaluate_game
 from gtp_engine.errors import ConfigError, LimitError, ModelError

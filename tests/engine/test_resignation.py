@@ -14,7 +14,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.report import RawEvaluation, SearchReport
+from gtp_engine.search.report import RawEvaluation, SearchReport, completed
 
 NONE = np.zeros(1, dtype=np.float32)
 RAW = RawEvaluation(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, NONE, NONE)
@@ -90,7 +90,8 @@ def test_black_may_resign_a_handicap_game() -> None:
 def test_a_search_by_rollouts_has_its_lead_from_ownership() -> None:
     game = game_of(180, handicap=9)
     resignation = Resignation(PlayConfig())
-    reports = [report_of(0.5, WHITE, raw=None, ownership=share) for share in (0.1, 0.1, 0.1, 0.3)]
+    bare = [report_of(0.5, WHITE, raw=None, ownership=share) for share in (0.1, 0.1, 0.1, 0.3)]
+    reports = [completed(report, game) for report in bare]
     assert [resignation.is_due(game, report) for report in reports] == [False, False, False, True]
 
 
@@ -122,7 +123,7 @@ def test_lost_moves_of_another_game_do_not_count() -> None:
 def test_without_a_networks_score_the_deficit_follows_the_ownership(ownership: float, resigned: bool) -> None:
     """With six more points of komi than is fair, Black is behind from the start."""
     game = game_of(150, komi=13.0)
-    report = report_of(0.0, BLACK, raw=replace(RAW, has_score=False), ownership=ownership)
+    report = completed(report_of(0.0, BLACK, raw=replace(RAW, has_score=False), ownership=ownership), game)
     resignation = Resignation(PlayConfig())
     due = [resignation.is_due(game, replace(report, value_black=-0.98)) for _ in range(3)][-1]
     assert due == resigned

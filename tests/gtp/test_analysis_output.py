@@ -11,7 +11,7 @@ from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.gtp.commands.analyze import AnalysisOptions
 from gtp_engine.gtp.reports import ReportWriter, format_evaluation
-from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport
+from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, completed
 
 GAME = Game(2, 2, komi=0.5)
 
@@ -182,7 +182,8 @@ def test_nothing_is_reported_before_a_move_was_searched() -> None:
 
 def test_without_a_network_scores_follow_from_the_rollouts() -> None:
     move = MoveReport(point("A1"), visits=50, value_black=0.5, expected_black=0.5, pv=(point("A1"),), pv_visits=(50,))
-    text = line(replace(REPORT, raw=None, moves=(move,), visits=60), "rootInfo", "pvVisits", "movesOwnership")
+    found = completed(replace(REPORT, raw=None, moves=(move,), visits=60), GAME)
+    text = line(found, "rootInfo", "pvVisits", "movesOwnership")
     assert "winrate 0.75 scoreMean 0.25 scoreStdev 0 scoreLead 0.25 scoreSelfplay 0.25 prior 0 " in text
     assert "pv A1 pvVisits 50 rootInfo visits 60 " in text
     assert "rawStWrError" not in text

@@ -23,7 +23,7 @@ from gtp_engine.gtp.reports import (
     progress_line,
 )
 from gtp_engine.gtp.server import GOGUI, TERMINAL, GtpServer
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.report import MoveReport, SearchReport, completed
 
 GAME: Final = Game(9, komi=7.0)
 
@@ -62,7 +62,7 @@ def report(*moves: MoveReport, to_play: int = BLACK) -> SearchReport:
         ownership_samples=60,
         ownership_black=ownership,
     )
-    return replace(searched, score_stdev=4.0)
+    return replace(completed(searched, GAME), score_stdev=4.0)
 
 
 def test_the_chat_line_is_one_that_gtp2ogs_parses() -> None:

@@ -21,7 +21,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Progress, Restriction
-from gtp_engine.search.report import SearchReport, completed
+from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import count_area, play_out
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch, kernel_position
@@ -238,14 +238,14 @@ def test_the_group_tax_decides_who_wins(rules: str, margin: int) -> None:
     report = search(game, 400)
     assert (report.value_black > 0.9) is (margin > 0)
     assert (report.value_black < -0.9) is (margin < 0)
-    assert completed(report, game).lead_black == margin
+    assert report.lead_black == margin
 
 
 def test_the_button_is_part_of_the_lead() -> None:
     leads = {}
     for rules in ("aga-button", "aga"):
         game = game_from(PLAYED_OUT, BLACK, rules, komi=-5.0)
-        leads[rules] = completed(search(game, 400), game).lead_black
+        leads[rules] = search(game, 400).lead_black
     assert leads == {"aga-button": 0.5, "aga": 0.0}
 
 

@@ -13,7 +13,6 @@ from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.reports import format_evaluation, raw_text, search_text
 from gtp_engine.gtp.server import GtpServer, command
 from gtp_engine.machine import available_cores
-from gtp_engine.search.report import completed
 
 SEARCH_SECONDS: Final = 1.0
 """Duration of a search whose result a user at the board is waiting for."""
@@ -66,8 +65,7 @@ def principal_variation(server: GtpServer, args: Args) -> str:
 @command("tengen-winrate", "", "Winrate and lead after a second of search.")
 def winrate(server: GtpServer, args: Args) -> str:
     """Return winrate, lead and visits on three lines, from the view of the side to play."""
-    game = server.engine.game
-    report = completed(server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel), game)
+    report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
     return "\n".join(
         [
             f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",

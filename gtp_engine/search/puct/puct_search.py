@@ -108,7 +108,7 @@ from gtp_engine.search.puct.tree_report import (
 )
 from gtp_engine.search.puct.tree_store import Batch, Buffers, ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_per_point
-from gtp_engine.search.report import RawEvaluation, SearchReport
+from gtp_engine.search.report import RawEvaluation, SearchReport, completed
 from gtp_engine.search.tree_reuse import RootPosition
 
 _LARGE_BATCH: Final = 16
@@ -633,7 +633,7 @@ class SearchRun:
         """Report when the interval is over, for the first time as soon as a move was tried."""
         seconds, reporting = self._seconds(), self._limits.reporting
         if reporting is not None and seconds >= self._next_report and self._visits > 1:
-            reporting.receive(report_of(self._state, self._playouts, seconds))
+            reporting.receive(completed(report_of(self._state, self._playouts, seconds), self._position.game))
             self._next_report = seconds + reporting.interval
 
     def _seconds_to_report(self) -> float | None:
@@ -646,11 +646,11 @@ class SearchRun:
 
     def final_report(self) -> SearchReport:
         """Return what was found; the first move is drawn if the limits say so."""
-        if self._limits.first_move is not FirstMove.DRAWN:
-            return report_of(self._state, self._playouts, self._seconds())
-        game, config = self._position.game, self._state.config
-        temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
-        return report_of(self._state, self._playouts, self._seconds(), temperature, self._search.random)
+        game, config, temperature, random = self._position.game, self._state.config, 0.0, None
+        if self._limits.first_move is FirstMove.DRAWN:
+            temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
+            random = self._search.random
+        return completed(report_of(self._state, self._playouts, self._seconds(), temperature, random), game)
 
     def _seconds(self) -> float:
         """Return how long the search has taken so far."""

@@ -22,7 +22,7 @@ from gtp_engine.machine import available_cores
 from gtp_engine.memory_budget import BUDGET, tree_memory
 from gtp_engine.search.limits import Limits, Progress, avoid_until_depths
 from gtp_engine.search.players import leaf_players
-from gtp_engine.search.report import MoveReport, SearchReport, for_color, winrate_of
+from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color, winrate_of
 from gtp_engine.search.rollouts.reusable_rollout_tree import (
     ReusableRolloutTree,
     RolloutBuffers,
@@ -124,6 +124,7 @@ class RolloutRun:
     ) -> None:
         self._search: Final = search
         self._tree: Final = tree
+        self._game: Final = position.game
         self._position: Final = kernel_position(position, search.config)
         self._limits: Final = limits
         self._start: Final = start
@@ -148,7 +149,7 @@ class RolloutRun:
     def report(self, seconds: float | None = None) -> SearchReport:
         """Return what was found in so many seconds; None: until now."""
         seconds = self._seconds() if seconds is None else seconds
-        return rollout_report(self._tree, self._position.color, self._playouts, seconds)
+        return completed(rollout_report(self._tree, self._position.color, self._playouts, seconds), self._game)
 
     # --- playouts ---
 
