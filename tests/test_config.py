@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.config import Config, GameConfig, Option, SearchConfig, TimeConfig
+from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.errors import ConfigError
 
 OPTIONS = {option.key: option for option in Config.options()}
@@ -169,10 +170,11 @@ def test_bad_value_is_refused_by_name(key: str, text: str, message: str) -> None
         lambda: GameConfig(komi=10**400),
         lambda: GameConfig(komi="7.5"),  # type: ignore[arg-type]
         lambda: TimeConfig(lag=float("nan")),
+        lambda: QuantizeSettings(seed=2**63),
     ],
 )
 def test_sections_check_their_values(make: Any) -> None:
-    with pytest.raises(ConfigError, match=r"^option (search|game|time)\.\w+ = "):
+    with pytest.raises(ConfigError, match=r"^option (search|game|time|quantize)\.\w+ = "):
         make()
 
 
@@ -261,3 +263,25 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert isinstance(Config.from_toml_text(text), Config)
     except ConfigError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "keeps"),
+    [
+        ("search.visits", 7, True),
+        ("search.playouts", 7, True),
+        ("search.forget_history", True, True),
+        ("time.ponder", True, True),
+        ("play.resign", False, True),
+        ("analysis.parallel", 3, True),
+        ("gtp.name", "x", True),
+        ("search.threads", 3, False),
+        ("puct.c_puct", 2.0, False),
+        ("human.human_profile", "rank_5k", False),
+        ("network.model", "x", False),
+    ],
+)
+def test_which_options_shape_the_tree(key: str, value: Any, keeps: bool) -> None:
+    config = Config().with_values({key: value})
+    assert config != Config()
+    assert config.shapes_trees_like(Config()) == Config().shapes_trees_like(config) == keeps
