@@ -6,8 +6,8 @@ Each genmove answers with the colour's next MOVE, and with `pass` when none is l
 again.  In place of a move: `die` ends the process with exit code 3, `hang` never answers, `fail` answers with a
 failure, `wait:SECONDS` passes after a while.  `--lists` adds a command that answers nothing, `--answers "COMMAND TEXT"`
 one that answers TEXT, `--score TEXT` makes final_score answer TEXT, `--refuse TEXT` makes every command that begins
-with TEXT fail, `--banner` prints a line before the first reply.  `--analyzes` adds kata-analyze, which reports until
-the next line comes.
+with TEXT fail, `--banner` prints a line and an empty one before the first reply.  `--analyzes` adds kata-analyze, which
+reports until the next line comes.
 
 Commands that are not listed break off in other ways: `hang` never answers, `die` ends the process, `close` closes its
 output, `flood` answers without end, `line` with a line without end, `words` writes lines that are no reply.
@@ -91,7 +91,7 @@ def main() -> None:
     }
     remaining = {"b": options.black.split(), "w": options.white.split()}
     if options.banner:
-        print("Welcome!", flush=True)
+        print("Welcome!\n", flush=True)
     print("ready", file=sys.stderr, flush=True)
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=read_into, args=(lines,), daemon=True).start()

@@ -254,8 +254,6 @@ def _rules_of(settings: Mapping[str, str]) -> str:
     if "rules" in settings:
         single = next(name for name in settings if name in _RULES)
         raise ConfigError(problem(f"settings rules and {single}", expected="one of them"))
-    if given.get("scoring") == "TERRITORY":
-        given.setdefault("tax", "SEKI")
     words: dict[str, object] = {"true": True, "false": False}
     return json.dumps({key: words.get(value.lower(), value) for key, value in given.items()})
 
