@@ -19,7 +19,6 @@ from superko_games import game_with_superko
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import FirstMove, Limits, Restriction
 from gtp_engine.search.puct.expand import recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -69,16 +68,6 @@ def test_a_slow_evaluator_does_not_change_the_search() -> None:
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
     """A commit that changes it states this and the reason; `scripts/update_signatures` writes the file."""
     assert puct_signature() == PUCT_FILE.read_text(encoding="utf-8").strip()
-
-
-def test_clear_makes_the_next_search_the_first_one() -> None:
-    with Searching(FakeEvaluator(), root_noise=True) as searcher:
-        first = searcher.run(Game(9), Limits(200))
-        again = searcher.run(Game(9), Limits(400))
-        searcher.clear()
-        cleared = searcher.run(Game(9), Limits(200))
-    assert (again.visits, again.playouts) == (400, 200)
-    assert visits_of(first) == visits_of(cleared)
 
 
 # --- visits
@@ -174,29 +163,6 @@ def outline(tree, node: int) -> list[object]:
     children = [outline(tree, int(tree.child[edge])) for edge in edges if tree.child[edge]]
     moves = [(int(tree.move[edge]), float(tree.prior[edge])) for edge in edges]
     return [int(tree.visits[node]), float(tree.mean[node, UTILITY]), moves, children]
-
-
-@pytest.mark.parametrize("change", ["komi", "rules", "undo", "colour", "size", "restriction"])
-def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
-    with Searching(FakeEvaluator()) as searcher:
-        game = Game(9)
-        game.play("E5")
-        searcher.run(game, Limits(200))
-        to_play, restrictions = None, ()
-        if change == "komi":
-            game.komi = 3.5
-        elif change == "rules":
-            game.rules = Rules.parse("aga")
-        elif change == "undo":
-            game.undo()
-        elif change == "colour":
-            to_play = BLACK
-        elif change == "size":
-            game = Game(7)
-        else:
-            restrictions = (Restriction(WHITE, frozenset({PASS})),)
-        report = searcher.run(game, Limits(200, restrictions=restrictions), to_play=to_play)
-    assert report.playouts == 200
 
 
 def test_play_may_continue_after_the_game_is_over() -> None:
@@ -382,13 +348,6 @@ def searched_at(searcher, depth: int) -> set[int]:
     return moves
 
 
-def test_a_search_with_every_move_left_out_ends() -> None:
-    everything = frozenset(range(1, 43))
-    report = search(Game(5), Limits(50, restrictions=(Restriction(BLACK, everything),)))
-    assert report.visits == 1
-    assert report.moves == ()
-
-
 @pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand"])
 def test_moves_that_repeat_a_position_are_not_searched(rules: str) -> None:
     game, banned = game_with_superko(rules)
@@ -399,17 +358,6 @@ def test_moves_that_repeat_a_position_are_not_searched(rules: str) -> None:
         line = game.copy()
         for point in move.pv:
             line.play(point)  # raises where superko forbids it
-
-
-def test_the_same_moves_are_searched_under_simple_ko() -> None:
-    game, banned = game_with_superko("tromp-taylor")
-    game.rules = Rules.parse("chinese")
-    assert {move.point for move in search(game, 500).moves} & set(banned)
-
-
-def test_every_size_can_be_searched() -> None:
-    for width, height in ((2, 2), (2, 25), (25, 25), (7, 3)):
-        assert search(Game(width, height), 64, FakeEvaluator()).moves
 
 
 # --- what the evaluator receives

@@ -55,18 +55,6 @@ def test_a_search_with_a_seed_repeats_itself_with_any_number_of_threads(algorith
     assert visits_of(search(Game(9), search=algorithm, seed=2)) != visits_of(reports[0])
 
 
-def test_clear_makes_the_next_search_the_first_one() -> None:
-    searcher = RolloutSearch(config())
-    first = searcher.run(Game(9), Limits(300))
-    again = searcher.run(Game(9), Limits(600))
-    searcher.clear()
-    cleared = searcher.run(Game(9), Limits(300))
-    searcher.close()
-    assert again.visits == 600
-    assert again.playouts == 300
-    assert visits_of(first) == visits_of(cleared)
-
-
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
     """A commit that changes it states this and the reason; `scripts/update_signatures` writes the file."""
     assert rollouts_signature() == ROLLOUTS_FILE.read_text(encoding="utf-8").strip()
@@ -107,28 +95,6 @@ def test_the_tree_is_reused_from_move_to_move() -> None:
     assert second.to_play == game.to_play
 
 
-@pytest.mark.parametrize("change", ["komi", "rules", "undo", "colour", "size"])
-def test_the_tree_is_dropped_when_it_no_longer_fits(change: str) -> None:
-    searcher = RolloutSearch(config())
-    game = Game(9)
-    game.play("E5")
-    searcher.run(game, Limits(500))
-    to_play = None
-    if change == "komi":
-        game.komi = 3.5
-    elif change == "rules":
-        game.rules = Rules.parse("aga")
-    elif change == "undo":
-        game.undo()
-    elif change == "colour":
-        to_play = BLACK
-    else:
-        game = Game(7)
-    report = searcher.run(game, Limits(500), to_play=to_play)
-    searcher.close()
-    assert report.playouts == 500
-
-
 def test_cancelling_from_another_thread_ends_a_search_without_other_limits_at_once() -> None:
     searcher, token = RolloutSearch(config()), CancelToken()
     searcher.run(Game(9), Limits(100))
@@ -158,20 +124,6 @@ def test_memory_stays_under_its_cap() -> None:
     report = search(Game(19), 20_000, max_memory=16, expand_visits=1, rollout_policy="uniform", batch=64)
     assert report.memory <= 17
     assert report.visits == 20_000
-
-
-@pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand"])
-def test_moves_that_repeat_a_position_are_not_searched(rules: str) -> None:
-    game, banned = game_with_superko(rules)
-    searched = [move.point for move in search(game, 500).moves]
-    assert not set(searched) & set(banned)
-
-
-def test_the_same_moves_are_searched_under_simple_ko() -> None:
-    game, banned = game_with_superko("tromp-taylor")
-    game.rules = Rules.parse("chinese")
-    searched = [move.point for move in search(game, 500).moves]
-    assert set(searched) & set(banned)
 
 
 def test_two_passes_are_counted_exactly() -> None:
@@ -281,12 +233,6 @@ def test_rollouts_are_scored_by_the_rules(rules: str) -> None:
     assert compared > batch / 2
 
 
-def test_every_size_can_be_searched() -> None:
-    for width, height in ((2, 2), (2, 25), (25, 25), (7, 3)):
-        report = search(Game(width, height), 64)
-        assert report.moves
-
-
 def test_uniform_rollouts_without_priors_are_a_plain_uct() -> None:
     report = search(Game(7), 2000, search="uct", rollout_policy="uniform", prior_weight=0, expand_visits=1)
     assert report.visits == 2000
@@ -342,23 +288,6 @@ def test_the_only_move_left_is_taken() -> None:
         report = searcher.run(Game(5), limits)
     assert [move.point for move in report.moves] == [point]
     assert seen[0].choices == 1
-
-
-def test_a_search_with_every_move_left_out_ends() -> None:
-    limits = Limits(10**6, restrictions=(Restriction(BLACK, frozenset(range(1, 43))),))
-    with contextlib.closing(RolloutSearch(config())) as searcher:
-        report = searcher.run(Game(5), limits)
-    assert report.moves == ()
-    assert report.visits < 1000
-
-
-def test_a_tree_in_which_other_moves_were_left_out_is_dropped() -> None:
-    limits = Limits(400, restrictions=(Restriction(BLACK, frozenset({PASS})),))
-    with contextlib.closing(RolloutSearch(config())) as searcher:
-        assert searcher.run(Game(5), Limits(400)).playouts == 400
-        assert searcher.run(Game(5), limits).playouts == 400
-        assert searcher.run(Game(5), limits).playouts <= 32
-        assert searcher.run(Game(5), Limits(400)).playouts == 400
 
 
 def test_playouts_are_those_of_this_search_only() -> None:

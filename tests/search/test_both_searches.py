@@ -1,0 +1,107 @@
+"""What a search promises with a network and without one: it keeps its tree, obeys the rules and leaves moves out."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import numpy as np
+import pytest
+from fake_evaluators import FakeEvaluator
+from superko_games import game_with_superko
+
+from gtp_engine.config import Config
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.search.limits import Limits, Restriction, Searcher, avoid_until_depths
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.report import SearchReport
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
+
+EVERYTHING = frozenset(range(1, 43))
+"""The points of 5x5, and the pass."""
+
+
+@pytest.fixture(params=["puct", "rave", "uct"])
+def searcher(request: pytest.FixtureRequest) -> Iterator[Searcher]:
+    values = {"search.seed": 1, "search.threads": 2, "puct.symmetry_pruning": False}
+    config = Config().with_values(values | {"search.search": request.param})
+    is_network = request.param == "puct"
+    with closing(PuctSearch(config, FakeEvaluator()) if is_network else RolloutSearch(config.search)) as searcher:
+        yield searcher
+
+
+def visits_of(report: SearchReport) -> list[tuple[int, int]]:
+    return [(move.point, move.visits) for move in report.moves]
+
+
+def test_clear_makes_the_next_search_the_first_one(searcher: Searcher) -> None:
+    first, again = searcher.run(Game(9), Limits(200)), searcher.run(Game(9), Limits(400))
+    searcher.clear()
+    cleared = searcher.run(Game(9), Limits(200))
+    assert (again.visits, again.playouts) == (400, 200)
+    assert visits_of(first) == visits_of(cleared)
+
+
+@pytest.mark.parametrize(
+    ("change", "to_play"),
+    [
+        (lambda game: setattr(game, "komi", 3.5), None),
+        (lambda game: setattr(game, "rules", Rules.parse("aga")), None),
+        (lambda game: game.undo(), None),
+        (lambda game: None, BLACK),
+        (lambda game: Game(7), None),
+    ],
+    ids=["komi", "rules", "undo", "colour", "size"],
+)
+def test_the_tree_is_dropped_when_it_no_longer_fits(
+    searcher: Searcher, change: Callable[[Game], Game | None], to_play: int | None
+) -> None:
+    game = Game(9)
+    game.play("E5")
+    searcher.run(game, Limits(200))
+    assert searcher.run(change(game) or game, Limits(200), to_play=to_play).playouts == 200
+
+
+def test_a_tree_in_which_other_moves_were_left_out_is_dropped(searcher: Searcher) -> None:
+    limits = Limits(400, restrictions=(Restriction(BLACK, frozenset({PASS})),))
+    playouts = [searcher.run(Game(5), each).playouts for each in (Limits(400), limits, limits, Limits(400))]
+    assert playouts[:2] == [400, 400] and playouts[2] <= 32 and playouts[3] == 400
+
+
+@pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand", "chinese-ogs", "chinese"])
+def test_moves_that_repeat_a_position_are_searched_under_simple_ko_alone(searcher: Searcher, rules: str) -> None:
+    has_superko = rules != "chinese"
+    game, banned = game_with_superko(rules if has_superko else "tromp-taylor")
+    game.rules = Rules.parse(rules)
+    found = {move.point for move in searcher.run(game, Limits(500)).moves}
+    assert (not found & set(banned)) == has_superko
+
+
+@pytest.mark.parametrize("size", [(2, 2), (2, 25), (25, 25), (7, 3)])
+def test_every_size_can_be_searched(searcher: Searcher, size: tuple[int, int]) -> None:
+    assert searcher.run(Game(*size), Limits(64)).moves
+
+
+def test_a_search_with_every_move_left_out_ends(searcher: Searcher) -> None:
+    report = searcher.run(Game(5), Limits(10**6, restrictions=(Restriction(BLACK, EVERYTHING),)))
+    assert report.moves == () and report.visits < 1000
+
+
+@pytest.mark.parametrize(
+    ("restrictions", "depths"),
+    [
+        ([], {}),
+        ([(BLACK, {5, PASS}, 1)], {(BLACK, 5): 1, (BLACK, PASS): 1}),
+        ([(WHITE, {5}, 3), (BLACK, {5}, 2)], {(WHITE, 5): 3, (BLACK, 5): 2}),
+        ([(BLACK, {5, 6}, 3), (BLACK, {5}, 1)], {(BLACK, 5): 3, (BLACK, 6): 3}),
+        ([(BLACK, {5}, 1), (BLACK, {5, 6}, 3)], {(BLACK, 5): 3, (BLACK, 6): 3}),
+    ],
+)
+def test_the_longest_of_several_restrictions_holds(
+    restrictions: list[tuple[int, set[int], int]], depths: dict[tuple[int, int], int]
+) -> None:
+    expected = np.zeros((3, 8), dtype=np.int32)
+    for place, depth in depths.items():
+        expected[place] = depth
+    given = [Restriction(color, frozenset(points), depth) for color, points, depth in restrictions]
+    np.testing.assert_array_equal(avoid_until_depths(given, 8), expected)
