@@ -396,14 +396,23 @@ def test_the_longest_time_counts_with_a_clock_too(settings: TimeSettings) -> Non
 
 
 @pytest.mark.parametrize(
-    ("moves_played", "factor"), [(0, 1.0), (65, 1.5), (130, 2.0), (230, 1 + 0.36787944), (330, 1 + 0.13533528)]
+    ("moves_played", "decay", "factor"),
+    [
+        (0, 100, 1.0),
+        (65, 100, 1.5),
+        (130, 100, 2.0),
+        (230, 100, 1 + 0.36787944),
+        (330, 100, 1 + 0.13533528),
+        (130, 0, 2.0),
+        (131, 0, 1.0),
+    ],
 )
-def test_the_middle_game_may_get_more_time(moves_played: int, factor: float) -> None:
+def test_the_middle_game_may_get_more_time(moves_played: int, decay: float, factor: float) -> None:
     """Of the default peak of 130 moves on 19x19, and 1/e every 100 moves after it (worked out by hand)."""
     clock = Clock(TimeSettings.absolute(3600))
     plain, stretched = (
         budget(clock, moves_played=moves_played, area=361, config=Config().with_values(values)).target
-        for values in ({}, {"time.midgame_stretch": 2.0})
+        for values in ({}, {"time.midgame_stretch": 2.0, "time.endgame_decay": decay})
     )
     assert stretched == pytest.approx(factor * plain)
 
