@@ -111,6 +111,7 @@ def test_config_is_frozen_and_hashable() -> None:
         ("gtp.log", "none", None),
         ("gtp.log", "/tmp/a log.txt", "/tmp/a log.txt"),
         ("time.lag", "0", 0.0),
+        ("play.level", " 05K ", "5k"),
     ],
 )
 def test_value_from_text(key: str, text: str, value: object) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine import errors
-from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown, shown_json, shown_path
+from gtp_engine.errors import IllegalMoveError, TengenError, counted, problem, shown, shown_json, shown_path
 
 
 def _tree() -> dict[str, type[TengenError]]:
@@ -64,6 +64,10 @@ def test_a_path_is_shown_whole_and_of_a_huge_one_the_end() -> None:
     assert huge.startswith("'…xxx")
     assert huge.endswith("xxx/net.onnx'")
     assert shown_path("two\nlines") == "'two?lines'"
+
+
+def test_one_thing_is_not_plural() -> None:
+    assert [counted(number, "game") for number in (0, 1, 1200)] == ["0 games", "1 game", "1,200 games"]
 
 
 def test_problem_leaves_out_what_is_not_given() -> None:

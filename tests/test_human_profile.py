@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared_files import shared_file
 
-from gtp_engine.config.human import NO_PROFILE, HumanProfile, parse_profile, profile_of
+from gtp_engine.config.human import NO_PROFILE, HumanConfig, HumanProfile, parse_profile, profile_of
 from gtp_engine.errors import ConfigError
 
 RANKS = [f"{rank}d" for rank in range(9, 0, -1)] + [f"{rank}k" for rank in range(1, 21)]
@@ -66,3 +66,20 @@ def test_words_that_katago_refuses_or_accepts() -> None:
                 parse_profile(entry["value"])
     for entry in words["accepted_though_odd"]:
         assert parse_profile(entry["value"]).kind == "proyear"
+
+
+@pytest.mark.parametrize(
+    ("shares", "root", "tree", "unevenly"),
+    [
+        ({}, False, False, False),
+        ({"human_root_weightful": 0.1}, True, False, True),
+        ({"human_root_weightless": 0.1}, True, False, True),
+        ({"human_own_weightful": 0.1}, True, True, True),
+        ({"human_opponent_weightless": 0.1}, True, True, True),
+        ({"human_opponent_weightful": 0.1}, True, True, True),
+        ({f"human_{who}_weightless": 0.1 for who in ("root", "own", "opponent")}, True, True, False),
+    ],
+)
+def test_where_people_explore(shares: dict[str, float], root: bool, tree: bool, unevenly: bool) -> None:
+    config = HumanConfig(**shares)
+    assert (config.explores, config.explores_tree, config.explores_unevenly) == (root, tree, unevenly)

@@ -1,6 +1,7 @@
 """Pictures of boards: SVG that every reader takes, with stones, marks, numbers, owners and candidates."""
 
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import pytest
 
@@ -79,3 +80,12 @@ def test_owners_and_candidates() -> None:
     alone = [each for each in drawn(game.svg(ownership=ownership))["rect"] if each.get("stroke")]
     assert [(each.get("fill"), each.get("width")) for each in alone] == [("#1b1b1b", "10"), ("#fcfcfa", "5")]
     assert game.svg(analysis=analysis, ownership={"A1": 0.0}) != picture
+
+
+@pytest.mark.parametrize(
+    ("drawing", "circles"),
+    [({}, 1), ({"numbers": 1}, 0), ({"marks": {"E5": "square"}}, 0), ({"marks": {"C3": "circle"}}, 2)],
+)
+def test_the_last_move_has_a_circle_unless_it_is_marked_or_numbered(drawing: dict[str, Any], circles: int) -> None:
+    found = drawn(played(9, None, "D4 E5").svg(**drawing))["circle"]
+    assert len([each for each in found if each.get("r") == "5.5"]) == circles
