@@ -49,6 +49,17 @@ _REPORT_ROUNDING: Final = 1.0
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,400}([.,][0-9]{0,400})?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
 
 
+_TIME: Final = r"(?:(?:\d{1,4})h)?(?:(?:\d{1,5})m)?(?:(?:\d{1,6})s?)?"
+_SHORT: Final = re.compile(rf"(?P<main>{_TIME})(?:\+(?:(?P<count>[1-9]\d{{0,3}})(?P<kind>[x/]))?(?P<extra>{_TIME}))?")
+_PARTS: Final = re.compile(r"(\d+)([hms]?)")
+_UNITS: Final = {"h": 3600, "m": 60, "s": 1, "": 1}
+
+TIME_EXPECTED: Final = (
+    "a main time such as 10m, then perhaps overtime: +3x30s for three byo-yomi periods of 30 seconds, +15/5m for "
+    "Canadian overtime of 15 moves in 5 minutes, +10s for a Fischer increment; or none"
+)
+
+
 class TimeKind(StrEnum):
     """The kinds of time settings, named as in kata-time_settings."""
 
@@ -156,6 +167,12 @@ class TimeSettings:
             move_time_limit=move_time_limit,
         )
 
+    def words(self) -> tuple[str, ...]:
+        """Return the settings as `parse` takes them."""
+        names = (_FIELDS.get(name, name.lower()) for name in _ARGUMENTS[self.kind])
+        values = [float(getattr(self, name)) for name in names]
+        return (self.kind.value, *("-1" if math.isinf(value) else f"{value:.15g}" for value in values))
+
     @staticmethod
     def parse_gtp(words: Sequence[str]) -> "TimeSettings":
         """Return the settings of the three arguments of `time_settings`; raises TimeSettingsError."""
@@ -190,6 +207,8 @@ _ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "fischer": ("MAIN_TIME", "INCREMENT"),
     "fischer-capped": ("MAIN_TIME", "INCREMENT", "MAIN_TIME_LIMIT", "MOVE_TIME_LIMIT"),
 }
+_FIELDS: Final = {"PERIOD_TIME": "overtime"}
+"""Fields of settings that are not named like their arguments."""
 _COUNTS: Final = ("STONES", "PERIODS")
 
 _CONSTRUCTORS: Final[Mapping[str, Callable[..., TimeSettings]]] = {
@@ -200,6 +219,55 @@ _CONSTRUCTORS: Final[Mapping[str, Callable[..., TimeSettings]]] = {
     "fischer": TimeSettings.fischer,
     "fischer-capped": TimeSettings.fischer_capped,
 }
+
+
+def parse_time(text: str) -> TimeSettings:
+    """Return the time settings that a text names; raises TimeSettingsError.
+
+    They are as people write them (see `TIME_EXPECTED`), or the words of `TimeSettings.parse`.
+    """
+    words = text.lower().split()
+    if words and words[0].replace("byo-yomi", "byoyomi") in KATA_KINDS:
+        return TimeSettings.parse(words)
+    plain = "".join(words)
+    match = _SHORT.fullmatch(plain)
+    if not plain or not match or (match["extra"] is not None and not match["extra"]):
+        raise TimeSettingsError(problem(f"time {shown(text)}", expected=TIME_EXPECTED))
+    main, extra = _in_seconds(match["main"]), _in_seconds(match["extra"] or "")
+    if match["extra"] is None:
+        return TimeSettings.absolute(main)
+    if match["kind"] == "x":
+        return TimeSettings.byoyomi(main, extra, int(match["count"]))
+    if match["kind"] == "/":
+        return TimeSettings.canadian(main, extra, int(match["count"]))
+    return TimeSettings.fischer(main, extra)
+
+
+def format_time(settings: TimeSettings) -> str:
+    """Return time settings as `parse_time` reads them, whole seconds; limits of Fischer settings are left out."""
+    main = _in_units(settings.main_time)
+    if settings.kind is TimeKind.NONE:
+        return "none"
+    if settings.kind is TimeKind.BYOYOMI:
+        return f"{main}+{settings.periods}x{_in_units(settings.overtime)}"
+    if settings.kind is TimeKind.CANADIAN:
+        return f"{main}+{settings.stones}/{_in_units(settings.overtime)}"
+    if settings.kind is TimeKind.ABSOLUTE:
+        return main
+    return f"{main}+{_in_units(settings.increment)}"
+
+
+def _in_seconds(text: str) -> int:
+    return sum(int(number) * _UNITS[unit] for number, unit in _PARTS.findall(text))
+
+
+def _in_units(seconds: float) -> str:
+    """Return a time in the largest unit that divides it."""
+    whole = round(seconds)
+    for unit in ("h", "m"):
+        if whole and whole % _UNITS[unit] == 0:
+            return f"{whole // _UNITS[unit]}{unit}"
+    return f"{whole}s"
 
 
 def read_number(word: str) -> float:

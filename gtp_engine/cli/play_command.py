@@ -65,9 +65,9 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
     Type moves as coordinates, or move the cursor with the arrow keys and press Enter. During a game `help` lists the
     other commands: undo, hint, score, pass, resign, save and more.
     """
+    from gtp_engine.clock import parse_time
     from gtp_engine.go.coords import parse_color
     from gtp_engine.play import GameSettings
-    from gtp_engine.play.game_clock import parse_time
     from gtp_engine.terminal.typed_command import read_record
 
     new_game, number = settings_of(NewGame, flags), settings_of(ChosenPosition, flags).game

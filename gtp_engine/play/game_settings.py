@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings
+from gtp_engine.clock import TimeKind, TimeLeft, TimeSettings, format_time
 from gtp_engine.errors import TimeSettingsError, problem
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.coords import check_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
-from gtp_engine.play.game_clock import format_time
 from gtp_engine.sgf import SgfRecord
 
 ENGINE_NAME: Final = "Tengen"

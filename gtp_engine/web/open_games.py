@@ -30,7 +30,7 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, parse_sgf, play_record
 from gtp_engine.web.client_socket import AddressPaces
 from gtp_engine.web.engine_host import EngineHost, NetworkMenu
-from gtp_engine.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id, words_of
+from gtp_engine.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
 
 HINTS: Final = 5
 """Moves of a hint."""
@@ -398,7 +398,7 @@ def _state_of(session: GameSession) -> Message:
         **asdict(state_of(session)),
         "setup": [(format_color(stone.color), game.vertex(stone.point)) for stone in game.setup_stones],
         "first": format_color(game.first_player),
-        "time": words_of(session.settings.time),
+        "time": session.settings.time.words(),
     }
 
 

@@ -35,7 +35,7 @@ from aiohttp import web
 
 from gtp_engine import __version__
 from gtp_engine.analysis.query import Fields
-from gtp_engine.clock import TimeSettings
+from gtp_engine.clock import parse_time
 from gtp_engine.errors import IllegalMoveError, TengenError, problem, shown
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import format_color
@@ -212,7 +212,7 @@ class _Page:
             komi=None if fields.value("komi") is None else fields.number("komi", -MAX_KOMI, MAX_KOMI),
             handicap=fields.integer("handicap", 0, MAX_HANDICAP),
             has_free_handicap=fields.flag("free_handicap"),
-            time=TimeSettings.parse(_text(fields, "time").split()),
+            time=parse_time(_text(fields, "time")),
         )
         self._games.require_pace(self._address)
         await self._show(await self._games.start(settings, _level(fields)))

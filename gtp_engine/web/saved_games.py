@@ -12,11 +12,10 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from math import isinf
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.clock import MAX_COUNT, MAX_SECONDS, TimeKind, TimeLeft, TimeSettings
+from gtp_engine.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
 from gtp_engine.engine import Engine
 from gtp_engine.errors import ModelError, TengenError, problem, shown
 from gtp_engine.files import json_of, replacing
@@ -29,6 +28,9 @@ _COLORS: Final = ("black", "white")
 _ID: Final = re.compile(r"[0-9a-f]{16}")
 
 _NETWORK: Final = "network.txt"
+
+_SHARED: Final = ("resumed_at", "free_handicap", "may_resign", "is_own", "node", "result", "encoding", "notes")
+"""What `SavedGame` has as `SessionExtras` has it."""
 
 DAMAGED: Final = ".damaged"
 """Suffix of a file that was put aside."""
@@ -146,7 +148,7 @@ class SavedGame:
     """The person's colour."""
     level: str | None
     time: tuple[str, ...]
-    """Words of the time settings, as `TimeSettings.parse` takes them."""
+    """Words of the time settings, as `parse_time` takes them."""
     clocks: Mapping[int, Mapping[str, TimeLeft]]
     dead: tuple[str, ...] | None
     """Vertices."""
@@ -169,20 +171,13 @@ class SavedGame:
             sgf=session.to_sgf(),
             human=format_color(session.settings.human),
             level=level,
-            time=words_of(session.settings.time),
+            time=session.settings.time.words(),
             clocks={
                 number: {format_color(color): left for color, left in clocks.items()}
                 for number, clocks in rest.clocks.items()
             },
             dead=None if rest.dead is None else tuple(map(session.game.vertex, sorted(rest.dead))),
-            resumed_at=rest.resumed_at,
-            free_handicap=rest.free_handicap,
-            may_resign=rest.may_resign,
-            is_own=rest.is_own,
-            node=rest.node,
-            result=rest.result,
-            encoding=rest.encoding,
-            notes=rest.notes,
+            **{name: getattr(rest, name) for name in _SHARED},
             title=title,
         )
 
@@ -233,17 +228,10 @@ class SavedGame:
                 number: {parse_color(color): left for color, left in clocks.items()}
                 for number, clocks in self.clocks.items()
             },
-            resumed_at=self.resumed_at,
             dead=None if self.dead is None else frozenset(dead),
-            free_handicap=self.free_handicap,
-            may_resign=self.may_resign,
-            is_own=self.is_own,
-            node=self.node,
-            result=self.result,
-            encoding=self.encoding,
-            notes=self.notes,
+            **{name: getattr(self, name) for name in _SHARED},
         )
-        time = TimeSettings.parse(list(self.time))
+        time = parse_time(" ".join(self.time))
         return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, extras=rest)
 
 
@@ -311,19 +299,6 @@ class SavedGames(JsonFiles):
 def new_id() -> str:
     """Return an id for a new game."""
     return secrets.token_hex(8)
-
-
-def words_of(time: TimeSettings) -> tuple[str, ...]:
-    """Return time settings as `TimeSettings.parse` takes them."""
-    values = {
-        TimeKind.NONE: (),
-        TimeKind.ABSOLUTE: (time.main_time,),
-        TimeKind.CANADIAN: (time.main_time, time.overtime, time.stones),
-        TimeKind.BYOYOMI: (time.main_time, time.overtime, time.periods),
-        TimeKind.FISCHER: (time.main_time, time.increment),
-        TimeKind.FISCHER_CAPPED: (time.main_time, time.increment, time.main_time_limit, time.move_time_limit),
-    }[time.kind]
-    return (time.kind.value, *("-1" if isinf(value) else f"{value:.15g}" for value in values))
 
 
 def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:

@@ -5,8 +5,7 @@ import pytest
 from gtp_engine.clock import TimeLeft, TimeSettings, full_time, reported_time, time_after_move, time_during_move
 from gtp_engine.errors import TimeSettingsError
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.play import GameClock
-from gtp_engine.play.game_clock import format_time, format_time_left, parse_time
+from gtp_engine.play import GameClock, format_time, format_time_left, parse_time
 
 
 class Time:
@@ -124,6 +123,8 @@ def test_a_move_taken_back_sets_both_clocks_back() -> None:
         ("10m+15/5m", TimeSettings.canadian(600, 300, 15)),
         ("5m+10s", TimeSettings.fischer(300, 10)),
         ("0s+1x5s", TimeSettings.byoyomi(0, 5, 1)),
+        ("byoyomi 600 30 3", TimeSettings.byoyomi(600, 30, 3)),
+        ("Byo-yomi 600 30 3", TimeSettings.byoyomi(600, 30, 3)),
     ],
 )
 def test_settings_are_read_and_written(text: str, settings: TimeSettings) -> None:

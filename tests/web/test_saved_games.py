@@ -10,7 +10,7 @@ from web.test_play_socket import ask, noted_engines
 
 from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.web import saved_games
-from gtp_engine.web.saved_games import JsonFileError, SavedGame, SavedGames, new_id, words_of
+from gtp_engine.web.saved_games import JsonFileError, SavedGame, SavedGames, new_id
 
 
 def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_a_game_that_cannot_be_removed_is_an_error(tmp_path: Path, monkeypatch: 
     ids=str,
 )
 def test_time_settings_come_back_as_they_were(time: TimeSettings) -> None:
-    assert TimeSettings.parse(list(words_of(time))) == time
+    assert TimeSettings.parse(time.words()) == time
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"sgf":1}', "nonsense", '{"time":7,"dead":[]}'])
