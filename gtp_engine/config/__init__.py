@@ -8,8 +8,7 @@
     katago     KataGo's names of settings, and how it writes their values
 
 Command line flags, the TOML file and the parameters that GTP may change are generated from `Config.options`.  Not here:
-what the options do, and anything that needs the game (the engine parses `game.rules`).  The package is pure Python and
-imports fast, because the GTP server reads the configuration before it loads numpy.
+what the options do, and anything that needs the game (the engine parses `game.rules`).
 """
 
 from gtp_engine.config.config import Config

@@ -5,12 +5,11 @@ Values, pure Python
     coords            vertices, points, actions and their conversions
     rules             `Rules`: presets, KataGo's JSON, komi
     handicap          the points of fixed and free handicaps
-    diagram           boards as text
+    diagram           boards as text and as pictures
 
 A game
-    game              `Game`: moves, history, superko, passes, end; start reading here
+    game              `Game`: moves, history, superko, passes, start and end; start reading here
     scoring           the score of a finished position
-    phases            how far a side was ahead at the start; whether enough stones are on the board for the end
 
 Kernels on `Board`, a NamedTuple of arrays
     board             the layout of the arrays; placing, capturing, simple ko, hash
@@ -20,6 +19,5 @@ Kernels on `Board`, a NamedTuple of arrays
     benson            unconditional life and the area it implies
     area              the owner of every point by Tromp and Taylor's rules or under group tax; what taxes take
 
-Import the modules directly (`from gtp_engine.go.game import Game`).  This file imports nothing, so that the protocol
-layer can use the pure Python modules before numpy and numba are loaded.
+Import the modules directly (`from gtp_engine.go.game import Game`).
 """

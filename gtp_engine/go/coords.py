@@ -14,8 +14,7 @@ A board is `width` columns by `height` rows.  On 19x19 (stride = width + 1 = 20)
 
 A vertex is text (GTP 2 draft, section 2.11); a point indexes the padded arrays of a board, which hold
 (width + 1) * (height + 2) + 1 entries with a wall in row 0, in the last row and in column 0; an action indexes a
-policy.  `Point` and `Color` are what the public interface returns: numbers that print as text.  The module is pure
-Python, without numpy, because the GTP server reads vertices before the compiled part of the engine is loaded.
+policy.  `Point` and `Color` are what the public interface returns: numbers that print as text.
 """
 
 import re

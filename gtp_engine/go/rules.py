@@ -5,8 +5,7 @@ Not here: the effect of the rules.  `board` implements suicide and simple ko, `g
 
 Names (but for cgos), fields, defaults and texts follow KataGo 1.17 (`cpp/game/rules.cpp`, `docs/GTP_Extensions.md`),
 because front ends send and expect exactly those.  Where a country's written rules differ from its tournaments (Chinese
-superko, Japanese confirmation of dead stones), we follow KataGo.  Pure Python: the GTP server imports this before
-numpy.
+superko, Japanese confirmation of dead stones), we follow KataGo.
 """
 
 import json
