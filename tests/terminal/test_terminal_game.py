@@ -221,8 +221,31 @@ def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
 def test_time_runs_out(engine: Engine) -> None:
     script = play(engine, time=TimeSettings.absolute(1e-5))
     assert script.messages[-1] == "Tengen wins on time (W+T)."
-    assert _result_in_words("B+F", BLACK) == "You win by forfeit (B+F)."
     assert script.screens[-1].prompt == "new, undo, save FILE or quit>"
+
+
+@pytest.mark.parametrize(
+    ("result", "won", "lost"),
+    [
+        ("B+R", "You win by resignation (B+R).", "Tengen wins by resignation (B+R)."),
+        ("B+T", "You win on time (B+T).", "Tengen wins on time (B+T)."),
+        ("B+F", "You win by forfeit (B+F).", "Tengen wins by forfeit (B+F)."),
+        ("B+3.5", "You win by 3.5 (B+3.5).", "Tengen wins by 3.5 (B+3.5)."),
+        ("B+", "You win (B+).", "Tengen wins (B+)."),
+        *(
+            (result, sentence, sentence)
+            for result, sentence in (
+                ("0", "The game is a draw (0)."),
+                ("Void", "The game has no result: the position has occurred for the third time."),
+            )
+        ),
+    ],
+)
+def test_results_in_words(result: str, won: str, lost: str) -> None:
+    other = result.replace("B+", "W+")
+    assert _result_in_words(result, BLACK) == won and _result_in_words(result, WHITE) == lost
+    assert _result_in_words(other, WHITE) == won.replace(result, other)
+    assert _result_in_words(other, BLACK) == lost.replace(result, other)
 
 
 def test_a_result_on_time_is_offered_to_be_saved(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 from web.serving import TOKEN, Client, run, serving, told
 
 from gtp_engine.errors import ConfigError
-from gtp_engine.web.access import GUESS_SECONDS, MOST_GUESSES, Guesses, Role, Tokens
+from gtp_engine.web.access import MOST_GUESSES, Guesses, Role, Tokens, network_of
 from gtp_engine.web.server_settings import ServerSettings, new_token
 
 
@@ -155,19 +155,6 @@ async def test_tokens_cannot_be_found_by_trying() -> None:
         assert TOKEN not in "".join(told)
 
 
-def test_guesses_are_forgiven_with_time_and_counted_by_network() -> None:
-    now, lines = [0.0], list[str]()
-    guesses = Guesses(lines.append, lambda: now[0])
-    for number in range(MOST_GUESSES):
-        assert guesses.may_try("2001:db8::1", "another")
-        guesses.was_wrong(f"2001:db8::{number}", f"wrong {number}")
-    assert not guesses.may_try("2001:db8::ffff", "another")
-    assert guesses.may_try("2001:db8:0:1::1", "another")
-    now[0] += GUESS_SECONDS
-    assert guesses.may_try("2001:db8::1", "another")
-    assert guesses.count == len(lines) == MOST_GUESSES
-
-
 async def test_only_proxies_of_ours_are_believed() -> None:
     for proxies, expected in (((), "127.0.0.1"), (("127.0.0.1",), "192.0.2.1")):
         async with serving(token=TOKEN, proxies=proxies) as client:
@@ -253,3 +240,44 @@ def test_no_token_is_needed_only_where_other_machines_cannot_connect() -> None:
 def test_a_key_needs_a_certificate() -> None:
     with pytest.raises(ConfigError, match="without a certificate"):
         ServerSettings(key="key.pem")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "seconds", "may_try"),
+    [
+        ([], 0.0, True),
+        (["a"] * 50, 0.0, True),  # a token that was wrong before is no guess
+        ([str(number) for number in range(9)], 0.0, True),
+        ([str(number) for number in range(10)], 0.0, False),
+        ([str(number) for number in range(10)], 9.9, False),
+        ([str(number) for number in range(10)], 10.0, True),
+    ],
+)
+def test_how_many_wrong_tokens_an_address_may_give(tokens: list[str], seconds: float, may_try: bool) -> None:
+    log: list[str] = []
+    now = [100.0]
+    guesses = Guesses(log.append, lambda: now[0])
+    guesses.was_right("2001:db8::1", "known")
+    for number, token in enumerate(tokens):
+        guesses.was_wrong(f"2001:db8::{number}", token)
+    now[0] += seconds
+    assert guesses.may_try("2001:db8::ffff", "new") is may_try
+    assert guesses.may_try("2001:db8::ffff", "known") and guesses.may_try("2001:db8:0:1::1", "new")
+    assert guesses.count == len(log) == len({*tokens})
+    assert [line.endswith("; no new one is looked at for 10 seconds") for line in log] == [
+        number == 10 for number in range(1, len(log) + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("", ""),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_what_belongs_to_one_client(address: str, network: str) -> None:
+    assert network_of(address) == network
