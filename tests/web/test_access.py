@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from web.serving import TOKEN, Client, run, serving, told
+from web.serving import TOKEN, Client, serving, told
 
 from gtp_engine.errors import ConfigError
 from gtp_engine.web.access import MOST_GUESSES, Guesses, Role, Tokens, network_of
@@ -174,28 +174,23 @@ async def test_only_proxies_of_ours_are_believed() -> None:
         (b"Origin: http://localhost:port", 403),
     ],
 )
-def test_headers_that_are_nonsense(header: bytes, expected: int) -> None:
-    assert answer_to(b"localhost", header) == expected
+async def test_headers_that_are_nonsense(header: bytes, expected: int) -> None:
+    assert await answer_to(b"localhost", header) == expected
 
 
 @pytest.mark.parametrize("host", [b"localhost:99999", b"localhost:port"])
-def test_ports_that_are_none(host: bytes) -> None:
-    assert answer_to(host, b"X: x") == 403
+async def test_ports_that_are_none(host: bytes) -> None:
+    assert await answer_to(host, b"X: x") == 403
 
 
-def answer_to(host: bytes, header: bytes) -> int:
+async def answer_to(host: bytes, header: bytes) -> int:
     """Return the status of the answer to a request with these bytes, of a server with a token."""
-    found: list[int] = []
-
-    async def test() -> None:
-        async with serving(token=TOKEN) as client:
-            reader, writer = await asyncio.open_connection(client.host, client.port)
-            writer.write(b"GET /gtp HTTP/1.1\r\nHost: %b\r\n%b\r\n\r\n" % (host, header))
-            found.append(int((await reader.readline()).split()[1]))
-            writer.close()
-
-    run(test)
-    return found[0]
+    async with serving(token=TOKEN) as client:
+        reader, writer = await asyncio.open_connection(client.host, client.port)
+        writer.write(b"GET /gtp HTTP/1.1\r\nHost: %b\r\n%b\r\n\r\n" % (host, header))
+        status = int((await reader.readline()).split()[1])
+        writer.close()
+        return status
 
 
 async def test_every_response_keeps_pages_of_others_out() -> None:

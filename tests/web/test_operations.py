@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fake_evaluators import FakeEvaluator
-from web.serving import TOKEN, RolloutSource, run, serving, until
+from web.serving import TOKEN, RolloutSource, serving, until
 from web.test_play_socket import NEW, ask, hear, hear_any
 
 from gtp_engine.config import Config
@@ -90,32 +90,26 @@ async def test_delays_of_the_event_loop_are_counted() -> None:
     assert sum(delays.counts[4:]) == 3
 
 
-def test_the_log_of_requests_has_no_secrets(tmp_path: Path) -> None:
-    for is_json in (True, False):
-        lines: list[str] = []
-        operations = Operations(ServerLog(is_json=is_json, write=lines.append), logs_requests=True)
-
-        async def test(operations: Operations = operations) -> None:
-            async with serving(token=TOKEN, proxies=("127.0.0.1",), operations=operations) as client:
-                await client.get("/gtp?token=wrong-but-secret")
-                await client.get(f"/?token={TOKEN}", headers={"X-Forwarded-For": "192.0.2.1"}, allow_redirects=False)
-                await client.get("/missing", headers={"Authorization": f"Bearer {TOKEN}"})
-                await client.get("/health")
-
-        run(test)
-        assert TOKEN not in "".join(lines) and "secret" not in "".join(lines)
-        if is_json:
-            events = [json.loads(line) for line in lines]
-            assert {event["event"] for event in events} == {"request"}
-            shown = [(event["address"], event["role"], event["path"], event["status"]) for event in events]
-            assert shown == [
-                ("127.0.0.1", "-", "/gtp", 401),
-                ("192.0.2.1", "compute", "/", 303),
-                ("127.0.0.1", "compute", "/missing", 404),
-                ("127.0.0.1", "watch", "/health", 200),
-            ]
-        else:
-            assert lines[1].startswith("request: 192.0.2.1 compute GET / 303 0")
+@pytest.mark.parametrize("is_json", [True, False])
+async def test_the_log_of_requests_has_no_secrets(is_json: bool) -> None:
+    lines: list[str] = []
+    operations = Operations(ServerLog(is_json=is_json, write=lines.append), logs_requests=True)
+    async with serving(token=TOKEN, proxies=("127.0.0.1",), operations=operations) as client:
+        await client.get("/gtp?token=wrong-but-secret")
+        await client.get(f"/?token={TOKEN}", headers={"X-Forwarded-For": "192.0.2.1"}, allow_redirects=False)
+        await client.get("/missing", headers={"Authorization": f"Bearer {TOKEN}"})
+        await client.get("/health")
+    assert TOKEN not in "".join(lines) and "secret" not in "".join(lines)
+    if not is_json:
+        assert lines[1].startswith("request: 192.0.2.1 compute GET / 303 0")
+        return
+    events = [json.loads(line) for line in lines]
+    assert [(event["event"], event["address"], event["role"], event["path"], event["status"]) for event in events] == [
+        ("request", "127.0.0.1", "-", "/gtp", 401),
+        ("request", "192.0.2.1", "compute", "/", 303),
+        ("request", "127.0.0.1", "compute", "/missing", 404),
+        ("request", "127.0.0.1", "watch", "/health", 200),
+    ]
 
 
 def test_the_log_as_json_has_an_object_in_each_line() -> None:
