@@ -21,11 +21,13 @@ import numpy as np
 from gtp_engine import __version__
 from gtp_engine.engine.engine import Engine
 from gtp_engine.errors import GameStateError, InvalidVertexError, TengenError, counted, problem, shown
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work, working_attacks_into
 from gtp_engine.go.rules import Rules
+from gtp_engine.review.game_line import GamePosition
+from gtp_engine.review.game_review import PlayedMove, finding_of, played_move
 from gtp_engine.review.life_and_death import LifeAndDeath, parse_region
 from gtp_engine.review.score_report import score_record
 from gtp_engine.search.limits import Limits
@@ -199,25 +201,18 @@ class GoTools:
     def compare_move(self, position: Position, move: str, visits: int = DEFAULT_VISITS) -> dict[str, Any]:
         """Tell what a move loses against the engine's best one, each searched with the visits asked for."""
         game = position.game()
-        mover = game.to_play
-        best, basis = self._search(game, visits)
-        if best.best is None:
+        before, basis = self._search(game, visits)
+        if before.best is None:
             raise GameStateError("the game is over: there is no move to compare")
-        leads = {}
-        for vertex in (game.vertex(best.best.point), move):
-            after = game.copy()
-            after.play(vertex, mover)
-            report, _ = self._search(after, visits)
-            leads[vertex.upper()] = report.seen_by(mover)
-        names = list(leads)
-        lost = leads[names[0]].lead - leads[names[-1]].lead
+        move_played = Move(game.to_play, parse_vertex(move, width=game.width, height=game.height))
+        played, _ = self._compared(game, before, move_played, visits)
         return {
-            "mover": _NAMES[mover],
-            "best_move": names[0],
-            "best_continuation": [game.vertex(point) for point in best.best.pv],
-            "move": move.upper(),
-            "points_lost": round(max(0.0, lost), 1),
-            "winrate_lost_percent": round(max(0.0, 100 * (leads[names[0]].winrate - leads[names[-1]].winrate)), 1),
+            "mover": _NAMES[move_played.color],
+            "best_move": played.best,
+            "best_continuation": [game.vertex(point) for point in before.best.pv],
+            "move": played.vertex,
+            "points_lost": round(played.points_lost, 1),
+            "winrate_lost_percent": round(100 * played.winrate_lost, 1),
             "rests_on": basis | {"note": "differences below half a point mean little"},
         }
 
@@ -265,25 +260,29 @@ class GoTools:
         report, basis = self._search(game, visits)
         rows = []
         for number, move in enumerate(played[first - 1 : last], start=first):
-            best = report.best
-            vertex = game.vertex(move.point)
-            before = report.seen_by(move.color).lead
-            game.play(move, allow_superko=True)
-            report, _ = self._search(game, visits)
-            lost = before - report.seen_by(move.color).lead
-            better = None if best is None or best.point == move.point else game.vertex(best.point)
+            row, report = self._compared(game, report, move, visits, allow_superko=True)
             rows.append(
                 {
                     "number": number,
                     "color": _NAMES[move.color],
-                    "move": vertex,
-                    "points_lost": round(max(0.0, lost), 1),
-                    "engine_prefers": better,
+                    "move": row.vertex,
+                    "points_lost": round(row.points_lost, 1),
+                    "engine_prefers": None if row.best == row.vertex else row.best,
                 }
             )
         return {"moves": rows, "rests_on": basis | {"note": "losses below half a point mean little"}}
 
     # --- how ---
+
+    def _compared(
+        self, game: Game, before: SearchReport, move: Move, visits: int, *, allow_superko: bool = False
+    ) -> tuple[PlayedMove, SearchReport]:
+        """Play a move; return it with what it lost, as a review has it, and the search of the position after it."""
+        found = finding_of(GamePosition(len(game.moves), game, move.color), before, move.point)
+        game.play(move, allow_superko=allow_superko)
+        after, _ = self._search(game, visits)
+        position = GamePosition(len(game.moves), game, game.to_play)
+        return played_move(move, found, finding_of(position, after, None), position), after
 
     def _search(self, game: Game, visits: int) -> tuple[SearchReport, dict[str, Any]]:
         """Return a search of a position with that many visits, and what it rests on."""

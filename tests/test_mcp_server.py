@@ -4,9 +4,11 @@ import asyncio
 import random
 import sys
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import pytest
 import reference
 from board_helpers import random_position
@@ -14,8 +16,14 @@ from knowing_evaluator import KnowingEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.positions import view_board
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.rules import Rules
-from gtp_engine.mcp_server import TOOLS, GoTools, server
+from gtp_engine.mcp_server import TOOLS, GoTools, Position, server
+from gtp_engine.review import Effort, review_game
+from gtp_engine.sgf.game_tree import GameTree
 
 pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is missing")
 """It takes seconds to import, which workers without one of these tests need not do."""
@@ -114,12 +122,11 @@ def generated(rng: random.Random, count: int) -> Iterator[Question]:
 
 def test_three_hundred_questions_and_no_false_statement(tools: GoTools) -> None:
     questions = list(generated(random.Random(47), 300))
-    answers = ask(tools, [(name, arguments) for name, arguments, _ in questions])
-    assert len(answers) == 300
+    assert len(questions) == 300
     kinds = set()
-    for (name, arguments, known), answer in zip(questions, answers, strict=True):
-        assert isinstance(answer, dict), answer
-        told = dict(answer)
+    for name, arguments, known in questions:
+        position = Position(**arguments["position"])
+        told = getattr(tools, name)(**arguments | {"position": position})
         for key in ("stones", "liberties", "captures"):
             if key in told:
                 told[key] = sorted(told[key])
@@ -168,6 +175,58 @@ def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTools) -> 
     assert [(row["number"], row["move"]) for row in review["moves"]] == [(1, "D4"), (2, "C3"), (3, "D3")]
 
 
+EDGE = [xy_to_point(x, y, width=SIZE) for x in range(SIZE) for y in range(SIZE) if {x, y} & {0, SIZE - 1}]
+EDGE_LOSS = 20.0
+
+
+class EdgeEvaluator(KnowingEvaluator):
+    """Knows that a stone on the edge costs its side EDGE_LOSS points, and likes to play there nearly as much."""
+
+    def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
+        for row in range(request.rows):
+            stones = view_board(request.positions, row).color[EDGE]
+            lead = EDGE_LOSS * (np.sum(stones == WHITE) - np.sum(stones == BLACK))
+            request.out.lead_black[row] = lead
+            request.out.win_black[row], request.out.loss_black[row] = 0.5 + 0.004 * lead, 0.5 - 0.004 * lead
+            request.out.policy[row, EDGE] *= 0.8
+            request.out.policy[row] /= request.out.policy[row].sum()
+
+
+def test_the_tools_and_a_review_tell_the_same_points_lost() -> None:
+    """The tools told 0.9 where the review told 2.3: they compared means over all moves of both positions."""
+    moves, visits = ["D4", "A7", "C3", "G7", "E3", "A1"], 100
+    config = Config().with_values({"search.seed": "1", "game.board_size": str(SIZE)})
+    record = GameTree(Position(moves=moves, size=SIZE).game()).to_sgf().encode()
+    review = review_game(record, EdgeEvaluator(), effort=Effort(visits=visits), config=config)
+    with Engine(config, evaluator=EdgeEvaluator()) as engine:
+        tools = GoTools(engine)
+        rows = tools.review_moves(Position(moves=moves, size=SIZE), 1, len(moves), visits)["moves"]
+        compared = [
+            tools.compare_move(Position(moves=moves[:number], size=SIZE), vertex, visits)
+            for number, vertex in enumerate(moves)
+        ]
+    told = [move.points_lost for move in review.moves]
+    assert told == [0, EDGE_LOSS] * 3 == [row["points_lost"] for row in rows]
+    assert told == [answer["points_lost"] for answer in compared]
+    assert [answer["winrate_lost_percent"] for answer in compared] == [100 * each.winrate_lost for each in review.moves]
+
+
+def test_fifty_moves_are_compared_at_once(tools: GoTools) -> None:
+    """One more is refused, see below."""
+    rows = tools.review_moves(Position(moves=["pass"] * 60, size=5), 3, 52, visits=8)["moves"]
+    assert [row["number"] for row in rows] == list(range(3, 53))
+
+
+def test_questions_asked_at_once_are_answered_one_after_the_other(tools: GoTools) -> None:
+    """There is one engine, whose game each question sets."""
+    positions = [Position(moves=[f"{'B' if number % 2 else 'W'} C3"], size=4 + number) for number in range(8)]
+    wanted = [tools.what_if(position, ["D4"], 30)["before"] for position in positions]
+    with ThreadPoolExecutor(8) as threads:
+        found = threads.map(lambda position: tools.what_if(position, ["D4"], 30)["before"], positions)
+        assert list(found) == wanted
+
+
 def test_the_score_of_a_finished_game(tools: GoTools) -> None:
     columns = "".join(f"[{column}{row}]" for column in "cd" for row in "abcdefg")
     black, white = (columns[i * 28 : i * 28 + 28] for i in (0, 1))
@@ -196,6 +255,11 @@ def test_the_score_of_a_finished_game(tools: GoTools) -> None:
         ("analyse", {"position": {"size": 7}, "visits": 10**9}, "8 to 20000"),
         ("what_if", {"position": {"size": 7}, "line": []}, "an empty line"),
         ("review_moves", {"position": {"size": 7, "moves": ["D4"]}, "first": 1, "last": 2}, "numbers from 1 to 1"),
+        (
+            "review_moves",
+            {"position": {"size": 7, "moves": ["pass"] * 60}, "first": 2, "last": 52},
+            "at most fifty moves",
+        ),
         ("life_and_death", {"position": {"size": 7}, "region": "Q1:Q3", "first": "black"}, "Q1"),
         ("rules", {"name": "martian"}, "martian"),
     ],

@@ -4,8 +4,8 @@ It is made of what a search found in each position (`Finding`), plain values tha
 shows the same.  Winrates are in [0, 1] and leads in points, both Black's.
 
 Points lost by a move: the lead of its side under the best move that the search found, less its lead in the position
-after the move, but never less than 0; a move that is the search's own choice loses nothing.  Winrates likewise.  Moves
-after which the record changes the position are not compared, and lose nothing.
+after the move, but never less than 0 (`points_lost`); a move that is the search's own choice loses nothing.  Winrates
+likewise.  Moves after which the record changes the position are not compared, and lose nothing.
 
 Mistakes are weighed by the winrate that they lost while the game was undecided, and by points afterwards.
 
@@ -26,7 +26,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.review.game_line import GameLine, GamePosition, Variation
-from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
+from gtp_engine.search.report import FEW_VISITS, MoveReport, Outlook, SearchReport
 from gtp_engine.sgf.values import format_rules
 
 MOST_CANDIDATES: Final = 6
@@ -143,9 +143,7 @@ def finding_of(position: GamePosition, report: SearchReport, played: int | None)
     """Return what a search of a position found; `played` is the point of the move played there, None at the end."""
     game = position.game
     points = board_points(game.width, game.height)
-    best = report.best
-    is_known = best is not None and best.visits >= FEW_VISITS
-    seen = (best if best and is_known else report).seen_by(BLACK)
+    seen = outlook_of(report, BLACK)
     moves = [move for move in report.moves if move.symmetry_of is None][:MOST_CANDIDATES]
     prior = None if played is None or report.raw is None else round(float(report.raw.policy[played]), 4)
     return Finding(
@@ -159,6 +157,17 @@ def finding_of(position: GamePosition, report: SearchReport, played: int | None)
         ownership=tuple(int(each) for each in np.rint(100 * report.ownership_black[list(points)])),
         played_prior=prior,
     )
+
+
+def outlook_of(report: SearchReport, color: int) -> Outlook:
+    """Return what a position is worth to `color`: what its best move is, or all of them if that has few visits."""
+    best = report.best
+    return (report if best is None or best.visits < FEW_VISITS else best).seen_by(color)
+
+
+def points_lost(best: float, after: float) -> float:
+    """Return what a move loses, given the leads of its side under the best move and after its own."""
+    return round(max(0.0, best - after), 2)
 
 
 def stones_of(game: Game) -> str:
@@ -439,14 +448,14 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
     game, count = line.positions[0].game, len(line.positions)
     played = zip(line.moves, findings[: count - 1], findings[1:count], line.positions[1:], strict=True)
     times = line.seconds or (None,) * len(line.moves)
-    moves = tuple(replace(_played_move(*each), seconds=time) for each, time in zip(played, times, strict=False))
+    moves = tuple(replace(played_move(*each), seconds=time) for each, time in zip(played, times, strict=False))
     variations = []
     for variation in line.variations:
         after = findings[count : count + len(variation.moves)]
         start = _played(findings[variation.before], game.vertex(variation.moves[0].point))
         played = zip(variation.moves, [start, *after[:-1]], after, variation.positions, strict=True)
         variations.append(
-            ReviewedVariation(variation, start, tuple(_played_move(*each) for each in played), tuple(after))
+            ReviewedVariation(variation, start, tuple(played_move(*each) for each in played), tuple(after))
         )
         count += len(after)
     return GameReview(line, tuple(findings[: len(line.positions)]), moves, network, tuple(variations))
@@ -458,7 +467,7 @@ def _played(before: Finding, vertex: str) -> Finding:
     return replace(before, played_prior=priors.get(vertex))
 
 
-def _played_move(move: Move, before: Finding, after: Finding, position: GamePosition) -> PlayedMove:
+def played_move(move: Move, before: Finding, after: Finding, position: GamePosition) -> PlayedMove:
     """Return a move with what it lost; `position` is the one after it."""
     game = position.game
     area = game.width * game.height
@@ -468,16 +477,16 @@ def _played_move(move: Move, before: Finding, after: Finding, position: GamePosi
     # A variation may begin with a move of the other side.
     is_compared = before.to_play == color and not position.is_changed
     may_lose = is_compared and not is_best
-    lost = max(0.0, lead - lead_after) if may_lose else 0.0
-    winrate_lost = max(0.0, winrate - winrate_after) if may_lose else 0.0
+    lost = points_lost(lead, lead_after) if may_lose else 0.0
+    winrate_lost = round(max(0.0, winrate - winrate_after), 4) if may_lose else 0.0
     is_decided = _is_decided(winrate, winrate_after)
-    is_mistake = _is_mistake(round(lost, 2), round(winrate_lost, 4), is_decided=is_decided)
+    is_mistake = _is_mistake(lost, winrate_lost, is_decided=is_decided)
     return PlayedMove(
         number=after.number,
         color=color,
         vertex=vertex,
-        points_lost=round(lost, 2),
-        winrate_lost=round(winrate_lost, 4),
+        points_lost=lost,
+        winrate_lost=winrate_lost,
         best=None if before.best is None else before.best.vertex,
         phase=PHASES[(after.number > OPENING_SHARE * area) + (after.number > MIDDLE_SHARE * area)],
         mark=_mark(before, lost, is_best=is_best, is_mistake=is_mistake) if is_compared else None,

@@ -51,6 +51,7 @@ from gtp_engine.review.game_review import (
     PlayedLike,
     PlayedMove,
     color_letter,
+    points_lost,
     seen_by,
 )
 from gtp_engine.sgf.values import parse_rank
@@ -303,9 +304,8 @@ def _known_answers(review: GameReview, move: PlayedMove) -> dict[str, Answer]:
     known = {}
     for candidate in before.candidates:
         if candidate is best or candidate.visits >= _KNOWN_VISITS:
-            lost = seen_by(move.color, before)[1] - seen_by(move.color, candidate)[1]
-            lost = 0.0 if candidate is best else round(max(0.0, lost), 2)
-            known[candidate.vertex] = Answer(candidate.vertex, lost, candidate.line)
+            lost = points_lost(seen_by(move.color, before)[1], seen_by(move.color, candidate)[1])
+            known[candidate.vertex] = Answer(candidate.vertex, 0.0 if candidate is best else lost, candidate.line)
     known[move.vertex] = Answer(move.vertex, move.points_lost, (move.vertex, *_line(after)))
     return known
 
@@ -343,8 +343,8 @@ def _answer_after(review: GameReview, move: PlayedMove, position: GamePosition, 
     before, game = review.findings[move.number - 1], position.game
     assert game.last_move is not None
     vertex = game.vertex(game.last_move.point)
-    lost = seen_by(move.color, before)[1] - seen_by(move.color, after)[1]
-    return Answer(vertex, round(max(0.0, lost), 2), (vertex, *_line(after)))
+    lost = points_lost(seen_by(move.color, before)[1], seen_by(move.color, after)[1])
+    return Answer(vertex, lost, (vertex, *_line(after)))
 
 
 def _line(finding: Finding) -> tuple[str, ...]:

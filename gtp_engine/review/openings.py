@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from gtp_engine.config import Config
 from gtp_engine.errors import TengenError
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.review.game_analysis import seeded
+from gtp_engine.review.game_review import outlook_of, points_lost
 from gtp_engine.review.lessons import People
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.joint_search import JointSearch
@@ -189,9 +189,8 @@ class Openings:
         if not wanted:
             return []
         reports = search.run([(each, each.to_play) for each in after], Limits(VISITS_AFTER))
-        sign = 1 if game.to_play == BLACK else -1
-        leads = [sign * (each.best.lead_black if each.best is not None else each.lead_black) for each in reports]
-        losses = [round(max(leads) - lead, 1) for lead in leads]
+        leads = [outlook_of(each, game.to_play).lead for each in reports]
+        losses = [round(points_lost(max(leads), lead), 1) for lead in leads]
         return _sorted(replace(each, points_lost=lost) for each, lost in zip(wanted, losses, strict=True))
 
 
