@@ -1,5 +1,7 @@
 """Games on the disk: room for new ones, values that come back as they were, damaged files."""
 
+import contextlib
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,10 @@ from web.serving import RolloutSource, serving
 from web.test_play_socket import ask, noted_engines
 
 from gtp_engine.clock import TimeLeft, TimeSettings
+from gtp_engine.engine.shared_engines import SharedEngines
+from gtp_engine.play import state_of
 from gtp_engine.web import saved_games
-from gtp_engine.web.saved_games import JsonFileError, SavedGame, SavedGames, new_id
+from gtp_engine.web.saved_games import DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
 
 
 def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,3 +116,39 @@ async def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.M
         assert opened == []
         (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(good))
         assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
+
+
+VALUES: list[Any] = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    10**30,
+    0.5,
+    float("nan"),
+    "",
+    "black",
+    "Z99",
+    "E5",
+    [],
+    ["E5"],
+    [[]],
+    {},
+]
+GOOD = SavedGame("(;SZ[9]KM[7];B[ee])", "black", None, ("byoyomi", "60", "30", "3"), {}, ()).to_json()
+
+
+def test_a_game_with_any_value_in_any_field_opens_or_is_refused(tmp_path: Path) -> None:
+    name, saved = "0123456789abcdef", SavedGames(tmp_path)
+    with SharedEngines(RolloutSource.config) as engines:
+        engine = engines.new_engine()
+        for field, value in itertools.product(GOOD, VALUES):
+            (tmp_path / f"{name}.json").write_text(json.dumps(GOOD | {field: value}))
+            with contextlib.suppress(DamagedFileError):
+                session = saved.load(name).session(engine)
+                saved.save(name, SavedGame.of(session, None))
+                saved.load(name)
+                state_of(session)
+        engine.close()
