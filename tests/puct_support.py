@@ -19,7 +19,7 @@ from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.leaves import Leaves
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE, WEIGHT, edge_visits, visits_of_edge
@@ -130,7 +130,11 @@ def game_from(text: str, to_play: int = BLACK, rules: str = "tromp-taylor", komi
 
 
 def search(
-    game: Game, limits: Limits | int, evaluator: Evaluator | None = None, to_play: int | None = None, **values: object
+    game: Game,
+    limits: SearchRequest | Limits | int,
+    evaluator: Evaluator | None = None,
+    to_play: int | None = None,
+    **values: object,
 ) -> SearchReport:
     """Return what a fresh search finds."""
     limits = Limits(limits) if isinstance(limits, int) else limits

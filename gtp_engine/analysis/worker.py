@@ -17,7 +17,7 @@ from gtp_engine.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSch
 from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.errors import TengenError
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
+from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest
 from gtp_engine.search.report import SearchReport
 
 
@@ -148,9 +148,8 @@ class Worker:
             return search.is_suspended
 
         search.is_suspended = False
-        limits = Limits(
-            visits=query.config.analysis.analysis_visits,
-            watcher=watch,
+        request = SearchRequest(
+            Limits(visits=query.config.analysis.analysis_visits, watcher=watch, cancel=job.cancel),
             restrictions=query.restrictions,
             wide_root_noise=query.config.analysis.wide_root_noise,
             ignores_history=query.config.analysis.ignore_history,
@@ -158,9 +157,8 @@ class Worker:
             move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
             first_move=FirstMove.LIKELIEST,
             resumes=search.report is not None,
-            cancel=job.cancel,
         )
-        return search.searcher.run(search.game, limits)
+        return search.searcher.run(search.game, request)
 
     def _is_over(self, search: _Search, report: SearchReport) -> bool:
         """Return whether a search has reached its limits or been terminated."""

@@ -25,7 +25,7 @@ from gtp_engine.book.book import DECIMALS, Book, BookHeader, BookMove, BookNode,
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import MoveReport, SearchReport
 
@@ -77,7 +77,7 @@ class BookSearch:
             {"search.seed": 1, "puct.useless_pruning": False, "puct.conservative_pass": False}
         )
         self._header: Final = header
-        self._limits: Final = Limits(visits=visits, wide_root_noise=WIDE_NOISE, passes_end=True)
+        self._request: Final = SearchRequest(Limits(visits=visits), wide_root_noise=WIDE_NOISE, passes_end=True)
         self._at_once: Final = at_once
         self._search: Final = JointSearch(config, KeepingEvaluator(evaluator), at_once)
 
@@ -86,7 +86,7 @@ class BookSearch:
         found = []
         for start in range(0, len(games), self._at_once):
             some = games[start : start + self._at_once]
-            reports = self._search.run([(game, game.to_play) for game in some], self._limits)
+            reports = self._search.run([(game, game.to_play) for game in some], self._request)
             found += [self._node(game, report) for game, report in zip(some, reports, strict=True)]
         return found
 

@@ -50,7 +50,7 @@ from gtp_engine.go.game import Game, initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport, best_of, for_color, winrate_of
 from gtp_engine.search.tree_reuse import is_continued
 from gtp_engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
@@ -117,14 +117,14 @@ class MoveTask:
 
     game: Game
     color: int
-    limits: Limits
+    request: SearchRequest
     budget: TimeBudget
     start: float
 
     @property
     def cancel(self) -> CancelToken:
-        """The token of the limits, which ends the decision early."""
-        return self.limits.cancel or CancelToken()
+        """The token of the request, which ends the decision early."""
+        return self.request.limits.cancel or CancelToken()
 
     @property
     def deadline(self) -> float:
@@ -171,7 +171,7 @@ class MoveChooser:
         """Restart the random numbers of the delays at `seed`."""
         self._delays = Delays(seed)
 
-    def prepare(self, game: Game, color: int, limits: Limits, clock: Clock, start: float) -> MoveTask:
+    def prepare(self, game: Game, color: int, request: SearchRequest, clock: Clock, start: float) -> MoveTask:
         """Return the task of choosing the move, which began at `start`.
 
         Kernels that need no compiler are awaited.  So are the others, until the limits' cancel token, where the search
@@ -179,8 +179,7 @@ class MoveChooser:
         """
         config, resources = self._searches.config, self._searches.resources
         bonus = None if self._level.is_on else self._variety.bonus_black(game, color)
-        limits = replace(limits, advantage_black=self.advantage_black(game), bonus_black=bonus)
-        area, kernels = game.width * game.height, resources.kernels
+        limits, area, kernels = request.limits, game.width * game.height, resources.kernels
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
         share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
         if share < 1.0:
@@ -194,7 +193,8 @@ class MoveChooser:
             time_for_move = while_compiling(time_for_move)
         elif kernels is not None:
             kernels.wait(CancelToken())
-        return MoveTask(game, color, limits, time_for_move, start)
+        request = replace(request, limits=limits, advantage_black=self.advantage_black(game), bonus_black=bonus)
+        return MoveTask(game, color, request, time_for_move, start)
 
     def repeats_exactly(self, budget: TimeBudget) -> bool:
         """Return whether the same search is expected every time: nothing but visits ends it, and its seed was given."""
@@ -213,12 +213,12 @@ class MoveChooser:
 
     def _choice_from_book(self, task: MoveTask) -> Choice | None:
         """Return the move that the book has, None without one, out of turn, and where moves are left out."""
-        is_free = task.color == task.game.to_play and not task.limits.restrictions
+        is_free = task.color == task.game.to_play and not task.request.restrictions
         report = self._book.report(task.game) if is_free else None
         if report is None:
             return None
-        if task.limits.reporting is not None:
-            task.limits.reporting.receive(report)
+        if task.request.reporting is not None:
+            task.request.reporting.receive(report)
         return Choice(report.best_point, report)
 
     def advantage_black(self, game: Game) -> float | None:
@@ -270,7 +270,7 @@ def while_compiling(budget: TimeBudget) -> TimeBudget:
 
 def describe(task: MoveTask, choice: Choice) -> str:
     """Return one line about a choice and its search, for the log."""
-    game, report, advantage_black = task.game, choice.report, task.limits.advantage_black
+    game, report, advantage_black = task.game, choice.report, task.request.advantage_black
     line = next((found.pv for found in report.moves if found.point == choice.point), ())
     lead = "" if not report.has_score else f"lead {for_color(report.lead_black, report.to_play):+.1f}, "
     if advantage_black:
@@ -330,11 +330,12 @@ def decide(
         thresholds,
         late=time.perf_counter() - task.start,
         may_stop_when_won=may_stop_when_won(moves_played=len(game.moves), area=game.width * game.height, config=config),
-        may_stop_when_forced=not task.limits.restrictions,  # who asks about one move wants to know about it
+        may_stop_when_forced=not task.request.restrictions,  # who asks about one move wants to know about it
     )
-    limits = replace(task.limits, watcher=watcher, first_move=FirstMove.DRAWN)
-    search = searches.search_move if level is None else level.search
-    report = search(game, task.color, limits)
+    if level is None:
+        report = searches.search_move(game, task.color, task.request, watcher, FirstMove.DRAWN)
+    else:
+        report = level.search(game, task.color, task.request, watcher)
     if resignation is not None and resignation.is_due(game, report) and (level is None or level.gives_up(game, report)):
         return Choice(PASS, report, resign=True)
     # Moves are read with no more visits than were asked for, unless so few would prove nothing.
@@ -348,7 +349,9 @@ def decide(
         look_again=cache(partial(search_again, visits=thresholds.pass_visits)),
         read_out=LifeReader(searches, cancel=task.cancel, deadline=task.deadline, visits=visits).read_out,
         level=level,
-        left_out=frozenset[int]().union(*(each.points for each in limits.restrictions if each.color == task.color)),
+        left_out=frozenset[int]().union(
+            *(each.points for each in task.request.restrictions if each.color == task.color)
+        ),
         fill_dame=searches.uses_network and config.puct.fill_dame,
     )
     return Choice(decision.cleanup_move() if cleanup else decision.move(), report)

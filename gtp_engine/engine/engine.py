@@ -52,7 +52,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting
+from gtp_engine.search.limits import Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
 from gtp_engine.time_manager import TimeBudget, budget
@@ -255,7 +255,7 @@ class Engine:
         resign: bool = True,
         ponder: bool = True,
         cancel: CancelToken | None = None,
-        limits: Limits | None = None,
+        limits: SearchRequest | Limits | None = None,
     ) -> Choice:
         """Return the engine's move for `color`, by default the side to play; with `play` it is also played.
 
@@ -269,7 +269,7 @@ class Engine:
         """
         start, color = time.perf_counter(), self._color(color)
         self._background.end()
-        task = self._chooser.prepare(self.game, color, _limits(limits, cancel), self._clocks[color], start)
+        task = self._chooser.prepare(self.game, color, _request(limits, cancel), self._clocks[color], start)
         may_resign = play and resign and not cleanup
         choice = self._choose(task, self._clocks[color], may_resign=may_resign, cleanup=cleanup)
         choice = replace(choice, point=self.game.as_move((color, choice.point)).point)
@@ -302,11 +302,11 @@ class Engine:
         if self.config.time.ponder and goes_on and not self._level.is_on and not self.is_compiling:
             self.ponder(cancel)
 
-    def start_genmove(self, color: int | str, limits: Limits, done: Callable[[Choice], None]) -> None:
+    def start_genmove(self, color: int | str, limits: SearchRequest | Limits, done: Callable[[Choice], None]) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
         color = to_color(color)
         game, clock = self.game.copy(), self._clocks[color]
-        task = self._chooser.prepare(game, color, _limits(limits), clock, time.perf_counter())
+        task = self._chooser.prepare(game, color, _request(limits), clock, time.perf_counter())
 
         def choose() -> None:
             choice = self._choose(task, clock)
@@ -350,16 +350,16 @@ class Engine:
     ) -> SearchReport:
         """Search the engine's own position for `color` (default: the side to play) until cancelled."""
         self._background.end()
-        limits = Limits(reporting=reporting, cancel=cancel)
-        return self._searches.analyze(self.game.copy(), self._color(color), limits)
+        request = SearchRequest(Limits(cancel=cancel), reporting=reporting)
+        return self._searches.analyze(self.game.copy(), self._color(color), request)
 
     analyze = former_name("Engine.analyze", search_until, gone="1.1")
 
-    def start_analysis(self, color: int | str | None, limits: Limits) -> None:
+    def start_analysis(self, color: int | str | None, limits: SearchRequest | Limits) -> None:
         """Do the same in the background, until the next search; reports come from the background thread."""
-        limits = _limits(limits)
-        analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), limits)
-        self._background.start(analyze, limits.cancel or CancelToken())
+        request = _request(limits)
+        analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), request)
+        self._background.start(analyze, request.limits.cancel or CancelToken())
 
     def ponder(self, cancel: CancelToken | None = None) -> None:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
@@ -373,7 +373,7 @@ class Engine:
         seconds: float,
         color: int | str | None = None,
         cancel: CancelToken | None = None,
-        limits: Limits | None = None,
+        limits: SearchRequest | Limits | None = None,
     ) -> SearchReport:
         """Search the position for `color` (default: the side to play) for at most `seconds`; return the report.
 
@@ -384,8 +384,7 @@ class Engine:
             raise TimeSettingsError(problem(f"{shown(seconds)} seconds for a search", expected="0 or more"))
         self._background.end()
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
-        limits = replace(_limits(limits, cancel), watcher=watcher)
-        return self._searches.search_move(self.game, self._color(color), limits)
+        return self._searches.search_move(self.game, self._color(color), _request(limits, cancel), watcher)
 
     def known(self, game: Game) -> SearchReport | None:
         """Return what the last search of this engine's game holds about a position of it, None if nothing."""
@@ -714,10 +713,12 @@ class Background:
             self._log(f"the background search has failed:\n{traceback.format_exc().rstrip()}")
 
 
-def _limits(limits: Limits | None, cancel: CancelToken | None = None) -> Limits:
-    """Return `limits`, if any, or else those of a search that `cancel` ends; with a cancel token in any case."""
-    limits = limits or Limits(cancel=cancel or CancelToken())
-    return limits if limits.cancel is not None else replace(limits, cancel=CancelToken())
+def _request(asked: SearchRequest | Limits | None, cancel: CancelToken | None = None) -> SearchRequest:
+    """Return what is asked, if anything, or else a search that `cancel` ends; with a cancel token in any case."""
+    request = SearchRequest.of(asked or Limits(cancel=cancel or CancelToken()))
+    if request.limits.cancel is not None:
+        return request
+    return replace(request, limits=replace(request.limits, cancel=CancelToken()))
 
 
 def _seed_of(config: Config) -> int:

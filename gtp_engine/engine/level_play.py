@@ -30,7 +30,7 @@ from gtp_engine.level.table import (
 )
 from gtp_engine.nn.evaluators import LoadShipped
 from gtp_engine.nn.named_networks import model_path
-from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.limits import Limits, SearchRequest, Watcher
 from gtp_engine.search.puct.tree_report import raw_evaluation
 from gtp_engine.search.report import SearchReport, for_color
 
@@ -124,10 +124,10 @@ class LevelPlay:
         profile = _profile(self._settings(width, height))
         return f"Level {self.level}: moves of people by {self._human.info.name}, {profile}; {self._table().describe()}."
 
-    def search(self, game: Game, color: int, limits: Limits) -> SearchReport:
+    def search(self, game: Game, color: int, request: SearchRequest, watcher: Watcher) -> SearchReport:
         """Return the network's evaluation, and that of people's moves; no analysis makes it stronger."""
-        limits = replace(limits, visits=1, first_move=FirstMove.BEST)
-        report = self._strong.search_afresh(game, color, limits)
+        limits = Limits(1, watcher, request.limits.playouts, request.limits.cancel)
+        report = self._strong.search_afresh(game, color, replace(request, limits=limits))
         profile = str(_profile(self._settings(game.width, game.height)))
         config = self._main.config.with_values({"human.human_profile": profile, "puct.root_policy_optimism": 0.0})
         people = evaluate_game(self._human, game, color, config, (ANY_SYMMETRY,))

@@ -41,7 +41,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import area_owners, pass_alive_owners, remove_dead
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
+from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction, SearchRequest
 
 SEKI_LIBERTIES: Final = 3
 """Most liberties that a chain in a seki is expected to have; one with more is taken for one beside neutral points."""
@@ -270,15 +270,13 @@ class LifeReader:
         With `passing_first_ends` a pass as the first move is the only one.
         """
         far = dispute.far_points(played)
-        limits = Limits(
-            self._visits,
-            lambda progress: self.is_late or self._cancel.is_cancelled,
+        request = SearchRequest(
+            Limits(self._visits, lambda progress: self.is_late or self._cancel.is_cancelled, cancel=self._cancel),
             restrictions=tuple(Restriction(color, far, AT_ANY_DEPTH) for color in (BLACK, WHITE)),
             passes_end=True,
-            cancel=self._cancel,
         )
         settled_moves = 0
-        report = self._searches.search_afresh(played, played.to_play, limits)
+        report = self._searches.search_afresh(played, played.to_play, request)
         while not self._is_exhausted(report.playouts):
             moves = legal_moves(played, report)
             played.play(moves[0].point if moves else PASS)
@@ -287,7 +285,7 @@ class LifeReader:
                 return played
             if played.is_over or settled_moves > REPLIES or len(played.moves) >= LONGEST * played.width * played.height:
                 return played
-            report = self._searches.search_on(played, limits)
+            report = self._searches.search_on(played, request)
         return None
 
     def _is_exhausted(self, playouts: int) -> bool:

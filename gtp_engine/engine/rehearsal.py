@@ -12,7 +12,7 @@ from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting, Searcher
+from gtp_engine.search.limits import Limits, Reporting, Searcher, SearchRequest
 
 ANY_BOARD: Final = (5, 5)
 """Width and height for searches that do not depend on the board: rollouts are short on it."""
@@ -24,12 +24,12 @@ _VISITS: Final = 6
 def rehearse(searcher: Searcher, width: int, height: int) -> None:
     """Search a position, a later one in the same tree, and end a search while positions are being evaluated."""
     searcher.set_seed(1)
-    game, limits = _play(width, height), Limits(visits=_VISITS, move_ownership=True)
+    game, limits = _play(width, height), SearchRequest(Limits(visits=_VISITS), move_ownership=True)
     game.play(searcher.run(game, limits).moves[0].point)
-    searcher.run(game, Limits(visits=2 * _VISITS, wide_root_noise=0.1))
+    searcher.run(game, SearchRequest(Limits(visits=2 * _VISITS), wide_root_noise=0.1))
     token = CancelToken()
     reporting = Reporting(0.0, lambda report: token.cancel())
-    searcher.run(game, Limits(visits=10 * _VISITS, reporting=reporting, cancel=token))
+    searcher.run(game, SearchRequest(Limits(visits=10 * _VISITS, cancel=token), reporting=reporting))
 
 
 def _play(width: int, height: int) -> Game:

@@ -42,7 +42,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game, initial_advantage_black
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher
+from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
 from gtp_engine.search.tree_reuse import is_continued
 from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
@@ -210,29 +210,43 @@ class Searches:
         evaluator = self.resources.evaluator
         return evaluator is not None and self.uses_network and evaluator.info.knows_advantage
 
-    def search_move(self, game: Game, color: int, limits: Limits) -> SearchReport:
-        """Search for a move of `color` within `limits` and the configured number of visits."""
+    def search_move(
+        self,
+        game: Game,
+        color: int,
+        asked: SearchRequest | Limits,
+        watcher: Watcher | None = None,
+        first_move: FirstMove = FirstMove.BEST,
+    ) -> SearchReport:
+        """Search for a move of `color` as asked, within the configured number of visits, until the watcher stops it."""
         search, puct = self.config.search, self.config.puct
-        limits = replace(
-            limits,
-            visits=_lowest(search.visits, limits.visits),
-            playouts=_lowest(search.playouts, limits.playouts),
+        request = SearchRequest.of(asked)
+        limits = request.limits
+        request = replace(
+            request,
+            limits=Limits(
+                _lowest(search.visits, limits.visits),
+                watcher,
+                _lowest(search.playouts, limits.playouts),
+                limits.cancel,
+            ),
+            first_move=first_move,
             anti_mirror=puct.anti_mirror,
             wide_root_noise=puct.wide_noise,
             ignores_history=search.forget_history,
         )
-        return self._game_search.run(game, limits, to_play=color)
+        return self._game_search.run(game, request, to_play=color)
 
-    def analyze(self, game: Game, color: int, limits: Limits) -> SearchReport:
+    def analyze(self, game: Game, color: int, asked: SearchRequest | Limits) -> SearchReport:
         """Search with the settings of analyses; the first report comes once a move has been tried."""
-        limits = replace(
-            limits,
+        request = replace(
+            SearchRequest.of(asked),
             wide_root_noise=self.config.analysis.wide_root_noise,
             ignores_history=self.config.analysis.ignore_history,
             anti_mirror=self.config.analysis.expect_mirroring,
             first_move=FirstMove.LIKELIEST,
         )
-        return self._game_search.run(game, limits, to_play=color)
+        return self._game_search.run(game, request, to_play=color)
 
     def search_other(self, game: Game, limits: Limits) -> SearchReport:
         """Search a position of any game with the engine's configuration and a new tree; the others stay as they are."""
@@ -250,31 +264,33 @@ class Searches:
     def ponder(self, game: Game, advantage_black: float | None, cancel: CancelToken) -> None:
         """Search the position, with the opponent to play, within the limits of pondering; the tree keeps what it finds.
 
-        For `advantage_black` see `Limits`.
+        For `advantage_black` see `SearchRequest`.
         """
         config = self.config.time
-        limits = Limits(
-            visits=_lowest(config.ponder_visits),
-            playouts=_lowest(config.ponder_playouts),
-            watcher=lambda progress: progress.seconds >= config.ponder_time,
+        limits = SearchRequest(
+            Limits(
+                visits=_lowest(config.ponder_visits),
+                playouts=_lowest(config.ponder_playouts),
+                watcher=lambda progress: progress.seconds >= config.ponder_time,
+                cancel=cancel,
+            ),
             behalf_of=opponent(game.to_play),
             advantage_black=advantage_black,
-            cancel=cancel,
         )
         self._game_search.run(game, limits)
 
-    def search_afresh(self, game: Game, to_play: int, limits: Limits) -> SearchReport:
+    def search_afresh(self, game: Game, to_play: int, asked: SearchRequest | Limits) -> SearchReport:
         """Search the position for either side with a new tree; that of the game stays as it is."""
         self._separate_search.clear()
-        return self._separate_search.run(game, limits, to_play=to_play)
+        return self._separate_search.run(game, asked, to_play=to_play)
 
     def restart_separate(self) -> None:
         """Restart the random numbers of the separate search: what it finds then depends on the position alone."""
         self._separate_search.set_seed(0)
 
-    def search_on(self, game: Game, limits: Limits) -> SearchReport:
+    def search_on(self, game: Game, asked: SearchRequest | Limits) -> SearchReport:
         """Search a position that moves lead to from that of `search_afresh`, in the same tree."""
-        return self._separate_search.run(game, limits)
+        return self._separate_search.run(game, asked)
 
     def confirm(
         self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken, visits: int | None = None

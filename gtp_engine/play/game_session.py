@@ -29,7 +29,7 @@ from gtp_engine.go.scoring import Score
 from gtp_engine.play.game_clock import GameClock
 from gtp_engine.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras, settings_of
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting
+from gtp_engine.search.limits import Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, format_sgf, play_record
 from gtp_engine.sgf.tree_text import main_line_from
@@ -412,7 +412,7 @@ class GameSession:
             play_if_cancelled=False,
             cleanup=self._resumed_at > 0,
             resign=self._may_resign,
-            limits=_limits(cancel, report, interval),
+            limits=_request(cancel, report, interval),
         )
         if cancel.is_cancelled and len(self.game.moves) == played:
             self._found = choice
@@ -445,7 +445,7 @@ class GameSession:
         `report` is called every `interval` seconds from the searching thread.
         """
         self.require(Phase.PLAYING)
-        return self.engine.timed_search(seconds, limits=_limits(cancel or CancelToken(), report, interval))
+        return self.engine.timed_search(seconds, limits=_request(cancel or CancelToken(), report, interval))
 
     def estimate(self, cancel: CancelToken | None = None) -> FinalScore:
         """Return the expected score, and the status of all points that it is counted by."""
@@ -730,6 +730,6 @@ def _result_of(record: SgfRecord, game: Game) -> str:
     return parse_result(record.result or "") or ""
 
 
-def _limits(cancel: CancelToken, report: Callable[[SearchReport], None] | None, interval: float) -> Limits:
-    """Return the limits of a search that may report every `interval` seconds."""
-    return Limits(reporting=None if report is None else Reporting(interval, report), cancel=cancel)
+def _request(cancel: CancelToken, report: Callable[[SearchReport], None] | None, interval: float) -> SearchRequest:
+    """Return the request of a search that may report every `interval` seconds."""
+    return SearchRequest(Limits(cancel=cancel), reporting=None if report is None else Reporting(interval, report))

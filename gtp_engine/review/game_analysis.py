@@ -21,7 +21,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.files import append, complete_lines, json_of
 from gtp_engine.review.game_line import GameLine, GamePosition, RecordPlace
 from gtp_engine.review.game_review import FORMAT, Finding, finding_of, seen_by
-from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.limits import Limits, Progress, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
 
 DEFAULT_VISITS: Final = 80
@@ -182,7 +182,7 @@ class GroupSearch:
         def is_late(_: Progress) -> bool:
             return end is not None and time.monotonic() >= end
 
-        limits = Limits(visits=group.visits, watcher=is_late, ignores_history=self._ignores_history)
+        limits = SearchRequest(Limits(visits=group.visits, watcher=is_late), ignores_history=self._ignores_history)
         reports = self._search.run([(position.game, position.to_play) for position in group.positions], limits)
         return [
             finding_of(position, report, played)

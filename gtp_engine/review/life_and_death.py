@@ -42,7 +42,7 @@ from gtp_engine.go.rules import Ko, Rules
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.languages import _, later
 from gtp_engine.review.game_analysis import scoring_evaluator, seeded
-from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction
+from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
 from gtp_engine.sgf.game_tree import GameNode, GameTree
@@ -101,9 +101,9 @@ class Success(Enum):
     """By a ko for which the other side has to find the first threat."""
     KO_WITH_THREATS = later("ko that needs threats")
 
-    def limits(self, limits: Limits, color: int) -> Limits:
-        """Return limits for a search of whether `color` succeeds in this way."""
-        return replace(limits, retaken=(color, EMPTY, opponent(color))[list(Success).index(self)])
+    def request(self, request: SearchRequest, color: int) -> SearchRequest:
+        """Return the request of a search of whether `color` succeeds in this way."""
+        return replace(request, retaken=(color, EMPTY, opponent(color))[list(Success).index(self)])
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,9 @@ class LifeAndDeath:
         outside = frozenset(board_points(board.width, board.height)) - region
         inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
         no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
-        report, success = self._best(frame, color, Limits(self._visits, restrictions=(*inside, *no_pass)))
+        report, success = self._best(
+            frame, color, SearchRequest(Limits(self._visits), restrictions=(*inside, *no_pass))
+        )
         best = report.moves[0]
         moves = [_first_move(frame, color, best.pv, winrate_of(best.value_black, color), success)]
         others = _other_moves(board, report, region)
@@ -275,60 +277,60 @@ class LifeAndDeath:
         elsewhere = None if asked is None or asked in (PASS, *map(frame.outside, region)) else asked
         if self._others or asked_for:
             points = [best.point, *others]
-            limits = success.limits(Limits(self._visits, restrictions=inside), color)
+            request = success.request(SearchRequest(Limits(self._visits), restrictions=inside), color)
             boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
-            reports = self._search.run([(each, opponent(color)) for each in boards], limits)
+            reports = self._search.run([(each, opponent(color)) for each in boards], request)
             moves = _compared(frame, color, points, reports, success)
         if elsewhere is not None:
-            limits = success.limits(Limits(self._visits, restrictions=(*inside, *no_pass)), color)
-            (after,) = self._search.run([(_after(board, PASS, color, is_retaken=False), opponent(color))], limits)
+            request = success.request(SearchRequest(Limits(self._visits), restrictions=(*inside, *no_pass)), color)
+            (after,) = self._search.run([(_after(board, PASS, color, is_retaken=False), opponent(color))], request)
             moves.append(_left_alone(frame, color, elsewhere, after, success))
         return Solution(start, color, tuple(moves))
 
-    def _best(self, frame: Frame, color: int, limits: Limits) -> tuple[SearchReport, Success]:
+    def _best(self, frame: Frame, color: int, request: SearchRequest) -> tuple[SearchReport, Success]:
         """Return the search that found how `color` succeeds at best, and by which way; sets the komi of the frame.
 
         If it does not succeed, it is the search without threats.  Raises IllegalMoveError.
         """
         board, life = frame.board, frame.life
-        middle, is_at_stake = self._middle(board, limits, life)
+        middle, is_at_stake = self._middle(board, request, life)
         if life is not None and (is_at_stake or (life > middle) == (color == BLACK)):
             # The stones live or die, or perhaps they do and the short searches did not find out how.
             board.komi = _half_points(life)
-            by_threats = None if is_at_stake else self._found(board, color, limits, Success.KO_WITH_THREATS)
+            by_threats = None if is_at_stake else self._found(board, color, request, Success.KO_WITH_THREATS)
             if by_threats is None or _succeeds(by_threats, color):
                 for success in Success:
-                    found = self._found(board, color, limits, success)
+                    found = self._found(board, color, request, success)
                     if _succeeds(found, color):
                         return found, success
         board.komi = _half_points(middle)
         without_threats = None
         for success in Success:
-            found = self._found(board, color, limits, success)
+            found = self._found(board, color, request, success)
             if _succeeds(found, color):
                 return found, success
             without_threats = found if success is Success.KO or without_threats is None else without_threats
         assert without_threats is not None
         return without_threats, Success.KO
 
-    def _found(self, board: Game, color: int, limits: Limits, success: Success) -> SearchReport:
+    def _found(self, board: Game, color: int, request: SearchRequest, success: Success) -> SearchReport:
         """Return the search of whether `color` succeeds in this way; raises IllegalMoveError if it has no move."""
-        (report,) = self._search.run([(board, color)], success.limits(limits, color))
+        (report,) = self._search.run([(board, color)], success.request(request, color))
         if not report.moves:
             raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
         return report
 
-    def _middle(self, board: Game, limits: Limits, life: float | None) -> tuple[float, bool]:
+    def _middle(self, board: Game, request: SearchRequest, life: float | None) -> tuple[float, bool]:
         """Return Black's margin without komi in the middle between Black moving first and White moving first.
 
         Both win all kos.  Also returns whether `life` is between the two.
         """
         (raw,) = self._search.run([(board, board.to_play)], Limits(1))
         board.komi = _half_points(board.komi + raw.lead_black)
-        short = replace(limits, visits=max(LEAST_VISITS, round(KOMI_SHARE * self._visits)))
+        short = replace(request, limits=Limits(max(LEAST_VISITS, round(KOMI_SHARE * self._visits))))
         colors = BLACK, WHITE
         reports = self._search.run(
-            [(board, each) for each in colors], *(Success.KO_WITH_THREATS.limits(short, each) for each in colors)
+            [(board, each) for each in colors], *(Success.KO_WITH_THREATS.request(short, each) for each in colors)
         )
         white, black = sorted(
             board.komi + (report.best.lead_black if report.best is not None else report.lead_black)

@@ -1,4 +1,4 @@
-"""Tree search: from a game and limits to a report on the root's moves.
+"""Tree search: from a game and a request to a report on the root's moves.
 
 It knows no protocol, no clock and no network: an `Evaluator` is passed in, and the caller's watcher and cancel token
 end the search.  Two searches stand behind one interface, `limits.Searcher`:
@@ -13,8 +13,8 @@ file by file.
 
 Shared by both:
 
-limits          Limits: visits, watcher, reports, moves left out; Progress, which the watcher reads; Searcher, what the
-                engine calls
+limits          SearchRequest: reports, moves left out; its Limits: visits, watcher; Progress, which the watcher reads;
+                Searcher, what the engine calls
 cancellation    CancelToken, which ends the searches of one command
 players         the players of rollouts that other parts of the package have, imported by name
 report          SearchReport: the root's moves, the value, ownership; scores for reports without a network

@@ -1,4 +1,4 @@
-"""What a search is asked: Limits, and Progress, from which a watcher decides whether to end it; Searcher is asked."""
+"""What a search is asked: SearchRequest, with Limits, which watch Progress; Searcher is asked."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -97,17 +97,42 @@ class Limits:
     `visits` counts root visits, those of the reused tree included, and playouts without weight (`search.puct.select`);
     `playouts` only what this search adds.  `watcher` is called every few milliseconds; `cancel` is the token of the
     command that needs the search.
-    `wide_root_noise` (0: none) makes an analysis explore more moves, see `search.puct.select`.
     """
 
     visits: int | None = None
     watcher: Watcher | None = None
+    playouts: int | None = None
+    cancel: CancelToken | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a search without end."""
+        if all(limit is None for limit in (self.visits, self.playouts, self.watcher, self.cancel)):
+            raise ValueError("a search needs a number of visits, a watcher or a cancel token; none was given")
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the command that needs the search has been cancelled."""
+        return self.cancel is not None and self.cancel.is_cancelled
+
+    def most_visits(self, before: int) -> int | None:
+        """Return the visits of the root at which a search ends that began at `before` visits; None for no limit."""
+        most = [] if self.visits is None else [self.visits]
+        most += [] if self.playouts is None else [before + self.playouts]
+        return min(most, default=None)
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What is asked about a position, within `limits`; these alone ask for a plain search."""
+
+    limits: Limits
     reporting: Reporting | None = None
     restrictions: tuple[Restriction, ...] = ()
     retaken: int = EMPTY
     """The colour whose captures in kos may be retaken at once, as if the other side had any number of threats; only
     searches with a network know it.  It is not for positions in which a ko has just been taken."""
     wide_root_noise: float = 0.0
+    """Makes an analysis explore more moves (0: none), see `search.puct.select`."""
     ignores_history: bool = False
     """Whether the network is not told the moves that led to the root."""
     move_ownership: bool = False
@@ -124,21 +149,13 @@ class Limits:
     """Whether a pass at the root ends the game where the rules say so, even with `puct.conservative_pass`."""
     resumes: bool = False
     """Whether this goes on with the last search, of the same position: it is as if that had not ended."""
-    playouts: int | None = None
-    cancel: CancelToken | None = None
     bonus_black: NDArray[np.float64] | None = field(default=None, compare=False)
     """What is added to Black's utility of the root's moves, float64[n] by point; only in searches with a network."""
 
-    def __post_init__(self) -> None:
-        """Refuse a search without end."""
-        if all(limit is None for limit in (self.visits, self.playouts, self.watcher, self.cancel)):
-            raise ValueError("a search needs a number of visits, a watcher or a cancel token; none was given")
-
-    def most_visits(self, before: int) -> int | None:
-        """Return the visits of the root at which a search ends that began at `before` visits; None for no limit."""
-        most = [] if self.visits is None else [self.visits]
-        most += [] if self.playouts is None else [before + self.playouts]
-        return min(most, default=None)
+    @staticmethod
+    def of(asked: "SearchRequest | Limits") -> "SearchRequest":
+        """Return the request, a plain one for limits alone."""
+        return SearchRequest(asked) if isinstance(asked, Limits) else asked
 
 
 class Searcher(Protocol):
@@ -147,7 +164,7 @@ class Searcher(Protocol):
     One thread at a time uses it; any other ends a running search by the cancel token in its limits.
     """
 
-    def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
+    def run(self, game: Game, asked: SearchRequest | Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
 
         `to_play` defaults to the side whose turn it is.  Ends at the limits; a search that was cancelled before it

@@ -14,7 +14,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.limits import Limits, Progress, SearchRequest
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
 
@@ -30,19 +30,20 @@ class FakeSearcher:
     seconds_to_begin: float = 0.0
     has_network: bool = True
     visits: int = 0
-    seen: list[tuple[Game, Limits]] = field(default_factory=list)
+    seen: list[tuple[Game, SearchRequest]] = field(default_factory=list)
     playouts: list[int] = field(default_factory=list)
     ended: float = math.nan
     is_closed: bool = False
     failure: Exception | None = None
 
-    def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
-        self.seen.append((game, limits))
+    def run(self, game: Game, asked: SearchRequest | Limits, *, to_play: int | None = None) -> SearchReport:
+        request = SearchRequest.of(asked)
+        self.seen.append((game, request))
         if self.failure is not None:
             raise self.failure
         start, before = time.perf_counter(), self.visits
         time.sleep(self.seconds_to_begin)
-        while self.visits == 0 or not self._is_over(limits, start, before):
+        while self.visits == 0 or not self._is_over(request.limits, start, before):
             if self.seconds_per_visit:
                 time.sleep(self.seconds_per_visit)
             self.visits += 1
@@ -53,7 +54,7 @@ class FakeSearcher:
     def _is_over(self, limits: Limits, start: float, before: int) -> bool:
         if limits.visits is not None and self.visits >= limits.visits:
             return True
-        if limits.cancel is not None and limits.cancel.is_cancelled:
+        if limits.is_cancelled:
             return True
         seconds, playouts = time.perf_counter() - start, self.visits - before
         progress = Progress(seconds, self.visits, playouts, self.visits - 1, 1, True, 0.5, 2)

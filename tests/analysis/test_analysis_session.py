@@ -71,9 +71,9 @@ class TestAnswers:
                     overrideSettings={"wideRootNoise": 0.5},
                 )
             )
-        ((game, limits),) = backend.opened[0].seen
+        ((game, request),) = backend.opened[0].seen
         assert [(move.color, format_vertex(move.point, width=9, height=9)) for move in game.moves] == [(BLACK, "E5")]
-        assert (limits.visits, limits.wide_root_noise, limits.move_ownership) == (5, 0.5, True)
+        assert (request.limits.visits, request.wide_root_noise, request.move_ownership) == (5, 0.5, True)
 
     @pytest.mark.parametrize(("settings", "expected"), [({}, True), ({"ignorePreRootHistory": False}, False)])
     def test_the_moves_before_the_position_are_ignored_unless_a_query_says_otherwise(
@@ -130,7 +130,7 @@ class TestAnswers:
         with SessionClient(backend) as client:
             client.send(query(maxVisits=100, reportDuringSearchEvery=0.05))
             client.finish()
-        first, *later = [limits.resumes for _, limits in backend.opened[0].seen]
+        first, *later = [request.resumes for _, request in backend.opened[0].seen]
         assert not first
         assert later
         assert all(later)

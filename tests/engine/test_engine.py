@@ -27,7 +27,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.limits import Limits, Restriction, SearchRequest
 from gtp_engine.time_manager import TimeBudget
 
 FINISHED = """
@@ -565,7 +565,7 @@ def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:
     for allowed in ({"A1", "A2"}, {"A3"}):
         points = {point(engine, vertex) for vertex in allowed}
         others = frozenset(range(engine.game.board.color.size)) - points
-        limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
+        limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
         assert engine.genmove(BLACK, play=False, limits=limits).point in points
 
 

@@ -23,7 +23,7 @@ from gtp_engine.networks.onnx_export import convert_bytes
 from gtp_engine.nn import load_evaluator
 from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting
+from gtp_engine.search.limits import Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 
 LOAD = "set network.human_model (--human-model FILE)"
@@ -123,7 +123,7 @@ def test_a_hint_is_the_best_move_where_people_decide_what_is_played(engine: Engi
     """`timed_search` used to choose as `genmove` does, and so did the reports while it was running."""
     engine.configure({"human.human_move_share": 1.0, "search.visits": 20})
     reports: list[SearchReport] = []
-    limits = Limits(reporting=Reporting(0.0, reports.append), cancel=CancelToken())
+    limits = SearchRequest(Limits(cancel=CancelToken()), reporting=Reporting(0.0, reports.append))
     final = engine.timed_search(600.0, color=BLACK, limits=limits)
     assert reports
     for report in (*reports, final):

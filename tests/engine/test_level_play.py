@@ -18,7 +18,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.level.table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
 from gtp_engine.nn import load_evaluator
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.limits import Limits, Restriction, SearchRequest
 
 
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
@@ -261,7 +261,7 @@ def test_a_level_plays_no_move_that_was_left_out(level: str) -> None:
     engine = engine_at(level)
     allowed = {21, 22}
     others = frozenset(range(engine.game.board.color.size)) - allowed
-    limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
+    limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
     for _ in range(5):
         assert engine.genmove(BLACK, play=False, limits=limits).point in allowed
 

@@ -26,7 +26,7 @@ from gtp_engine.go.coords import Color, parse_vertex, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting, Restriction
+from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.time_manager import TimeBudget
 
@@ -146,7 +146,7 @@ def test_a_search_of_few_visits_that_tried_only_the_pass_does_not_pass_early() -
         assert engine.genmove(BLACK, play=False).point == point(engine, "E5")
         avoided = Restriction(BLACK, frozenset({point(engine, "E5")}), 1)
         assert engine.genmove(
-            BLACK, play=False, limits=Limits(cancel=CancelToken(), restrictions=(avoided,))
+            BLACK, play=False, limits=SearchRequest(Limits(cancel=CancelToken()), restrictions=(avoided,))
         ).point == point(engine, "C3")
 
 
@@ -193,7 +193,7 @@ def test_restrictions_and_reports_reach_the_search() -> None:
         allowed = {point(engine, "D4"), point(engine, "C3")}
         others = frozenset({*engine.game.legal_points(), PASS} - allowed)
         reporting, restrictions = Reporting(0.0, reports.append), (Restriction(BLACK, others),)
-        limits = Limits(reporting=reporting, restrictions=restrictions, cancel=CancelToken())
+        limits = SearchRequest(Limits(cancel=CancelToken()), reporting=reporting, restrictions=restrictions)
         assert engine.genmove(BLACK, limits=limits).point in allowed
         assert reports
         assert all(move.point in allowed for report in reports for move in report.moves)
@@ -205,7 +205,7 @@ def test_moves_are_left_out_without_a_network_too() -> None:
     ) as engine:
         allowed = point(engine, "D4")
         others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
-        limits = Limits(restrictions=(Restriction(BLACK, others),), cancel=CancelToken())
+        limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
         choice = engine.genmove(BLACK, limits=limits)
         assert [move.point for move in choice.report.moves] == [choice.point] == [allowed]
 
@@ -376,7 +376,7 @@ def test_an_analysis_continues_until_it_is_cancelled() -> None:
     with make(FakeEvaluator()) as engine:
         reports: list[SearchReport] = []
         cancel = CancelToken()
-        engine.start_analysis(WHITE, Limits(reporting=Reporting(0.01, reports.append), cancel=cancel))
+        engine.start_analysis(WHITE, SearchRequest(Limits(cancel=cancel), reporting=Reporting(0.01, reports.append)))
         wait_until(lambda: len(reports) > 3)
         engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
         seen = len(reports)

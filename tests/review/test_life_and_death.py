@@ -34,7 +34,7 @@ from gtp_engine.review.life_and_death import (
     problems_in,
     region_of,
 )
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf.game_tree import GameTree
 
@@ -166,9 +166,10 @@ def test_success_is_looked_for_without_ko_then_by_one_then_by_one_with_threats()
     solver, ways = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=1), list[tuple[float, int]]()
     run = solver._search.run
 
-    def recorded(positions: Sequence[tuple[Game, int]], *limits: Limits) -> list[SearchReport]:
-        ways.extend((positions[0][0].komi, each.retaken) for each in limits if each.visits == 8)
-        reports = run(positions, *limits)
+    def recorded(positions: Sequence[tuple[Game, int]], *asked: SearchRequest | Limits) -> list[SearchReport]:
+        requests = map(SearchRequest.of, asked)
+        ways.extend((positions[0][0].komi, each.retaken) for each in requests if each.limits.visits == 8)
+        reports = run(positions, *asked)
         return [replace(report, moves=[replace(move, value_black=1.0) for move in report.moves]) for report in reports]
 
     solver._search.run = recorded  # type: ignore[method-assign]

@@ -13,7 +13,7 @@ from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.anti_mirror import (
     Mirroring,
     adjust_evaluation,
@@ -230,7 +230,9 @@ def test_a_search_against_a_mirroring_opponent_looks_at_the_centre() -> None:
     near = [point(vertex) for vertex in ("F7", "H7", "G6", "G8", "F8", "H8", "F6", "H6")]
 
     def visits(anti_mirror: bool) -> int:
-        report = search(game, Limits(200, anti_mirror=anti_mirror), ShapedEvaluator(), symmetry_pruning=False)
+        report = search(
+            game, SearchRequest(Limits(200), anti_mirror=anti_mirror), ShapedEvaluator(), symmetry_pruning=False
+        )
         return sum(move.visits for move in report.moves if move.point in near)
 
     assert visits(True) > 2 * visits(False)
@@ -253,8 +255,8 @@ def test_a_tree_is_dropped_when_the_opponent_begins_to_mirror(anti_mirror: bool)
     evaluator.favourite = REFLECTION[place]
     with Searching(evaluator) as searcher:
         game.play(place)
-        searcher.run(game, Limits(300, anti_mirror=anti_mirror), to_play=WHITE)
+        searcher.run(game, SearchRequest(Limits(300), anti_mirror=anti_mirror), to_play=WHITE)
         game.play(REFLECTION[place])
-        assert (searcher.run(game, Limits(100, anti_mirror=anti_mirror)).playouts == 100) is anti_mirror
-        assert searcher.run(game, Limits(150, anti_mirror=anti_mirror)).playouts <= 50
+        assert (searcher.run(game, SearchRequest(Limits(100), anti_mirror=anti_mirror)).playouts == 100) is anti_mirror
+        assert searcher.run(game, SearchRequest(Limits(150), anti_mirror=anti_mirror)).playouts <= 50
         assert (searcher.run(game, Limits(150)).playouts == 150) is anti_mirror, "an analysis"

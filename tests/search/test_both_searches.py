@@ -12,7 +12,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits, Restriction, Searcher, avoid_until_depths
+from gtp_engine.search.limits import Limits, Restriction, Searcher, SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
@@ -63,7 +63,7 @@ def test_the_tree_is_dropped_when_it_no_longer_fits(
 
 
 def test_a_tree_in_which_other_moves_were_left_out_is_dropped(searcher: Searcher) -> None:
-    limits = Limits(400, restrictions=(Restriction(BLACK, frozenset({PASS})),))
+    limits = SearchRequest(Limits(400), restrictions=(Restriction(BLACK, frozenset({PASS})),))
     playouts = [searcher.run(Game(5), each).playouts for each in (Limits(400), limits, limits, Limits(400))]
     assert playouts[:2] == [400, 400] and playouts[2] <= 32 and playouts[3] == 400
 
@@ -83,7 +83,7 @@ def test_every_size_can_be_searched(searcher: Searcher, size: tuple[int, int]) -
 
 
 def test_a_search_with_every_move_left_out_ends(searcher: Searcher) -> None:
-    report = searcher.run(Game(5), Limits(10**6, restrictions=(Restriction(BLACK, EVERYTHING),)))
+    report = searcher.run(Game(5), SearchRequest(Limits(10**6), restrictions=(Restriction(BLACK, EVERYTHING),)))
     assert report.moves == () and report.visits < 1000
 
 

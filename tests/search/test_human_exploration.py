@@ -13,7 +13,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.board import Board
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT
 from gtp_engine.search.report import SearchReport
@@ -97,7 +97,7 @@ def explored(visits: int, people: Any = None, **shares: Any) -> tuple[SearchRepo
     """Return what a search with these shares finds where every position is even, and the search."""
     settings = exploring(**shares).with_values({f"puct.{name}": value for name, value in PLAIN_SELECTION.items()})
     searcher = PuctSearch(settings, UniformEvaluator(), people or HumanPolicy())
-    limits = Limits(visits, move_ownership=True)
+    limits = SearchRequest(Limits(visits), move_ownership=True)
     return searcher.run(Game(4, 4, Rules.parse("tromp-taylor"), 0.0), limits), searcher
 
 
@@ -136,7 +136,7 @@ def test_the_choice_of_people_knows_what_was_found_without_weight() -> None:
     """A move that only people look at is chosen by its own utility, not by the mean of the others'."""
     settings = exploring(root_weightless=0.7, move_share=1.0, pikl_lambda=0.05)
     searcher = PuctSearch(settings, FakeEvaluator(), FakeEvaluator(5))
-    report = searcher.run(small_game(), Limits(120, first_move=FirstMove.LIKELIEST))
+    report = searcher.run(small_game(), SearchRequest(Limits(120), first_move=FirstMove.LIKELIEST))
     assert report.human is not None
     seen = [move for move in report.moves if move.position_visits > 0]
     assert any(move.visits == 0 for move in seen)

@@ -32,7 +32,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 
@@ -123,7 +123,7 @@ def test_moves_have_the_visits_that_they_have_in_katago(
 ) -> None:
     records = [json.loads(line) for line in (DATA / f"katago_{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(records) == count
-    limits = Limits(VISITS, ignores_history=ignores_history)
+    limits = SearchRequest(Limits(VISITS), ignores_history=ignores_history)
     elsewhere = [visits_elsewhere(search, record, limits) for record in records]
     total = sum(sum(record["visits"].values()) for record in records)
     assert sum(elsewhere) <= MOST_DIFFERENT * total, elsewhere

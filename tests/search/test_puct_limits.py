@@ -17,7 +17,7 @@ from puct_support import (
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.game import Game
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Progress, Reporting
+from gtp_engine.search.limits import Limits, Progress, Reporting, SearchRequest
 from gtp_engine.search.puct.evaluation_thread import EvaluationThread, Job
 from gtp_engine.search.puct.expand import abandon
 from gtp_engine.search.puct.leaves import new_leaves
@@ -97,7 +97,9 @@ def test_the_watcher_is_called_after_each_batch_of_a_slow_network() -> None:
 def test_reports_come_at_their_interval_and_early() -> None:
     seen: list[SearchReport] = []
     reporting = Reporting(0.05, seen.append)
-    limits = Limits(watcher=lambda progress: len(seen) >= 5 or progress.seconds > bound(300), reporting=reporting)
+    limits = SearchRequest(
+        Limits(watcher=lambda progress: len(seen) >= 5 or progress.seconds > bound(300)), reporting=reporting
+    )
     search(Game(7), limits, AreaEvaluator(delay=0.02, batch=2), in_flight_share=1)
     assert len(seen) >= 5
     assert seen[0].visits <= 4
@@ -120,7 +122,11 @@ def test_a_search_without_reports_is_not_woken_while_the_network_evaluates(monke
     search(Game(5), Limits(12), AreaEvaluator(delay=0.03, batch=2))
     assert set(waits) == {None} and len(waits) <= 2 * 12, "an old wake-up may be left"
     waits.clear()
-    search(Game(5), Limits(12, reporting=Reporting(0.05, lambda report: None)), AreaEvaluator(delay=0.03, batch=2))
+    search(
+        Game(5),
+        SearchRequest(Limits(12), reporting=Reporting(0.05, lambda report: None)),
+        AreaEvaluator(delay=0.03, batch=2),
+    )
     assert max(seconds for seconds in waits if seconds is not None) > 0.02, "until the next report"
 
 

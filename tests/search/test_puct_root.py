@@ -26,7 +26,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import FirstMove, Limits, Progress
+from gtp_engine.search.limits import FirstMove, Limits, Progress, SearchRequest
 from gtp_engine.search.puct.choose import RootMoves, chances, draw, passes_too_early, pruned
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import (
@@ -131,7 +131,7 @@ def test_set_up_stones_count_as_moves_for_early_values() -> None:
 
 
 def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
-    limits = Limits(1, first_move=FirstMove.DRAWN)
+    limits = SearchRequest(Limits(1), first_move=FirstMove.DRAWN)
     best = {
         search(Game(7), limits, ShapedEvaluator(), temperature=1, temperature_early=1, seed=seed).best_point
         for seed in range(12)
@@ -143,7 +143,7 @@ def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
 def test_a_temperature_varies_the_move_and_nothing_else() -> None:
     best = set()
     for seed in range(12):
-        limits = Limits(100, first_move=FirstMove.DRAWN)
+        limits = SearchRequest(Limits(100), first_move=FirstMove.DRAWN)
         report = search(Game(7), limits, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
         best.add(report.best_point)
         visits = sorted(move.visits for move in report.moves)
@@ -155,7 +155,7 @@ def test_the_winrate_is_the_best_moves_whichever_is_drawn() -> None:
     """It used to be that of the move drawn, for which the engine could resign."""
     plain = search(Game(7), 200, ShapedEvaluator())
     assert plain.moves[0].visits >= FEW_VISITS
-    limits, drawn = Limits(200, first_move=FirstMove.DRAWN), set()
+    limits, drawn = SearchRequest(Limits(200), first_move=FirstMove.DRAWN), set()
     for seed in range(12):
         report = search(Game(7), limits, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
         drawn.add(report.best_point)
@@ -169,7 +169,9 @@ def test_only_a_move_to_play_is_drawn(first_move: FirstMove, values: dict[str, f
     """Reviews, analyses and confirmations of the game's end used to draw their best move as well."""
     plain = search(Game(7), 100, ShapedEvaluator())
     for seed in range(12):
-        report = search(Game(7), Limits(100, first_move=first_move), ShapedEvaluator(), seed=seed, **values)
+        report = search(
+            Game(7), SearchRequest(Limits(100), first_move=first_move), ShapedEvaluator(), seed=seed, **values
+        )
         assert [move.point for move in report.moves] == [move.point for move in plain.moves]
 
 
@@ -184,7 +186,11 @@ def test_noise_differs_from_seed_to_seed() -> None:
 
 def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
     def tried(noise: float) -> int:
-        return len(search(Game(9), Limits(400, wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False).moves)
+        return len(
+            search(
+                Game(9), SearchRequest(Limits(400), wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False
+            ).moves
+        )
 
     assert tried(0.0) < tried(0.1) < tried(1.0)
 
@@ -220,7 +226,7 @@ def test_an_analysis_ignores_the_moves_before_the_root(ignores: bool, version: i
     for vertex in ("C3", "E5"):
         game.play(vertex)
     evaluator = HistoryEvaluator(model_version=version)
-    search(game, Limits(30, ignores_history=ignores), evaluator)
+    search(game, SearchRequest(Limits(30), ignores_history=ignores), evaluator)
     root, *leaves = evaluator.lengths
     assert root == first and min(leaves) == first + 1 and max(leaves) > first + 1
 
@@ -246,7 +252,7 @@ class BanEvaluator(AreaEvaluator):
 def test_a_ko_that_one_side_takes_may_be_retaken_at_once(retaken: int, banned: set[int]) -> None:
     """As if that side's opponent had any number of threats."""
     game, evaluator = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, "chinese"), BanEvaluator()
-    search(game, Limits(300, retaken=retaken), evaluator)
+    search(game, SearchRequest(Limits(300), retaken=retaken), evaluator)
     assert evaluator.banned == banned
 
 
@@ -268,7 +274,7 @@ def test_entropy_and_surprise_are_told_to_the_watcher() -> None:
 def test_a_tree_is_not_shared_by_searches_with_and_without_history() -> None:
     with Searching(FakeEvaluator()) as searcher:
         for ignores, playouts in ((True, 20), (True, 0), (False, 20), (True, 20)):
-            assert searcher.run(Game(7), Limits(20, ignores_history=ignores)).playouts == playouts
+            assert searcher.run(Game(7), SearchRequest(Limits(20), ignores_history=ignores)).playouts == playouts
 
 
 # --- useless moves
@@ -414,7 +420,7 @@ def test_no_moves_are_mirrored_while_a_ko_is_fought() -> None:
 def test_black_begins_on_the_right_and_mirrored_moves_are_reported() -> None:
     game = Game(9)
     with Searching(FakeEvaluator()) as searcher:
-        report = searcher.run(game, Limits(300, move_ownership=True))
+        report = searcher.run(game, SearchRequest(Limits(300), move_ownership=True))
     searched = [move for move in report.moves if move.symmetry_of is None]
     reported = {move.point: move for move in report.moves}
     assert len(reported) == len(report.moves)
@@ -548,7 +554,7 @@ def test_ownership_is_the_mean_over_leaves_and_for_each_move() -> None:
     evaluator = AreaEvaluator()
     with Searching(evaluator, **PLAIN) as searcher:
         game = Game(5)
-        report = searcher.run(game, Limits(200, move_ownership=True))
+        report = searcher.run(game, SearchRequest(Limits(200), move_ownership=True))
         leaves = list(leaves_of(searcher, game))
     assert report.ownership_samples == 200
     assert report.ownership_stdev is not None
@@ -591,7 +597,7 @@ def check_means(mean: np.ndarray | None, stdev: np.ndarray | None, samples: list
 
 def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
     with Searching(ShapedEvaluator()) as searcher:
-        report = searcher.run(Game(5), Limits(60, move_ownership=True))
+        report = searcher.run(Game(5), SearchRequest(Limits(60), move_ownership=True))
     reported = {move.point: move for move in report.moves}
     mirrored = [move for move in report.moves if move.symmetry_of is not None]
     assert mirrored
@@ -604,7 +610,7 @@ def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
 
 def test_moves_without_visits_have_the_results_of_the_position() -> None:
     """The analysis protocol warned that the search does not know their ownership; their lower bound was 0."""
-    report = search(Game(5), Limits(1, move_ownership=True), FakeEvaluator())
+    report = search(Game(5), SearchRequest(Limits(1), move_ownership=True), FakeEvaluator())
     assert report.raw is not None
     for move in report.moves:
         assert move.ownership_black is not None
@@ -616,7 +622,7 @@ def test_moves_without_visits_have_the_results_of_the_position() -> None:
 
 def test_no_ownership_is_reported_without_the_evaluators() -> None:
     evaluator = FakeEvaluator(has_ownership=False)
-    report = search(Game(9), Limits(30, move_ownership=True), evaluator)
+    report = search(Game(9), SearchRequest(Limits(30), move_ownership=True), evaluator)
     assert report.ownership_stdev is None
     assert all(move.ownership_black is None and move.ownership_stdev is None for move in report.moves)
 
@@ -625,8 +631,8 @@ def test_ownership_of_moves_is_collected_on_request_even_later() -> None:
     with Searching(FakeEvaluator()) as searcher:
         first = searcher.run(Game(5), Limits(50))
         assert all(move.ownership_black is None and move.ownership_stdev is None for move in first.moves)
-        same = searcher.run(Game(5), Limits(50, move_ownership=True))
-        later = searcher.run(Game(5), Limits(100, move_ownership=True))
+        same = searcher.run(Game(5), SearchRequest(Limits(50), move_ownership=True))
+        later = searcher.run(Game(5), SearchRequest(Limits(100), move_ownership=True))
     assert same.playouts == 0 and same.moves, "the tree is complete"
     for move in (*same.moves, *later.moves):
         assert move.ownership_black is not None and move.ownership_stdev is not None

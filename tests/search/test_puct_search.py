@@ -19,7 +19,7 @@ from superko_games import game_with_superko
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import FirstMove, Limits, Restriction
+from gtp_engine.search.limits import FirstMove, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.expand import recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import params_of
@@ -51,7 +51,7 @@ def visits_of(report: SearchReport) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("batch", [1, 4, 32])
 def test_a_search_with_a_seed_repeats_itself(batch: int, pipeline: int) -> None:
     options = {"eval_batch": batch, "pipeline": pipeline, "root_noise": True, "temperature": 1}
-    limits = Limits(300, first_move=FirstMove.DRAWN)
+    limits = SearchRequest(Limits(300), first_move=FirstMove.DRAWN)
     reports = [search(Game(9), limits, FakeEvaluator(), **options) for _ in range(2)]
     assert visits_of(reports[0]) == visits_of(reports[1])
     assert np.array_equal(reports[0].ownership_black, reports[1].ownership_black)
@@ -268,7 +268,7 @@ def test_a_reused_tree_counts_points_around_the_score_expected_now() -> None:
         tree, center = store_of(searcher).tree, searcher._tree.score_center  # type: ignore[union-attr]
         nodes = store_of(searcher).used
         own, mean = tree.own[:nodes].astype(np.float64), tree.mean[:nodes].copy()
-        params = params_of(searcher.config, game, Limits(1), searcher.evaluator.info, has_errors=True)
+        params = params_of(searcher.config, game, SearchRequest(Limits(1)), searcher.evaluator.info, has_errors=True)
         params = params._replace(dynamic_center=center)
         stdevs = np.sqrt(np.maximum(0.0, own[:, SCORE_SQUARE] - own[:, SCORE] ** 2))
         expected = [own[n, VALUE] + score_utility(own[n, SCORE], stdevs[n], params) for n in range(nodes)]
@@ -284,7 +284,7 @@ def test_a_search_that_is_resumed_is_as_if_it_had_not_ended() -> None:
     for visits in ([400], [1, 50, 51, 200, 399, 400]):
         with Searching(FakeEvaluator(), pipeline=1, eval_batch=1) as searcher:
             for number, limit in enumerate(visits):
-                report = searcher.run(Game(9), Limits(limit, resumes=number > 0))
+                report = searcher.run(Game(9), SearchRequest(Limits(limit), resumes=number > 0))
             reports.append(report)
     whole, parts = reports
     assert [(move.point, move.visits) for move in whole.moves] == [(move.point, move.visits) for move in parts.moves]
@@ -296,11 +296,11 @@ def test_only_a_search_of_the_same_position_is_resumed() -> None:
     with Searching(FakeEvaluator()) as searcher:
         report = searcher.run(game, Limits(300))
         game.play(report.best_point)
-        searcher.run(game, Limits(400, resumes=True))
+        searcher.run(game, SearchRequest(Limits(400), resumes=True))
         assert searcher._tree is not None
         center = searcher._tree.score_center
         searcher.clear()
-        searcher.run(game, Limits(10, resumes=True))
+        searcher.run(game, SearchRequest(Limits(10), resumes=True))
         assert searcher._tree.score_center != center
 
 
@@ -319,7 +319,7 @@ def test_restricted_moves_are_not_searched() -> None:
     game = Game(5)
     free = search(game, 200, FakeEvaluator(), symmetry_pruning=False)
     avoided = frozenset(move.point for move in free.moves[:3])
-    limits = Limits(200, restrictions=(Restriction(BLACK, avoided),))
+    limits = SearchRequest(Limits(200), restrictions=(Restriction(BLACK, avoided),))
     with Searching(FakeEvaluator()) as searcher:
         report = searcher.run(game, limits)
         deeper = searched_at(searcher, 2)
@@ -331,7 +331,7 @@ def test_restricted_moves_are_not_searched() -> None:
 def test_restrictions_hold_down_to_their_depth(color: int) -> None:
     points = frozenset(p for p in range(7, 20) if p % 6)
     with Searching(FakeEvaluator(), symmetry_pruning=False) as searcher:
-        searcher.run(Game(5), Limits(2000, restrictions=(Restriction(color, points, 3),)))
+        searcher.run(Game(5), SearchRequest(Limits(2000), restrictions=(Restriction(color, points, 3),)))
         for depth in range(5):
             mover = BLACK if depth % 2 == 0 else WHITE
             found = points & searched_at(searcher, depth)
@@ -402,7 +402,7 @@ def test_the_playout_doubling_advantage_is_that_of_the_side_searched_for(
     """In the whole tree it stays with one colour, at nodes of either side."""
     evaluator = RecordingEvaluator()
     options = {"playout_doubling_advantage": 1.5, "playout_doubling_advantage_color": side}
-    search(Game(5), Limits(50, behalf_of=behalf_of), evaluator, to_play=to_play, **options)
+    search(Game(5), SearchRequest(Limits(50), behalf_of=behalf_of), evaluator, to_play=to_play, **options)
     assert evaluator.advantages == {black}
 
 
@@ -414,7 +414,7 @@ def test_a_tree_with_the_advantage_on_the_other_side_is_dropped(side: str, is_ke
         game.play(searcher.run(game, Limits(200)).best_point)
         report = searcher.run(game, Limits(200))
         assert (report.playouts < 200) == is_kept
-        pondered = searcher.run(game, Limits(300, behalf_of=BLACK))
+        pondered = searcher.run(game, SearchRequest(Limits(300), behalf_of=BLACK))
         assert (pondered.playouts == 100) == is_kept
         game.play(pondered.best_point)
         assert searcher.run(game, Limits(300)).playouts < 300, "pondering was on behalf of the same side"
@@ -425,7 +425,7 @@ def test_without_advantage_pondering_is_like_any_search() -> None:
     with Searching(evaluator) as searcher:
         game = Game(7)
         searcher.run(game, Limits(50))
-        assert searcher.run(game, Limits(80, behalf_of=WHITE)).playouts == 30
+        assert searcher.run(game, SearchRequest(Limits(80), behalf_of=WHITE)).playouts == 30
     assert evaluator.advantages == {0.0}
 
 

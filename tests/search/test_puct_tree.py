@@ -28,7 +28,7 @@ from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -305,7 +305,7 @@ def test_a_search_may_let_a_pass_end_the_game_nevertheless() -> None:
     with Searching(symmetry_pruning=False, conservative_pass=True) as searcher:
         for passes_end in (True, False):
             searcher.clear()
-            searcher.run(game, Limits(100, passes_end=passes_end))
+            searcher.run(game, SearchRequest(Limits(100), passes_end=passes_end))
             node = store_of(searcher).child_by_move(ROOT, PASS)
             assert node is not None
             assert (store_of(searcher).tree.state[node] == EXPANDED) is not passes_end
@@ -387,7 +387,7 @@ def test_exchanged_colours_give_the_same_search_with_the_other_sign(options: dic
 
 def params(size: int = 19, score: float = 0.0, **values: object):
     settings, game = config(**values), Game(size)
-    numbers = params_of(settings, game, Limits(1), EvaluatorInfo("", 1), has_errors=True)
+    numbers = params_of(settings, game, SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=True)
     return numbers._replace(dynamic_center=score_center(settings.puct, game, score))
 
 

@@ -22,7 +22,7 @@ from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Progress, Restriction
+from gtp_engine.search.limits import Limits, Progress, Restriction, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import count_area, play_out
@@ -181,7 +181,7 @@ def test_after_the_pass_that_takes_the_button_positions_may_recur_in_a_search() 
     points = frozenset(board_points(3, 3))
     passes_first = tuple(Restriction(color, points, 2) for color in (BLACK, WHITE))
     with contextlib.closing(RolloutSearch(config(expand_visits=1))) as searcher:
-        searcher.run(game, Limits(1000, restrictions=passes_first))
+        searcher.run(game, SearchRequest(Limits(1000), restrictions=passes_first))
         assert set(banned) <= tried_at(searcher, 2)
 
 
@@ -267,7 +267,7 @@ def test_restricted_moves_are_not_searched(algorithm: str) -> None:
     free = search(Game(5), 800, search=algorithm)
     avoided = frozenset(move.point for move in free.moves[:3])
     with contextlib.closing(RolloutSearch(config(search=algorithm))) as searcher:
-        report = searcher.run(Game(5), Limits(800, restrictions=(Restriction(BLACK, avoided),)))
+        report = searcher.run(Game(5), SearchRequest(Limits(800), restrictions=(Restriction(BLACK, avoided),)))
         deeper = tried_at(searcher, 2)
     assert report.moves
     assert not avoided & {move.point for move in report.moves}
@@ -278,7 +278,7 @@ def test_restricted_moves_are_not_searched(algorithm: str) -> None:
 def test_restrictions_hold_down_to_their_depth(color: int) -> None:
     points = frozenset(p for p in range(7, 20) if p % 6)
     with contextlib.closing(RolloutSearch(config(expand_visits=1))) as searcher:
-        searcher.run(Game(5), Limits(4000, restrictions=(Restriction(color, points, 3),)))
+        searcher.run(Game(5), SearchRequest(Limits(4000), restrictions=(Restriction(color, points, 3),)))
         for depth in range(5):
             mover = BLACK if depth % 2 == 0 else WHITE
             assert (not points & tried_at(searcher, depth)) == (mover == color and depth < 3), depth
@@ -293,7 +293,7 @@ def test_the_only_move_left_is_taken() -> None:
         seen.append(progress)
         return True
 
-    limits = Limits(watcher=watch, restrictions=(Restriction(BLACK, others),))
+    limits = SearchRequest(Limits(watcher=watch), restrictions=(Restriction(BLACK, others),))
     with contextlib.closing(RolloutSearch(config())) as searcher:
         report = searcher.run(Game(5), limits)
     assert [move.point for move in report.moves] == [point]

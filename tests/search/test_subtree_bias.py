@@ -15,7 +15,7 @@ from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.expand import new_means_work, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import params_of
@@ -36,7 +36,7 @@ BIASED = {"subtree_bias": 0.5, "subtree_bias_exponent": 0.5, "subtree_bias_free_
 def params(**values: object) -> Any:
     """Return the parameters of a search in which all means are plain, but evaluations are corrected."""
     numbers = config(**{**PLAIN, **BIASED, **values})
-    return params_of(numbers, Game(9), Limits(1), EvaluatorInfo("", 1), has_errors=True)
+    return params_of(numbers, Game(9), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=True)
 
 
 # --- numbers

@@ -19,7 +19,7 @@ from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits, Restriction
+from gtp_engine.search.limits import Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.expand import new_means_work, remember, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import key_of_root, params_of
@@ -190,7 +190,7 @@ def test_neither_finished_games_nor_lines_with_moves_left_out_are_shared() -> No
         assert not {*over} & {*shared_nodes(store)}
     with Searching(ShapedEvaluator(), **SHARED) as searcher:
         restriction = Restriction(BLACK, frozenset({PASS}), depth=3)
-        searcher.run(Game(4), Limits(1000, restrictions=(restriction,)))
+        searcher.run(Game(4), SearchRequest(Limits(1000), restrictions=(restriction,)))
         lengths = {node: len(line) for node, line in lines_to(store_of(searcher))}
         assert min(lengths[node] for node in shared_nodes(store_of(searcher))) >= 3
 
@@ -350,7 +350,7 @@ def test_means_are_drawn_towards_what_is_remembered() -> None:
     remembered = new_remembered(8)
     tree, work = new_tree(3, 3, Extras(graph=True, remembered=remembered)), new_means_work(9, 9)
     settings = config(static_score_weight=0, dynamic_score_weight=0)
-    params = params_of(settings, Game(9), Limits(1), EvaluatorInfo("", 1), has_errors=True)
+    params = params_of(settings, Game(9), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=True)
     for node, visits in ((add_node(tree), 100), (add_node(tree), 400)):
         tree.graph.key[node], tree.visits[node] = 7, visits
         tree.own[node, [VALUE, SCORE, LEAD, UTILITY, WEIGHT]] = -0.5 if node == 1 else 0.5, 2.0, node, 0.0, 1.0
@@ -418,7 +418,7 @@ def remembering(evaluator: Evaluator | None = None, **options: object) -> PuctSe
 
 
 def searcher_params(options: dict[str, Any]) -> Params:
-    return params_of(config(**options), Game(4), Limits(1), EvaluatorInfo("", 1), has_errors=False)
+    return params_of(config(**options), Game(4), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=False)
 
 
 @pytest.mark.parametrize("way", ["same", "komi", "restricted", "plain"])
@@ -432,7 +432,9 @@ def test_a_move_taken_back_knows_what_was_found_after_it(way: str) -> None:
     if way == "komi":
         before.komi = 5.5
     corner = parse_vertex("A1", width=4, height=4)
-    limits = Limits(2, restrictions=(Restriction(BLACK, frozenset({corner})),) if way == "restricted" else ())
+    limits = SearchRequest(
+        Limits(2), restrictions=(Restriction(BLACK, frozenset({corner})),) if way == "restricted" else ()
+    )
     searcher.run(before, limits)
     tree, node = store_of(searcher).tree, store_of(searcher).child_by_move(ROOT, move)
     assert tree.visits[node] == 1

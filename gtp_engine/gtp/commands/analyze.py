@@ -26,7 +26,7 @@ from gtp_engine.gtp.commands.moves import log_choice, ponder_when_sent, record_c
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.reports import ReportWriter, cgos_analysis
 from gtp_engine.gtp.server import GtpServer, command
-from gtp_engine.search.limits import Limits, Reporting, Restriction
+from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
@@ -215,8 +215,8 @@ def kata_search_cancellable(server: GtpServer, args: Args) -> None:
     color = parse_color(args[0])
     engine, reply = server.engine, server.reply
     reply.interrupted = "cancelled"
-    limits = _limits(server, AnalysisOptions())
-    engine.start_genmove(color, limits, lambda choice: reply.end(record_choice(server, choice)))
+    request = _request(server, AnalysisOptions())
+    engine.start_genmove(color, request, lambda choice: reply.end(record_choice(server, choice)))
 
 
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
@@ -231,10 +231,10 @@ def kata_search_analyze_cancellable(server: GtpServer, args: Args) -> None:
         reply.end(f"play {record_choice(server, choice)}")
 
     color = engine.game.to_play if options.color is None else options.color
-    limits = _limits(server, options, writer)
+    request = _request(server, options, writer)
     reply.interrupted = "play cancelled"
     reply.open()
-    engine.start_genmove(color, limits, done)
+    engine.start_genmove(color, request, done)
 
 
 @command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
@@ -248,9 +248,9 @@ def _start_analysis(server: GtpServer, args: Args, *, is_kata: bool) -> None:
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(server, options, is_kata=is_kata)
-    limits = _limits(server, options, writer)
+    request = _request(server, options, writer)
     reply.open()
-    engine.start_analysis(options.color, limits)
+    engine.start_analysis(options.color, request)
 
 
 def _search_and_report(server: GtpServer, args: Args, *, is_kata: bool, play: bool) -> str:
@@ -258,10 +258,10 @@ def _search_and_report(server: GtpServer, args: Args, *, is_kata: bool, play: bo
     engine, reply = server.engine, server.reply
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(server, options, is_kata=is_kata)
-    limits = _limits(server, options, writer)
+    request = _request(server, options, writer)
     color = engine.game.to_play if options.color is None else options.color
     reply.open()
-    choice = engine.genmove(color, play=play, ponder=False, limits=limits)
+    choice = engine.genmove(color, play=play, ponder=False, limits=request)
     if play:
         ponder_when_sent(server, choice)
     reply.line(writer.line(choice.report))
@@ -274,16 +274,16 @@ def _writer(server: GtpServer, options: AnalysisOptions, *, is_kata: bool) -> Re
     return ReportWriter(server.engine.game.copy(), perspective, moves, flags, is_kata=is_kata)
 
 
-def _limits(server: GtpServer, options: AnalysisOptions, writer: ReportWriter | None = None) -> Limits:
-    """Return the limits of a search whose reports, if `writer` writes any, become lines of the reply."""
+def _request(server: GtpServer, options: AnalysisOptions, writer: ReportWriter | None = None) -> SearchRequest:
+    """Return the request of a search whose reports, if `writer` writes any, become lines of the reply."""
     reporting, reply = None, server.reply
     if writer is not None and options.interval is not None:
         reporting = Reporting(options.interval, lambda report: reply.line(writer.line(report)))
-    return Limits(
+    return SearchRequest(
+        Limits(cancel=server.cancel),
         reporting=reporting,
         restrictions=options.restrictions,
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
-        cancel=server.cancel,
     )
 
 

@@ -10,7 +10,7 @@ from gtp_engine.gtp.args import Args, parse_integer, read_moves, read_point, rea
 from gtp_engine.gtp.protocol import GtpError
 from gtp_engine.gtp.reports import GOGUI_CLEAR, choice_text, live_reporting, ogs_chat_line
 from gtp_engine.gtp.server import GOGUI, GtpServer, command
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
@@ -110,8 +110,8 @@ def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool =
     """
     engine = server.engine
     position = engine.game.copy()
-    limits = _limits(server, position)
-    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, limits=limits)
+    request = _request(server, position)
+    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, limits=request)
     if play:
         ponder_when_sent(server, choice)
     if server.watching == GOGUI:
@@ -123,11 +123,11 @@ def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool =
     return record_choice(server, choice)
 
 
-def _limits(server: GtpServer, position: Game) -> Limits:
-    """Return the limits of a search that reports to stderr if that is watched."""
+def _request(server: GtpServer, position: Game) -> SearchRequest:
+    """Return the request of a search that reports to stderr if that is watched."""
     is_gogui = server.watching == GOGUI
     reporting = live_reporting(position, server.log, is_gogui=is_gogui) if server.watching else None
-    return Limits(reporting=reporting, cancel=server.cancel)
+    return SearchRequest(Limits(cancel=server.cancel), reporting=reporting)
 
 
 def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:

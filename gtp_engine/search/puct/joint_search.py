@@ -18,7 +18,7 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Kind, Request
 from gtp_engine.evaluation.shared import JoinedRows
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.evaluation_thread import Call, Job
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
@@ -94,10 +94,10 @@ class JointSearch:
         self._calls: Final = SharedCalls(self._evaluator)
         self._searches: Final = [PuctSearch(one_under_way, self._evaluator, calls=self._calls) for _ in range(count)]
 
-    def run(self, positions: Sequence[tuple[Game, int]], *limits: Limits) -> list[SearchReport]:
+    def run(self, positions: Sequence[tuple[Game, int]], *asked: SearchRequest | Limits) -> list[SearchReport]:
         """Return the report of each position, a game and the colour to play; there may be `count` of them.
 
-        Every search has a tree of its own, and its limits, or the same if only one is given.
+        Every search has a tree of its own, and what it is asked, or the same if only one is given.
 
         The cache of evaluations is emptied before, so that the result does not depend on what was searched before.
         Raises what the evaluator raises.
@@ -108,7 +108,7 @@ class JointSearch:
         for search in searches:
             search.clear()
         under_way = {
-            number: search.playouts(game, limits[number % len(limits)], to_play=color)
+            number: search.playouts(game, SearchRequest.of(asked[number % len(asked)]), to_play=color)
             for number, (search, (game, color)) in enumerate(zip(searches, positions, strict=True))
         }
         reports: dict[int, SearchReport] = {}

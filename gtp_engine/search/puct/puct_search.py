@@ -56,7 +56,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.memory_budget import BUDGET
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits
+from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
 from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.anti_mirror import (
     adjust_evaluation,
@@ -150,15 +150,16 @@ class PuctSearch:
         self.remembered: Remembered | None = None
         """What earlier searches have found, for this one to use and to add to; set before the first search."""
 
-    def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
+    def run(self, game: Game, asked: SearchRequest | Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
 
         `to_play` defaults to the side whose turn it is.  The root is always evaluated, even if the search was cancelled
         before, so that there is a move to choose.  Raises what the evaluator raises.
         """
         self.calls.drain()
-        with (limits.cancel or CancelToken()).calling(self.calls.wake):
-            playouts = self.playouts(game, limits, to_play=to_play)
+        request = SearchRequest.of(asked)
+        with (request.limits.cancel or CancelToken()).calling(self.calls.wake):
+            playouts = self.playouts(game, request, to_play=to_play)
             while True:
                 try:
                     next(playouts)
@@ -167,7 +168,7 @@ class PuctSearch:
                     return report
 
     def playouts(
-        self, game: Game, limits: Limits, *, to_play: int | None = None
+        self, game: Game, request: SearchRequest, *, to_play: int | None = None
     ) -> Generator[None, None, SearchReport]:
         """Search a position as `run` does, and return what was found.
 
@@ -175,14 +176,14 @@ class PuctSearch:
         """
         # 1. The root.
         start = time.perf_counter()
-        position = self._position(game, limits, game.to_play if to_play is None else to_play)
-        with self._tree_at(position, pass_goes_on=pass_goes_on(self.config.puct, limits)) as tree:
+        position = self._position(game, request, game.to_play if to_play is None else to_play)
+        with self._tree_at(position, pass_goes_on=pass_goes_on(self.config.puct, request)) as tree:
             is_new = tree.raw is None
             if is_new:
                 job = self._evaluate_root(tree)
                 yield
                 self._receive_root(tree, job)
-            run = SearchRun(self, tree, position, limits, start)
+            run = SearchRun(self, tree, position, request, start)
             run.enter_root(is_new=is_new)
             while moves := run.moves_without_ownership():
                 job = run.evaluate_after(moves)
@@ -239,20 +240,20 @@ class PuctSearch:
 
     # --- the root ---
 
-    def _position(self, game: Game, limits: Limits, color: int) -> RootPosition:
+    def _position(self, game: Game, request: SearchRequest, color: int) -> RootPosition:
         """Return the position that is to be searched."""
-        info, advantage = self.evaluator.info, limits.advantage_black
-        holder = color if limits.behalf_of is None else limits.behalf_of
-        mirroring = mirroring_in(game, color) if limits.anti_mirror else None
+        info, advantage = self.evaluator.info, request.advantage_black
+        holder = color if request.behalf_of is None else request.behalf_of
+        mirroring = mirroring_in(game, color) if request.anti_mirror else None
         return RootPosition(
             game.copy(),
             color,
-            limits.restrictions,
+            request.restrictions,
             advantage_black=advantage_black(self.config.puct, info, holder) if advantage is None else advantage,
             mirroring=EMPTY if mirroring is None else mirroring.color,
             explored_for=holder if self._explores and self.config.human.explores_unevenly else EMPTY,
-            ignores_history=(limits.ignores_history or self.config.puct.ignore_all_history) and info.may_lack_history,
-            retaken=limits.retaken,
+            ignores_history=(request.ignores_history or self.config.puct.ignore_all_history) and info.may_lack_history,
+            retaken=request.retaken,
         )
 
     @contextmanager
@@ -352,39 +353,40 @@ class SearchRun:
     """
 
     def __init__(
-        self, search: PuctSearch, tree: ReusableTree, position: RootPosition, limits: Limits, start: float
+        self, search: PuctSearch, tree: ReusableTree, position: RootPosition, request: SearchRequest, start: float
     ) -> None:
         config, info, game, color, raw = search.config, search.evaluator.info, position.game, position.color, tree.raw
         assert raw is not None, "evaluated now or by an earlier search"
         self._search: Final = search
         self._position: Final = position
-        self._limits: Final = limits
+        self._request: Final = request
+        self._limits: Final = request.limits
         self._start: Final = start
-        self._mirroring: Final = mirroring_in(game, color) if limits.anti_mirror else None
-        positions, arrays, goes_on = tree.buffers.root_positions, tree.store.tree, pass_goes_on(config.puct, limits)
+        self._mirroring: Final = mirroring_in(game, color) if request.anti_mirror else None
+        positions, arrays, goes_on = tree.buffers.root_positions, tree.store.tree, pass_goes_on(config.puct, request)
         if goes_on and game.consecutive_passes > 0:
             search.write_root(tree, position)  # as for leaves
-        if limits.move_ownership:
+        if request.move_ownership:
             tree.collect_move_ownership()
-        is_known, resumes = arrays.state[ROOT] != NEW, limits.resumes and not tree.has_moved
+        is_known, resumes = arrays.state[ROOT] != NEW, request.resumes and not tree.has_moved
         score = float(arrays.mean[ROOT, SCORE]) if is_known else raw.score_black
         center = tree.score_center if resumes else score_center(config.puct, game, score)
-        params = params_of(config, game, limits, info, has_errors=raw.winloss_error >= 0.0)
+        params = params_of(config, game, request, info, has_errors=raw.winloss_error >= 0.0)
         params = params._replace(dynamic_center=center)
         params = params if self._mirroring is None else plain_averages(params)
-        mirrors = mirrors_of(game, positions) if config.puct.symmetry_pruning and not limits.restrictions else []
+        mirrors = mirrors_of(game, positions) if config.puct.symmetry_pruning and not request.restrictions else []
         same = duplicates(game, color, mirrors)
         left_out = same | (useless_points(game, color) if config.puct.useless_pruning else set())
         root = new_root(position, positions, left_out)._replace(
             bonus=_ending_bonus(config.puct, position, raw, params)
-            + (0.0 if limits.bonus_black is None else limits.bonus_black),
+            + (0.0 if request.bonus_black is None else request.bonus_black),
             cleans_up=cleans_up(config, game, info),
             pass_goes_on=goes_on,
             tells_history=not (config.puct.ignore_all_history and info.may_lack_history),
             people=human_exploration_of(config.human),
             rng=tree.buffers.rng,
         )
-        is_best = limits.first_move is FirstMove.BEST
+        is_best = request.first_move is FirstMove.BEST
         self._state: Final = SearchState(
             kept=tree,
             root=root,
@@ -397,10 +399,10 @@ class SearchRun:
         )
         has_forgotten = is_known and tree.store.forget_moves(left_out)
         self._visits_before: Final = int(tree.store.tree.visits[ROOT])
-        self._most_visits: Final = limits.most_visits(self._visits_before)
+        self._most_visits: Final = self._limits.most_visits(self._visits_before)
         self._playouts = 0
         self._next_watch = 0.0
-        self._next_report = 0.0 if limits.reporting is not None else inf
+        self._next_report = 0.0 if request.reporting is not None else inf
         self._begin_to_remember()
         if is_known and not resumes:
             self._update_reused_tree(has_forgotten=has_forgotten)
@@ -409,10 +411,10 @@ class SearchRun:
 
     def _begin_to_remember(self) -> None:
         """Let the search use what is remembered, unless it searches otherwise than those that remembered it."""
-        remembered, limits, game, state = self._tree.remembered, self._limits, self._position.game, self._state
+        remembered, request, game, state = self._tree.remembered, self._request, self._position.game, self._state
         if remembered.key.size == 0:
             return
-        is_usual = not limits.restrictions and limits.retaken == EMPTY and self._mirroring is None
+        is_usual = not request.restrictions and request.retaken == EMPTY and self._mirroring is None
         conditions = int(state.kept.buffers.root_positions.conditions_key[0]) ^ int(
             key_of_numbers((game.width, game.height, self._position.explored_for))
         )
@@ -481,7 +483,7 @@ class SearchRun:
         It is only collected while searching, so in a tree from before there is none.  At most a batch is returned.
         """
         tree, kept = self._tree, self._state.kept
-        if not self._limits.move_ownership or not self._state.params.has_ownership:
+        if not self._request.move_ownership or not self._state.params.has_ownership:
             return []
         first = int(tree.first_edge[ROOT])
         edges = slice(first, first + int(tree.tried[ROOT]))
@@ -606,7 +608,7 @@ class SearchRun:
 
     @property
     def _is_cancelled(self) -> bool:
-        return self._limits.cancel is not None and self._limits.cancel.is_cancelled
+        return self._limits.is_cancelled
 
     @property
     def _visits(self) -> int:
@@ -631,7 +633,7 @@ class SearchRun:
 
     def _report_if_due(self) -> None:
         """Report when the interval is over, for the first time as soon as a move was tried."""
-        seconds, reporting = self._seconds(), self._limits.reporting
+        seconds, reporting = self._seconds(), self._request.reporting
         if reporting is not None and seconds >= self._next_report and self._visits > 1:
             reporting.receive(completed(report_of(self._state, self._playouts, seconds), self._position.game))
             self._next_report = seconds + reporting.interval
@@ -647,7 +649,7 @@ class SearchRun:
     def final_report(self) -> SearchReport:
         """Return what was found; the first move is drawn if the limits say so."""
         game, config, temperature, random = self._position.game, self._state.config, 0.0, None
-        if self._limits.first_move is FirstMove.DRAWN:
+        if self._request.first_move is FirstMove.DRAWN:
             temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
             random = self._search.random
         return completed(report_of(self._state, self._playouts, self._seconds(), temperature, random), game)

@@ -1,4 +1,4 @@
-"""The root of a search: its position and parameters for the kernels, from the configuration, the game and the limits.
+"""The root of a search: its position and parameters for the kernels, from the configuration, the game and the request.
 
 Also its prior with temperature and noise, the bonuses of its moves late in a game, and which of its moves mirror each
 other in a symmetric position, so that only one of them is searched.
@@ -24,7 +24,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import count_captures
-from gtp_engine.search.limits import Limits, avoid_until_depths
+from gtp_engine.search.limits import SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.leaves import MAX_DEPTH, Root
 from gtp_engine.search.puct.transpositions import key_in_game, repeats_late
 from gtp_engine.search.puct.utility import STATIC_SCALE, HumanExploration, Params
@@ -111,7 +111,7 @@ def _occupied(game: Game) -> NDArray[np.uint8]:
     return occupied
 
 
-def params_of(config: Config, game: Game, limits: Limits, info: EvaluatorInfo, *, has_errors: bool) -> Params:
+def params_of(config: Config, game: Game, request: SearchRequest, info: EvaluatorInfo, *, has_errors: bool) -> Params:
     """Return the parameters for a search of a game's position, in which points count most near the score 0.
 
     `info` and `has_errors` are about what the evaluator's output includes; see `score_center`.
@@ -136,7 +136,7 @@ def params_of(config: Config, game: Game, limits: Limits, info: EvaluatorInfo, *
         dynamic_weight=puct.dynamic_score_weight if info.has_score else 0.0,
         dynamic_scale=puct.dynamic_score_scale * side,
         dynamic_center=0.0,
-        wide_root_noise=limits.wide_root_noise,
+        wide_root_noise=request.wide_root_noise,
         max_depth=puct.playout_depth or MAX_DEPTH,
         certain_weight=puct.uncertainty_max_weight if weighs else 1.0,
         has_ownership=info.has_ownership,
@@ -156,9 +156,9 @@ def cleans_up(config: Config, game: Game, info: EvaluatorInfo) -> bool:
     return counts_territory and info.knows_cleanup and config.puct.rollout_share == 0.0
 
 
-def pass_goes_on(config: PuctConfig, limits: Limits) -> bool:
+def pass_goes_on(config: PuctConfig, request: SearchRequest) -> bool:
     """Return whether the game goes on after a pass at the root, whatever the rules say."""
-    return config.conservative_pass and not limits.passes_end
+    return config.conservative_pass and not request.passes_end
 
 
 def human_exploration_of(config: HumanConfig) -> HumanExploration:

@@ -20,7 +20,7 @@ from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.machine import available_cores
 from gtp_engine.memory_budget import BUDGET, tree_memory
-from gtp_engine.search.limits import Limits, Progress, avoid_until_depths
+from gtp_engine.search.limits import Limits, Progress, SearchRequest, avoid_until_depths
 from gtp_engine.search.players import leaf_players
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color, winrate_of
 from gtp_engine.search.rollouts.reusable_rollout_tree import (
@@ -65,20 +65,20 @@ class RolloutSearch:
         self._seed = config.seed
         self._tree: ReusableRolloutTree | None = None
 
-    def run(self, game: Game, limits: Limits, *, to_play: int | None = None) -> SearchReport:
+    def run(self, game: Game, asked: SearchRequest | Limits, *, to_play: int | None = None) -> SearchReport:
         """Search the position of `game` (not changed) and return what was found.
 
         `to_play` defaults to the side whose turn it is.  At least one batch is always played, even if the search was
         cancelled before, so that there is a move to choose.  Moves that the limits leave out are left out of the tree;
         rollouts may play them.
         """
-        start = time.perf_counter()
+        start, request = time.perf_counter(), SearchRequest.of(asked)
         color = game.to_play if to_play is None else to_play
-        position = RootPosition(game.copy(), color, limits.restrictions)
+        position = RootPosition(game.copy(), color, request.restrictions)
         tree = self._fitting_tree(game.width, game.height)
         with BUDGET.using(tree.store):
             tree.move_root(position)
-            run = RolloutRun(self, tree, position, limits, start)
+            run = RolloutRun(self, tree, position, request, start)
             run.run_to_limits()
             return run.report()
 
@@ -120,15 +120,21 @@ class RolloutRun:
     """
 
     def __init__(
-        self, search: RolloutSearch, tree: ReusableRolloutTree, position: RootPosition, limits: Limits, start: float
+        self,
+        search: RolloutSearch,
+        tree: ReusableRolloutTree,
+        position: RootPosition,
+        request: SearchRequest,
+        start: float,
     ) -> None:
         self._search: Final = search
         self._tree: Final = tree
         self._game: Final = position.game
         self._position: Final = kernel_position(position, search.config)
-        self._limits: Final = limits
+        self._request: Final = request
+        self._limits: Final = request.limits
         self._start: Final = start
-        self._most_visits: Final = limits.most_visits(int(tree.store.tree.visits[ROOT]))
+        self._most_visits: Final = request.limits.most_visits(int(tree.store.tree.visits[ROOT]))
         self._playouts = 0
         self._next_watch = 0.0
         self._next_report = 0.0
@@ -185,7 +191,7 @@ class RolloutRun:
 
     @property
     def _is_cancelled(self) -> bool:
-        return self._limits.cancel is not None and self._limits.cancel.is_cancelled
+        return self._limits.is_cancelled
 
     def _has_all_visits(self) -> bool:
         """Return whether the root has the visits that the limits allow."""
@@ -193,7 +199,7 @@ class RolloutRun:
 
     def _has_no_choice(self) -> bool:
         """Return whether the limits leave out every move."""
-        return bool(self._limits.restrictions) and number_of_choices(self._tree.store, self._position) == 0
+        return bool(self._request.restrictions) and number_of_choices(self._tree.store, self._position) == 0
 
     def _watcher_stops(self, seconds: float) -> bool:
         """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""
@@ -206,7 +212,7 @@ class RolloutRun:
 
     def _report_if_due(self, seconds: float) -> None:
         """Report when the interval is over."""
-        reporting = self._limits.reporting
+        reporting = self._request.reporting
         if reporting is not None and seconds >= self._next_report:
             reporting.receive(self.report(seconds))
             self._next_report = seconds + reporting.interval
