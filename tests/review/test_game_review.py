@@ -7,7 +7,7 @@ from review.review_support import RECORD, review_of
 
 from gtp_engine import Rules
 from gtp_engine.review import Candidate, Finding, GameReview, new_review, read_game
-from gtp_engine.review.game_review import _accuracy
+from gtp_engine.review.game_review import _accuracy, points_lost, seen_by
 
 LINE = read_game(RECORD, rules=Rules())  # B C3, W B4, B D2, W A5, B B3, W E1
 
@@ -134,3 +134,14 @@ def test_a_move_that_loses_a_close_game_is_a_mistake_whatever_its_points() -> No
     review = weighed((0.5, 0.5), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7))
     assert [(move.number, move.mark) for move in review.mistakes] == [(1, "DO")]
     assert weighed(*[(0.5, 0.5), (0.1, 0.0)], *[(0.1, 0.0)] * 5).mistakes == [], "less than a point is no mistake"
+
+
+@pytest.mark.parametrize(("color", "seen"), [("B", (0.3, -2.5)), ("W", (0.7, 2.5))])
+def test_a_finding_as_both_sides_see_it(color: str, seen: tuple[float, float]) -> None:
+    found = replace(review_of().findings[0], winrate=0.3, lead=-2.5)
+    assert seen_by(color, found) == seen
+
+
+@pytest.mark.parametrize(("best", "after", "lost"), [(3.0, 1.256, 1.74), (-1.0, -1.0, 0.0), (1.0, 4.0, 0.0)])
+def test_points_lost_are_never_less_than_none(best: float, after: float, lost: float) -> None:
+    assert points_lost(best, after) == lost

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from puct_support import AreaEvaluator
-from review.review_support import RECORD
+from review.review_support import RECORD, review_of
 from rich.cells import cell_len
 
 from gtp_engine import languages
@@ -16,7 +16,7 @@ from gtp_engine.cli import cli
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.review import page_of
-from gtp_engine.review.finished_reviews import terminal_report
+from gtp_engine.review.finished_reviews import csv_of, terminal_report
 from gtp_engine.review.score_report import ScoreReport
 from gtp_engine.sgf import parse_sgf
 
@@ -290,3 +290,13 @@ def test_mistakes_are_asked_for_after_a_review_of_one_record(game: Path, monkeyp
     assert result.exit_code == 0, result.output
     assert re.search(r"Ann made no big mistake\.|Find a better move", result.output)
     assert "--learn with several records or stdin: name one file" in review("-", "--learn", data=RECORD).output
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"), ("a=b", "a=b"), ("'x", "'x")],
+)
+def test_no_name_is_a_formula_in_the_table(name: str, cell: str) -> None:
+    result = review_of(RECORD.replace(b"Ann", name.encode())).to_json()
+    (row,) = csv.DictReader(csv_of([(name, result)]).splitlines())
+    assert (row["file"], row["black"]) == (cell, cell)
