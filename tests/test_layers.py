@@ -59,6 +59,7 @@ ONLY_IN = {
     "ray": ("workers/ray_cluster.py",),
     "aiohttp": ("web/",),
     "prometheus_client": ("web/operations.py",),
+    "sgfmill": ("sgf/",),
     "segno": ("web/server_settings.py",),
     "mcp": ("mcp_server.py",),
     "filelock": ("kernel_cache.py", "files.py"),

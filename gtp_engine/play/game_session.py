@@ -373,14 +373,14 @@ class GameSession:
         if self.phase is Phase.PLACING:
             raise GameStateError(problem("the game has not begun", advice="place the handicap stones first"))
         node = self.tree.node(id)
-        chunks, path = node.chunks, self.node.path()
+        raw, path = node.raw, self.node.path()
         found = change(node)
         left = [each for each, before in zip(path[1:], path, strict=False) if each in before.children]
         kept = [path[0], *takewhile(set(left).__contains__, path[1:])]
         try:
             game = self._game_at(kept[-1])
         except SgfError:
-            node.chunks = chunks
+            node.raw = raw
             raise
         if kept[-1] is not self.node or not _is_same(game, self.game):
             self._undone = None

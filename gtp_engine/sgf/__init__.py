@@ -3,13 +3,15 @@
     bytes --parse_sgf--> SgfRecord --record_to_game--> Game --format_sgf--> text
     bytes --GameTree--> nodes, each with its Game --to_bytes--> bytes
 
-This package reads the grammar of SGF (FF[4], https://www.red-bean.com/sgf/) and the properties of a game of Go: board
-sizes, points, komi, rules, handicap, set-up, and the common mistakes of other programs.  Files are untrusted input, so
-reading is bounded in size, time and memory, and raises nothing but `SgfError`.
+Records in SGF (FF[4], https://www.red-bean.com/sgf/) are read by sgfmill's grammar, damaged ones after a repair.  This
+package knows the properties of a game of Go: board sizes, points, komi, rules, handicap, set-up, and the usual
+mistakes of other programs.  Files are untrusted input, so reading is bounded in size, time and memory, and raises
+nothing but `SgfError`.
 
     reader         bytes to `SgfRecord`
     foreign        records in GIB, NGF and UGF as SGF, and which encoding a record has
-    tree_text      the nodes in the text of a record
+    repair         damaged text as text that the grammar allows
+    tree_text      the nodes in the text of a record, read by the grammar of sgfmill
     game_tree      the tree of a record: to walk, to edit and to write
     values         single values as text: parse and format
     record         the plain value of a record, `SgfRecord` to `Game`, `Game` to text

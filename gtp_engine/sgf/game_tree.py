@@ -6,9 +6,9 @@
     tree.main_line()[30].add_move("Q16").comment = "Better."
     data = tree.to_bytes()
 
-What was read is written as it was, byte for byte: unknown properties, line breaks, the encoding.  An edit changes the
-text of its property, node or variation and nothing else.  Text that the encoding of the record does not have makes it
-UTF-8.
+A record that is not edited is written as it was read, byte for byte.  An edited one keeps all properties, known or not,
+with their values in their order, the encoding and what stands around the game; blanks between properties are not kept,
+and damage is written as repaired.  Text that the encoding of the record does not have makes it UTF-8.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,18 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import COLORS, format_vertex, points_by_number, to_color, to_point, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf.reader import first_game, notes_on, read_sgf_file, record_of, text_of_record
+from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, record_at
-from gtp_engine.sgf.tree_text import Chunk, GameText, TextNode, encoded, main_line_from, text_of_nodes
+from gtp_engine.sgf.tree_text import (
+    GameText,
+    TextNode,
+    as_text,
+    as_utf_8,
+    encoded,
+    lines_of,
+    main_line_from,
+    property_text,
+)
 from gtp_engine.sgf.values import (
     escaped,
     format_point,
@@ -95,12 +104,12 @@ class GameNode(TextNode):
     @property
     def text(self) -> str:
         """Its properties as SGF writes them, such as "B[pd]C[A good start.]"."""
-        return "".join(chunk.text for chunk in self.chunks).strip()
+        return "".join(property_text(name, values) for name, values in self.raw.items())
 
     @property
     def properties(self) -> dict[str, list[str]]:
         """All properties: their values by name, without escapes."""
-        return {name: self.get(name) for name in self.names}
+        return {name: self.get(name) for name in self.raw}
 
     def get(self, name: str) -> list[str]:
         """Return the values of a property without escapes, [] if the node does not have it."""
@@ -118,14 +127,13 @@ class GameNode(TextNode):
     @property
     def move(self) -> Move | None:
         """The move, None if the node has none, or one off the board."""
-        for chunk in self.chunks:
-            if chunk.name in ("B", "W"):
-                width, height = self.tree.size
-                try:
-                    point = parse_move_point(self.texts(chunk.name)[0], width=width, height=height)
-                except SgfError:
-                    return None
-                return self.tree._move(BLACK if chunk.name == "B" else WHITE, point)
+        for name, text in self.move_texts():
+            width, height = self.tree.size
+            try:
+                point = parse_move_point(text, width=width, height=height)
+            except SgfError:
+                return None
+            return self.tree._move(BLACK if name == "B" else WHITE, point)
         return None
 
     @property
@@ -145,7 +153,7 @@ class GameNode(TextNode):
 
     def add_comment(self, text: str) -> None:
         """Add a paragraph below the comment that the node has."""
-        values = [chunk.value for chunk in self.chunks if chunk.name == "C"]
+        values = self.raw.get("C", [])
         new = escaped(_writable(text))
         self._put("C", [*values[:-1], f"{values[-1]}\n\n{new}"] if values else [new])
 
@@ -180,7 +188,7 @@ class GameNode(TextNode):
         self._take_marks(point)
         if text:
             label = escaped(_writable(text)).replace("\n", " ").replace(":", "\\:")
-            values = [chunk.value for chunk in self.chunks if chunk.name == "LB"]
+            values = self.raw.get("LB", [])
             self._put("LB", [*values, f"{format_point(point, width=self.tree.size[0])}:{label}"])
 
     @property
@@ -280,41 +288,25 @@ class GameNode(TextNode):
             raise SgfError(problem(f"cannot {what} the root", expected="another node"))
         if self not in self.parent.children:
             raise SgfError(problem(f"cannot {what} a node that has been deleted", expected="one of the tree"))
-        if len(self.parent.children) > 1:
-            self.parent._enclose_variations()
+        self.tree._is_edited = True
         return self.parent
 
     def _new_child(self, move: Move | None) -> "GameNode":
         """Return a new last child."""
         child = GameNode(self.tree, self)
-        child.opening = "\n;"
         self.children.append(child)
-        if len(self.children) > 1:
-            self._enclose_variations()
+        self.tree._is_edited = True
         if move is not None:
             child._set_points(_MOVES[move.color], [move.point])
         return child
 
-    def _enclose_variations(self) -> None:
-        """Put parentheses around the children that have none."""
-        for child in self.children:
-            before, semicolon, _ = child.opening.rpartition(";")
-            if not semicolon:
-                before = child.opening
-            if before.count("(") == before.count(")"):
-                child.opening = f"{before if before.endswith(chr(10)) else before + chr(10)}(;"
-                child.closing += ")"
-
     def _put(self, name: str, values: list[str]) -> None:
         """Give a property these values, which have their escapes."""
-        old = [number for number, chunk in enumerate(self.chunks) if chunk.name == name]
-        new = [Chunk(name, f"[{value}]", value) for value in values]
-        place = old[0] if old else len(self.chunks)
-        if new:
-            text = self.chunks[place].text if old else ""
-            new[0] = new[0]._replace(text=f"{text[: len(text) - len(text.lstrip())]}{name}{new[0].text}")
-        rest = [chunk for chunk in self.chunks[place:] if chunk.name != name]
-        self.chunks = [*self.chunks[:place], *new, *rest]
+        if values:
+            self.raw = self.raw | {name: values}
+        else:
+            self.raw = {each: kept for each, kept in self.raw.items() if each != name}
+        self.tree._is_edited = True
         if name in ("SZ", "CA"):
             self.tree._forget_size()
 
@@ -340,7 +332,7 @@ class GameNode(TextNode):
             if point in points:
                 self._set_points(name, [each for each in points if each != point])
         width, height = self.tree.size
-        values = [chunk.value for chunk in self.chunks if chunk.name == "LB"]
+        values = self.raw.get("LB", [])
         kept = [
             value
             for value, text in zip(values, self.get("LB"), strict=True)
@@ -364,14 +356,15 @@ class GameTree:
         """`encoding` is that of `to_bytes`, as Python names it."""
         self._count = 0
         self._size: tuple[int, int] | None = None
-        game: GameText[GameNode] = first_game(text, lambda parent: GameNode(self, parent))
+        data = as_utf_8(text)
+        game: GameText[GameNode] = first_game(data, lambda parent: GameNode(self, parent))
         self.root: Final[GameNode] = game.nodes[0]
-        self._notes: Final = notes_on(game)
-        self._cut: Final = game.cut_node
+        self._notes: Final = game.notes
+        self._cut: Final = game.nodes[-1] if game.is_cut else None
         self.notes: Final = self.record.notes
-        self._roots: Final = game.roots
-        self._before, self._after = text[: game.start], text[game.end :]
-        self._is_ascii: Final = text.isascii()
+        self._text: Final = text
+        self._before, self._after = as_text(data[: game.start]), as_text(data[game.end :])
+        self._is_edited = False
 
     @staticmethod
     def load(path: str | Path) -> "GameTree":
@@ -432,13 +425,16 @@ class GameTree:
         return Move(COLORS[color], points_by_number(*self.size)[point])
 
     def to_sgf(self) -> str:
-        """Return the tree as SGF, as it was read but for what was changed."""
-        return f"{self._before}{text_of_nodes(self._roots)}{self._after}"
+        """Return the tree as SGF, as it was read unless it has been edited."""
+        if not self._is_edited:
+            return self._text
+        lines = "\n".join(lines_of(self.root))
+        return f"{self._before}{lines}{self._after}"
 
     def to_bytes(self) -> bytes:
         """Return what `to_sgf` returns, in the record's own encoding, or in UTF-8 if that lacks a character."""
         text = self.to_sgf()
-        if self.encoding == "utf-8" and self._is_ascii and not text.isascii() and not self.root.texts("CA"):
+        if self.encoding == "utf-8" and self._text.isascii() and not text.isascii() and not self.root.texts("CA"):
             self.root.set("CA", "UTF-8")  # without it, SGF is Latin-1
             text = self.to_sgf()
         try:

@@ -33,7 +33,7 @@ from gtp_engine.sgf import values
 from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
-from gtp_engine.sgf.tree_text import RESIGNATIONS, GameText, N, TextNode, has_game
+from gtp_engine.sgf.tree_text import GameText, N, TextNode, as_utf_8, has_game, parse_game
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -58,17 +58,19 @@ _OTHER_GAMES: Final = re.compile(
 """Words in it that mean another game."""
 
 _STONES: Final = ("AB", "AW", "AE")
-_MOVE: Final = re.compile(r";\s*[BW]\s*\[")
+_BEGINNINGS: Final = frozenset([*_STONES, "B", "W"])
+_SETUP: Final = frozenset([*_STONES, "PL"])
+_MOVE: Final = re.compile(rb";\s*[BW]\s*\[")
 _ONCE: Final = frozenset(["SZ", "KM", "RU", "HA"])
 """Properties of which a second, other value is worth a note."""
 _GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
 
 _OTHER_FORMATS: Final = {
-    r"<\?xml|<Go>": "an XML file, such as a record of Jago",
-    r"(?i:<!doctype html|<html)": "a page of a browser",
-    r"\{\s*[\"}]": "a JSON file",
-    r"PK\x03\x04|Rar!|\x1f\x8b|7z\xbc|.{2,4}-lh[0-9]-": "an archive",
-    r"%PDF": "a PDF file",
+    rb"<\?xml|<Go>": "an XML file, such as a record of Jago",
+    rb"(?i:<!doctype html|<html)": "a page of a browser",
+    rb"\{\s*[\"}]": "a JSON file",
+    rb"PK\x03\x04|Rar!|\x1f[\x80-\xff]|7z[\x80-\xff]|.{2,4}-lh[0-9]-": "an archive",
+    rb"%PDF": "a PDF file",
 }
 """How files that are not SGF begin."""
 
@@ -99,8 +101,8 @@ def parse_sgf(data: bytes) -> SgfRecord:
     data = sgf_of(data)
     # Bytes that are invalid in the encoding become U+FFFD.
     text = data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
-    game = first_game(text, TextNode)
-    return record_of(game.main_line(), notes_on(game), game.cut_node)
+    game = first_game(as_utf_8(text), TextNode)
+    return record_of(game.main_line(), game.notes, game.nodes[-1] if game.is_cut else None)
 
 
 def game_of(data: bytes | str, move_number: int | None = None) -> Game:
@@ -120,24 +122,20 @@ def text_of_record(data: bytes) -> tuple[str, str]:
         return data.decode(encoding, "replace"), encoding
 
 
-def first_game(text: str, make: Callable[[N | None], N]) -> GameText[N]:
-    """Return the first game in a text; raises SgfError that names another format, or for a record that is too large."""
-    if sum(text.count(mark) for mark in "(;[") > MAX_TOKENS:
+def first_game(data: bytes, make: Callable[[N | None], N]) -> GameText[N]:
+    """Return the first game in UTF-8; raises SgfError that names another format, or for a record that is too large."""
+    if sum(data.count(mark) for mark in b"(;[") > MAX_TOKENS:
         raise SgfError(f"the SGF record is too large: expected at most {MAX_TOKENS} nodes and values")
-    if not has_game(text):
+    if not has_game(data):
         for beginning, name in _OTHER_FORMATS.items():
-            if re.match(rf"\s*(?:{beginning})", text):
+            if re.match(rb"\s*(?:%s)" % beginning, data):
                 raise SgfError(problem(name, expected="SGF, GIB, NGF or UGF", advice="convert it first"))
-    return GameText(text, make)
-
-
-def notes_on(game: GameText[N]) -> list[str]:
-    """Return messages about what was passed over in a text: within the game, and other games."""
-    if has_game(game.text, game.end):
-        return [*game.notes, "the file has several games: the first was taken; to take another, split the file"]
-    if _MOVE.search(game.text, game.end):
-        return [*game.notes, "moves behind the parenthesis that ends the game were left out"]
-    return game.notes
+    game = parse_game(data, make)
+    if has_game(data, game.end):
+        game.notes.append("the file has several games: the first was taken; to take another, split the file")
+    elif _MOVE.search(data, game.end):
+        game.notes.append("moves behind the parenthesis that ends the game were left out")
+    return game
 
 
 def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNode | None = None) -> SgfRecord:
@@ -168,14 +166,9 @@ class _GameInfo:
     def __init__(self, nodes: Sequence[TextNode], notes: Sequence[str]) -> None:
         self.notes: Final[list[str]] = list(notes)
         self._texts: Final[dict[str, str]] = {}
-        self._resigned: str | None = None
         has_begun = False
         for node in nodes:
-            names = node.names
-            for name, result in RESIGNATIONS.items():
-                if name in names:
-                    self._resigned = result
-            for name in _GAME_INFO.intersection(names):
+            for name in _GAME_INFO.intersection(node.raw):
                 if name == "KO" and has_begun and node.moves:
                     continue  # here it is not the komi: the move counts though a ko forbids it
                 # Terminals and front ends show names and results, so control characters in them become blanks.
@@ -188,7 +181,7 @@ class _GameInfo:
                 others = [other for other in others if other not in ("", known)]
                 if known and others and name in _ONCE:
                     self.note(f"{name} is given several times: {shown(known)} counts, {shown(others[0])} does not")
-            has_begun = has_begun or not {*_STONES, "B", "W"}.isdisjoint(names)
+            has_begun = has_begun or not _BEGINNINGS.isdisjoint(node.raw)
         game = self.text("GM")
         if game is not None and not _names_go(game):
             if re.fullmatch(r"\W*[0-9]+\W*", game) or _OTHER_GAMES.search(game.lower()):
@@ -259,7 +252,7 @@ class _GameInfo:
     def result(self) -> str | None:
         """Return the result, with stones as points."""
         text = self.text("RE")
-        return self._resigned if text is None else values.result_in_points(text)
+        return None if text is None else values.result_in_points(text)
 
 
 def _names_go(text: str) -> bool:
@@ -293,20 +286,19 @@ class _MainLine:
         """
         if self.is_cut:
             return
-        has_setup, is_after = not {*_STONES, "PL"}.isdisjoint(node.names), _describes_move(node)
+        has_setup = not _SETUP.isdisjoint(node.raw)
+        is_after = has_setup and _describes_move(node)
         if has_setup and not is_after:
             self._add_setup(node)
         before = len(self.moves)
-        for number, (name, text) in enumerate(node.move_texts()):
-            self._add_move(BLACK if name == "B" else WHITE, text, is_first=number == 0)
-        if len(self.moves) > before + 1:
-            self._info.note(f"moves {before + 1} to {len(self.moves)} are in one node: each of them counts")
+        for name, text in node.move_texts():
+            self._add_move(BLACK if name == "B" else WHITE, text)
         if has_setup and is_after and len(self.moves) > before:
             self._add_setup(node)
         self.is_cut |= node is self._cut
 
-    def _add_move(self, color: int, text: str, *, is_first: bool) -> None:
-        """Add a move of a node, the first or a later one."""
+    def _add_move(self, color: int, text: str) -> None:
+        """Add a move of a node."""
         if self.is_cut:
             return
         if len(self.moves) >= MAX_MOVES:
@@ -314,11 +306,8 @@ class _MainLine:
         try:
             point = values.parse_move_point(text, width=self.width, height=self.height)
         except SgfError as error:
-            if is_first:
-                self._info.note(f"move {len(self.moves) + 1}: {error}; what follows was left out")
-                self.is_cut = True
-            else:
-                self._info.note(f"after move {len(self.moves)}: {error}; it was left out")
+            self._info.note(f"move {len(self.moves) + 1}: {error}; what follows was left out")
+            self.is_cut = True
             return
         self.moves.append(Move(color, point))
         if point == PASS and not values.is_usual_pass(text, width=self.width, height=self.height):
@@ -367,7 +356,7 @@ def _describes_move(node: TextNode) -> bool:
 
     A side to play is said before a move.
     """
-    moves = [] if "PL" in node.names else node.move_texts()
+    moves = [] if "PL" in node.raw else node.move_texts()
     stones = {(color, text) for color in "BW" for text in node.texts(f"A{color}")}
     points, emptied = {text for _, text in moves}, node.texts("AE")
     return bool(moves) and stones <= {*moves} and points.isdisjoint(emptied) and all(len(text) == 2 for text in emptied)

@@ -1,7 +1,7 @@
 """A game record as a plain value, played on a board, and written: `SgfRecord` to `Game`, `Game` to text."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,9 +12,9 @@ from gtp_engine.go.coords import board_points, format_color, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules, Scoring
+from gtp_engine.sgf.tree_text import TextNode, lines_of
 from gtp_engine.sgf.values import format_komi, format_point, format_rules, format_size, one_line
 
-_LINE_LENGTH: Final = 79
 _COLOR_LETTERS: Final = {BLACK: "B", WHITE: "W"}
 
 
@@ -251,36 +251,20 @@ def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result
     `result` ("B+3.5", "W+R", "0") and `date` (ISO) are left out if empty; line breaks and control characters in them
     become blanks.
     """
-    nodes = [_root(game)]
+    properties = _root(game)
     for name, text in (("PB", black_name), ("PW", white_name), ("RE", result), ("DT", date)):
         if text:
-            nodes[0][name] = [_simple_text(text)]
-    nodes += [{_COLOR_LETTERS[move.color]: _points([move.point], game)} for move in game.moves]
+            properties[name] = [_simple_text(text)]
+    root = node = TextNode(None)
+    root.raw = dict(sorted(properties.items(), key=lambda item: (item[0] != "FF", item[0])))
+    later = [{_COLOR_LETTERS[move.color]: _points([move.point], game)} for move in game.moves]
     if game.moves and game.to_play == game.moves[-1].color:
-        nodes.append({"PL": [_COLOR_LETTERS[game.to_play]]})
-    return "\n".join(_lines(_pieces(nodes)))
-
-
-def _pieces(nodes: Sequence[dict[str, list[str]]]) -> Iterator[str]:
-    """Yield what is not broken between two lines: properties, in the order of their names, FF first."""
-    yield "("
-    for node in nodes:
-        yield ";"
-        for name in sorted(node, key=lambda name: (name != "FF", name)):
-            yield name + "".join(f"[{value}]" for value in node[name])
-    yield ")"
-
-
-def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield lines of at most _LINE_LENGTH bytes, unless a piece is longer."""
-    line, length = "", 0
-    for piece in pieces:
-        size = len(piece.encode())
-        if length + size > _LINE_LENGTH:
-            yield line
-            line, length = "", 0
-        line, length = line + piece, length + size
-    yield line
+        later.append({"PL": [_COLOR_LETTERS[game.to_play]]})
+    for raw in later:
+        node.children.append(TextNode(node))
+        node = node.children[0]
+        node.raw = raw
+    return "\n".join(lines_of(root))
 
 
 def _root(game: Game) -> dict[str, list[str]]:

@@ -373,14 +373,14 @@ class PublishedTree:
         if tree.root is not self._root:
             self._root, self._values, self._seen = tree.root, {}, {}
         nodes = list(tree.nodes())
-        changed = {node.id: node_values(node) for node in nodes if self._seen.get(node.id) is not node.chunks}
+        changed = {node.id: node_values(node) for node in nodes if self._seen.get(node.id) is not node.raw}
         before = list(self._values)
         is_rearranged = [node.id for node in nodes if node.id in self._values] != before or any(
             node.id not in self._values and node.parent is not None and node.parent.children[-1].id in self._values
             for node in nodes
         )
         self._values = {node.id: changed.get(node.id) or self._values[node.id] for node in nodes}
-        self._seen = {node.id: node.chunks for node in nodes}  # an edit makes new chunks
+        self._seen = {node.id: node.raw for node in nodes}  # an edit replaces it
         if is_rearranged or not before:
             return []
         return list(changed.values()) or None

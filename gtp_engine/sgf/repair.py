@@ -1,0 +1,400 @@
+r"""Damaged text of a game as text that the grammar of SGF allows, with notes on what was passed over.
+
+    bytes --_Scan--> names, values and marks --_nodes_of--> nodes between parentheses --_join--> bytes
+
+Programs write much that the grammar does not allow, and files get damaged.  The scan finds where values end, in spite
+of brackets in texts without a backslash, and of brackets that are missing.  Then every value gets a name, every node
+its semicolon and every tree its parentheses, and a node no more than one move.  Text is UTF-8.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_ROOT_NAMES: Final = rb"FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
+FIRST: Final = rb"(?:(?:%s)\s*\[|[BW]\s*\[(?:[a-z]{2})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))" % _ROOT_NAMES
+"""What the first node of a game begins with."""
+
+_TOKEN: Final = re.compile(rb"\s*(?:(?P<open>\[)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,63})|(?P<mark>[;()]))")
+_STRAY: Final = re.compile(rb"\s*[^\s;()\[A-Za-z][^;()\[A-Za-z]*")
+_VALUE: Final = re.compile(rb"[^\\\]]*(?:\\.[^\\\]]*)*", re.DOTALL)
+"""The text of a value; where no bracket follows, the value is cut off."""
+
+_NAME: Final = rb"[a-z]*[A-Z][A-Za-z0-9_]*\s*\["
+_FOLLOWS: Final = re.compile(
+    rb"\s*(?:\[|\Z|%s|;\s*(?:[;()]|\Z|[a-z]+\[|%s)|\(\s*(?:[;(]|%s)|\)[ \t]*(?:[();\r\n]|\Z))"
+    rb"|[\r\n]*(?i:%s|B|W|C|N)\[" % (_NAME, _NAME, _NAME, _ROOT_NAMES)
+)
+"""What can follow a value; before anything else a bracket belongs to the text."""
+
+_NAME_FOLLOWS: Final = re.compile(rb"\s*(?:[;()]\s*)*(?:%s|(?i:%s|B|W|C|N)\[)" % (_NAME, _ROOT_NAMES))
+_ESCAPED_OR_OPEN: Final = re.compile(rb"\\.|\[", re.DOTALL)
+_BRACKET: Final = re.compile(rb"[\[\]]")
+_NEW_NODE: Final = re.compile(rb";\s*%s" % _NAME)
+_POINT_NAMES: Final = b"AB AW AE AR B CR DD LN MA OB OW SL SQ TB TR TW VW W"
+_NUMBER_NAMES: Final = b"BL BM CA DO FF FG GM HA IT MN PL PM ST SZ TE TM WL"
+_PLAIN: Final = frozenset([*_POINT_NAMES.split(), *_NUMBER_NAMES.split()])
+"""Properties whose values have no brackets."""
+
+_LOST_BRACKET: Final = re.compile(rb"\[?[^\[\];()]{0,30}?(?=\s{0,100}(?:[;()]|(?<![A-Za-z])[A-Z]{1,2}\s*\[))")
+"""A value without brackets whose end is missing: `B[ee;W[cc]`."""
+_MOVE_AT_END: Final = re.compile(rb"\s*;\s{0,20}[BW]\[[A-Za-z]{0,2}\Z")
+_INFO_AT_END: Final = re.compile(rb"(?<=\S)\s{1,20}(?:SZ|KM|HA|RU|PB|PW|BR|WR|RE|DT)\[[^\[]{0,200}\Z")
+"""What a text ends with whose own end is missing: a move, or a property of the game."""
+_INFO_NAMES: Final = frozenset(b"AP BR DT EV GN PB PC PW RE RO RU SO US WR".split())
+_LOST_MARK: Final = re.compile(rb"\s*\)(?=\s*;)")
+"""A parenthesis in the place of the bracket."""
+
+MOVE_FOLLOWS: Final = re.compile(rb"\s*;\s*[BW]\s*\[")
+"""What follows a parenthesis that cannot be the end of the game."""
+
+_LOOK_AHEAD: Final = 20_000
+"""Bytes of a text in which its end is sought behind brackets."""
+_MOST_FAILURES: Final = 100
+"""How often it may be sought in vain in a record, which takes time."""
+
+WORDS: Final = {
+    b"GAME": b"GM",
+    b"SIZE": b"SZ",
+    b"KOMI": b"KM",
+    b"HANDICAP": b"HA",
+    b"RULES": b"RU",
+    b"RESULT": b"RE",
+    b"DATE": b"DT",
+    b"BLACK": b"B",
+    b"WHITE": b"W",
+    b"COMMENT": b"C",
+}
+"""Names that some programs write as plain words."""
+
+_SMALL_NAMES: Final = frozenset(b"ab aw ae pl sz km ha ru re pb pw".split())
+"""Names in small letters that count in any record; nothing else is named so."""
+_CAPITALIZED: Final = re.compile(rb"(?=[A-Z][a-z]\Z)(?i:%s)" % _ROOT_NAMES)
+"""Names of the first node of which only the first letter is a capital."""
+_LOWER_CASE: Final = b"abcdefghijklmnopqrstuvwxyz"
+"""Old records write names such as AddBlack; the capitals count."""
+_USUAL_NAME: Final = re.compile(rb"[A-Z]{1,64}")
+
+_SHORT: Final = re.compile(rb"\s*(?:[A-Za-z]{2}\s*)?")
+"""Values of moves with small names, and of those that stand behind another in one node."""
+_RESIGNS: Final = re.compile(r"\s*(?:resign(?:s|ed|ation)?|投了|认输|認輸)\s*", re.IGNORECASE)
+_RESULTS: Final = {b"B": b"W+R", b"W": b"B+R"}
+"""The results that such a value in the place of a move means: Little Golem writes it."""
+_UNESCAPED: Final = re.compile(rb"(\\.)|\]|\\\Z", re.DOTALL)
+"""A bracket, or a backslash at the end, that needs one before it; and pairs that need none."""
+
+_DIGITS_AS_LETTERS: Final = bytes.maketrans(b"0123456789", b"ABCDEFGHIJ")
+
+_Node = list[tuple[bytes, bytes]]
+"""The names and values of a node in their order, a name for each value."""
+
+
+class Repaired(NamedTuple):
+    """Valid text for the game that ends at `end` in the damaged one, with notes.
+
+    `stand_ins` are names that the grammar does not have, such as V1, by those in the text.  `is_cut` is whether the
+    text ends within a value, `has_end` whether the last parenthesis is there, `has_values` whether anything is left.
+    """
+
+    text: bytes
+    end: int
+    notes: list[str]
+    stand_ins: dict[str, str]
+    is_cut: bool
+    has_end: bool
+    has_values: bool
+
+
+def repaired(data: bytes, start: int) -> Repaired:
+    """Return valid text for the game that begins there."""
+    scan = _Scan(data, start)
+    notes = dict.fromkeys(scan.notes)
+    items = list(_nodes_of(scan.tokens, notes))
+    nodes = [item for item in items if isinstance(item, list)]
+    _name_moves_in_small_letters(nodes, notes)
+    stand_ins: dict[bytes, bytes] = {}
+    text = b"".join(item if isinstance(item, bytes) else _join(item, stand_ins, notes) for item in items)
+    names = {stand_in.decode(): name.decode() for name, stand_in in stand_ins.items()}
+    return Repaired(text, scan.end, list(notes), names, scan.is_cut, scan.has_end, any(nodes))
+
+
+class _Scan:
+    """The tokens of a game: (kind, bytes) with sgfmill's kinds, "I" for names, "V" for values and "D" for `;()`.
+
+    An empty name stands for text that belongs to nothing.  Names are as they are meant, but for `b` and `w`.
+    """
+
+    def __init__(self, data: bytes, start: int) -> None:
+        self.tokens: Final[list[tuple[str, bytes]]] = []
+        self.notes: Final[list[str]] = []
+        self.is_cut = False
+        self.has_end = False
+        self._data: Final = data
+        self._is_lower_case: bool | None = None  # known from the first name on
+        self._failures = 0
+        self._unpaired = 0  # texts whose brackets are no pairs, which is right where they lack a closing one
+        self.end: Final = self._read(start)
+
+    def _read(self, place: int) -> int:
+        """Find all tokens; return where the game ends."""
+        data, name, depth = self._data, b"", 0
+        if data[place : place + 1] != b"(":
+            self.notes.append("the first parenthesis is missing")
+            self.tokens.append(("D", b"("))
+            depth = 1
+        while token := _TOKEN.match(data, place) or _STRAY.match(data, place):
+            place = token.end()
+            if token.re is _STRAY:
+                name = b""
+                self.tokens.append(("I", name))
+                if token[0].decode("utf-8", "replace").strip():  # wide blanks are none of our bytes
+                    self.notes.append("text that belongs to no property was left out")
+            elif token["name"]:
+                name = self._property_name(token["name"])
+                self.tokens.append(("I", name))
+            elif token["open"]:
+                end = self._value_end(name, place)
+                if end is None:
+                    self._cut_off()
+                    break
+                place = self._add_value(name, place, end)
+            elif token["mark"] == b")" and depth == 1 and MOVE_FOLLOWS.match(data, place):
+                name = b""
+                self.notes.append("a parenthesis before the end of the game was left out")
+            else:
+                name = b""
+                self.tokens.append(("D", token["mark"]))
+                depth += {b"(": 1, b")": -1}.get(token["mark"], 0)
+                if depth == 0:
+                    self.has_end = True
+                    return place
+        self.notes.append("the record has no end")
+        return place
+
+    def _cut_off(self) -> None:
+        self.notes.append("the record is cut off in a value")
+        self.is_cut = True
+        if self.tokens[-1][0] == "I":
+            self.tokens.pop()
+
+    def _add_value(self, name: bytes, start: int, end: int) -> int:
+        """Add the value that ends there, or before it where its bracket is missing; return where the text goes on."""
+        lost_end = self._lost_end(name, start, end)
+        self.tokens.append(("V", self._data[start : end if lost_end is None else lost_end]))
+        if lost_end is None:
+            return end + 1
+        mark = _LOST_MARK.match(self._data, lost_end)
+        return lost_end if mark is None else mark.end()
+
+    def _property_name(self, written: bytes) -> bytes:
+        """Return the name of a property; small letters count only if the first name of the record has no others."""
+        if written.upper() in WORDS:
+            return WORDS[written.upper()]
+        if self._is_lower_case is None:
+            self._is_lower_case = written.islower()
+        if not written.islower():
+            return written.upper() if _CAPITALIZED.fullmatch(written) else written.translate(None, _LOWER_CASE)
+        return written.upper() if self._is_lower_case or written in _SMALL_NAMES else written
+
+    def _value_end(self, name: bytes, start: int) -> int | None:
+        """Return where the value that begins there ends, None if the text ends before.
+
+        A bracket without a backslash is one of the text if nothing that can follow a value follows it.
+        """
+        data, end = self._data, self._bracket(start)
+        if name in _PLAIN or self._failures > _MOST_FAILURES:
+            return end
+        backslash_end = self._end_behind_backslash(start, end)
+        if backslash_end is not None:
+            self._failures += 1
+            self.notes.append(
+                "a text ends with a backslash, as a Windows path: the bracket behind it was taken for its end"
+            )
+            return backslash_end
+        if end is None:
+            return None
+        later: int | None = self._balanced_end(start, end)
+        if later is not None:
+            self.notes.append("brackets in a text lack a backslash")
+            return later
+        later = end
+        while later is not None and later < start + _LOOK_AHEAD:
+            if _FOLLOWS.match(data, later + 1):
+                if _NEW_NODE.search(data, end, later):
+                    break
+                if later > end:
+                    self.notes.append("brackets in a text lack a backslash")
+                return later
+            later = self._bracket(later + 1)
+        self._failures += 1
+        return end
+
+    def _balanced_end(self, start: int, end: int) -> int | None:
+        """Return the bracket that closes the value if those in the text, none of which has a backslash, are pairs.
+
+        None for other texts: those without such brackets, and those whose brackets are no pairs or which nothing
+        follows that can follow a value.  So a variation that is quoted in a comment stays there.
+        """
+        data = self._data
+        if data.find(b"[", start, end) < 0 or data.find(b"\\", start, end) >= 0 or self._unpaired > _MOST_FAILURES:
+            return None
+        depth = 1
+        for found in _BRACKET.finditer(data, start, start + _LOOK_AHEAD):
+            depth += 1 if found[0] == b"[" else -1
+            if depth == 0:
+                return found.start() if _FOLLOWS.match(data, found.end()) else None
+        self._unpaired += 1
+        return None
+
+    def _lost_end(self, name: bytes, start: int, end: int) -> int | None:
+        """Return where a value ends that has lost its bracket, so that `end` is that of a later value; else None."""
+        data = self._data
+        if name in _PLAIN:
+            found = _LOST_BRACKET.match(data, start, end) if data.find(b"[", start + 1, end) >= 0 else None
+            place = None if found is None or found.end() == start else found.end()
+        else:
+            found = _MOVE_AT_END.search(data, max(start, end - 60), end)
+            if found is None and name in _INFO_NAMES:
+                found = _INFO_AT_END.search(data, start, min(end, start + 500))
+            place = None if found is None else found.start()
+        if place is not None:
+            self.notes.append("the bracket that ends a value is missing")
+        return place
+
+    def _end_behind_backslash(self, start: int, end: int | None) -> int | None:
+        """Return the first bracket with a backslash that closes none in the text, but ends a value by what follows it.
+
+        That is a name with a value, whose end is then that of the text; or anything that can follow if the text has no
+        other end.
+        """
+        follows, depth, found_end = _FOLLOWS if end is None else _NAME_FOLLOWS, 0, None
+        last = min(start + _LOOK_AHEAD, len(self._data) if end is None else end)
+        for found in _ESCAPED_OR_OPEN.finditer(self._data, start, last):
+            if found[0] in (b"[", b"\\["):
+                depth += 1
+            elif found[0] == b"\\]" and depth > 0:
+                depth -= 1
+            elif found[0] == b"\\]" and found_end is None and follows.match(self._data, found.end()):
+                found_end = found.end() - 1
+        return found_end if end is None or depth > 0 else None
+
+    def _bracket(self, place: int) -> int | None:
+        """Return the place of the next closing bracket without a backslash, None if there is none."""
+        found = _VALUE.match(self._data, place)
+        assert found is not None, "it may be empty"
+        return found.end() if self._data[found.end() : found.end() + 1] == b"]" else None
+
+
+class _Tree:
+    """A tree that is not closed yet."""
+
+    def __init__(self, *, is_written: bool) -> None:
+        self.is_written = is_written
+        """Whether the text has its parenthesis; a tree without nodes gets none."""
+        self.is_added: Final = is_written
+        """Whether it stands for nodes behind a variation: it ends with the tree around it."""
+        self.has_variations = False
+
+
+def _nodes_of(tokens: list[tuple[str, bytes]], notes: dict[str, None]) -> Iterator[bytes | _Node]:
+    """Yield nodes, and the parentheses between them, of which all are pairs."""
+    trees: list[_Tree] = []
+    node: _Node | None = None  # None where no property can stand
+    name, has_value, is_new = b"", True, False
+    for kind, token in [*tokens, ("D", b"")]:
+        if kind == "V":
+            if not name or (node is None and not is_new):
+                notes["a value that belongs to no property was left out"] = None
+                continue
+            if node is None:
+                notes["the semicolon before a node is missing"] = None
+                yield from _opening(trees)
+                yield (node := [])
+                is_new = False
+            node.append((name, token))
+            has_value = True
+            continue
+        if name and not has_value:
+            notes["a property without a value was left out"] = None
+        name, has_value = token if kind == "I" else b"", False
+        if kind == "D":
+            node, is_new = None, token == b"("
+            if token == b"(":
+                trees.append(_Tree(is_written=False))
+            elif token == b";":
+                yield from _opening(trees)
+                yield (node := [])
+            elif token == b")":
+                yield from _closing(trees)
+    while trees:
+        yield from _closing(trees)
+
+
+def _opening(trees: list[_Tree]) -> Iterator[bytes]:
+    """Yield the parenthesis before a node, if it needs one; the tree around it is the last one."""
+    if not trees[-1].is_written:
+        trees[-1].is_written = True
+        yield b"("
+    elif trees[-1].has_variations:
+        trees.append(_Tree(is_written=True))
+        yield b"("
+
+
+def _closing(trees: list[_Tree]) -> Iterator[bytes]:
+    """Close the last tree, and what was added in it; yield the parentheses."""
+    while trees:
+        tree = trees.pop()
+        if tree.is_written:
+            yield b")"
+            around = next((each for each in reversed(trees) if each.is_written), None)
+            if around is not None:
+                around.has_variations = True
+        if not tree.is_added:
+            return
+
+
+def _name_moves_in_small_letters(nodes: list[_Node], notes: dict[str, None]) -> None:
+    """Let `b` and `w` be moves in a record that begins with them, and in nodes that have no other move."""
+    names = (name for node in nodes for name, _ in node if name in (b"B", b"W", b"b", b"w"))
+    are_usual = next(names, b"B").islower()
+    for node in nodes:
+        values = [value for name, value in node if name in (b"b", b"w")]
+        has_moves = any(name in (b"B", b"W") and not _is_resignation(value) for name, value in node)
+        if values and (are_usual or (not has_moves and _SHORT.fullmatch(values[0]))):
+            notes["moves have small letters as names"] = None
+            node[:] = [(name.upper() if name in (b"b", b"w") else name, value) for name, value in node]
+
+
+def _is_resignation(value: bytes) -> bool:
+    return _RESIGNS.fullmatch(value.decode("utf-8", "replace")) is not None
+
+
+def _join(node: _Node, stand_ins: dict[bytes, bytes], notes: dict[str, None]) -> bytes:
+    """Return the text of a node, and of a node for each further move in it."""
+    pieces, later, last = [b";"], [], b""
+    move: tuple[bytes, bytes] | None = None
+    for name, value in node:
+        if name in _RESULTS and _is_resignation(value):
+            notes["a resignation in the place of a move is none"] = None
+            name, value = b"RE", _RESULTS[name]
+        elif name in _RESULTS and move is not None:
+            if move == (name, value.strip()) and value.strip():
+                notes["a move that is written twice counts once"] = None
+            elif _SHORT.fullmatch(value):
+                notes["several moves are in one node: each of them counts"] = None
+                move = name, value.strip()
+                later.append(b";%s[%s]" % move)
+            else:
+                notes["a second value of a move, which is no point, was left out"] = None
+            continue
+        if name in _RESULTS:
+            move = name, value.strip()
+        if not _USUAL_NAME.fullmatch(name):
+            digits = b"%d" % len(stand_ins)
+            name = stand_ins.setdefault(
+                name, b"TENGEN" + digits.translate(bytes.maketrans(b"0123456789", b"ABCDEFGHIJ"))
+            )
+        text = _UNESCAPED.sub(lambda found: found[0] if found[1] else b"\\" + found[0], value)
+        pieces.append(b"[%s]" % text if name == last else b"%s[%s]" % (name, text))
+        last = name
+    return b"".join([*pieces, *later])
