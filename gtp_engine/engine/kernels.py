@@ -113,19 +113,19 @@ def _read(line: str) -> tuple[str, tuple[Any, ...]]:
 class KernelLoader:
     """Loads the kernels of a kind of start, once `start` is called; `log` receives lines for the user.
 
-    Where they were not compiled before, `rehearse` has to be called after `start`.
+    Where they were not compiled before, the kernels that `rehearse` calls are compiled; it runs in a thread of its own.
     """
 
-    def __init__(self, kind: str, log: Log) -> None:
+    def __init__(self, kind: str, log: Log, rehearse: Callable[[], None] = lambda: None) -> None:
         self.kind: Final = kind
         """The name under which the kernels are noted."""
         self._log: Final = log
+        self._rehearse: Final = rehearse
         self.is_compiling = not is_cache_filled(kind)
         """Whether some kernels have not been compiled yet."""
         self._calls: Final[SimpleQueue[KernelCall]] = SimpleQueue()
         self._unloaded: Final[dict[str, tuple[Any, ...]]] = {}
         self._total = 0
-        self._is_rehearsed: Final = threading.Event()
         self._is_ready: Final = threading.Event()
         self._is_closed: Final = threading.Event()
         self._thread: Final = threading.Thread(target=self._run, name="kernel loader", daemon=True)
@@ -139,16 +139,6 @@ class KernelLoader:
         """Interpret kernels from now on, and begin to load them; return at once."""
         interpret_until_loaded(self._want)
         self._thread.start()
-
-    def rehearse(self, play: Callable[[], None]) -> None:
-        """Have all kernels compiled that `play` calls, which is called now; unless they are noted, then it is not."""
-        try:
-            if self.is_compiling:
-                play()
-            self._is_rehearsed.set()
-        except BaseException:
-            self.close()
-            raise
 
     def wait(self, cancel: Cancellation | None = None) -> None:
         """Wait until all kernels are loaded, or until `cancel`."""
@@ -174,8 +164,9 @@ class KernelLoader:
                 forget_kernels(self.kind)
             if not self._is_closed.is_set():
                 _freeze_garbage_collector()
-        except Exception:  # a bug; kernels are compiled when they are called
-            self._log(f"the kernels could not be loaded:\n{traceback.format_exc().rstrip()}")
+        except Exception:  # a bug, or the networks were closed; kernels are compiled when they are called
+            if not self._is_closed.is_set():
+                self._log(f"the kernels could not be loaded:\n{traceback.format_exc().rstrip()}")
         finally:
             self.is_compiling = False
             interpret_until_loaded(None)
@@ -187,12 +178,12 @@ class KernelLoader:
         began = reported = time.monotonic()
         compilers = self._start_compilers()
         try:
+            self._rehearse()  # while they import what they need
             while not self._is_closed.is_set():
-                is_rehearsed = self._is_rehearsed.is_set()  # before its calls are received
                 self._receive_calls(compilers)
                 has_ended = any(compiler.poll() is not None for compiler in compilers)
                 self._load([*self._unloaded] if has_ended or not compilers else compiled_so_far())
-                if is_rehearsed and not self._unloaded:
+                if not self._unloaded:
                     break
                 if time.monotonic() >= reported + PROGRESS_INTERVAL:
                     reported = time.monotonic()

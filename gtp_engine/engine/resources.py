@@ -174,21 +174,29 @@ class Resources:
 
     def warm_up(self, config: Config, log: Callable[[str], None]) -> None:
         """Compile or load every kernel for the searches of the configuration; `log` receives a few lines."""
-        loader = KernelLoader(self.kind_of_start(config), log)
+        board = self.playable_board(*self.first_board(config))
+        loader = KernelLoader(self.kind_of_start(config), log, lambda: self.rehearse(config, board))
         loader.start()
-        loader.rehearse(lambda: self.rehearse(config, self.playable_board(*self.first_board(config))))
         loader.wait()
 
     def load_kernels(self, config: Config, log: Callable[[str], None], board: tuple[int, int]) -> None:
         """Begin to load every kernel in the background, and get the networks ready for a board, as `prepare` does.
 
-        At a first start searches then rehearse on that board, for about a second.
+        At a first start searches rehearse on that board meanwhile.
         """
+        is_prepared = threading.Event()
+
+        def rehearse_then() -> None:
+            is_prepared.wait()  # two threads must not prepare a network at once
+            self.rehearse(config, board)
+
         self.close_kernels()
-        self.kernels, self._owns_kernels = KernelLoader(self.kind_of_start(config), log), True
+        self.kernels, self._owns_kernels = KernelLoader(self.kind_of_start(config), log, rehearse_then), True
         self.kernels.start()
-        self.prepare(*board)
-        self.kernels.rehearse(lambda: self.rehearse(config, board))
+        try:
+            self.prepare(*board)
+        finally:
+            is_prepared.set()
 
     def rehearse(self, config: Config, board: tuple[int, int]) -> None:
         """Let new searches of a configuration call what games call; the engine's searches find nothing of it."""
