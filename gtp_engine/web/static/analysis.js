@@ -9,6 +9,7 @@ import { pointOf } from "./position.js";
 const ENDLESS = 1000000; // visits of the position that is shown
 const BRIEF = 40; // visits of each other position
 const LOOK = 60; // visits of a position that is looked at once
+const FEW = 16; // visits of the best move below which the mean of all moves counts, as in a review
 const LOOK_TIME = 20000; // milliseconds after which that is given up
 const INTERVAL = 0.4; // seconds between two reports
 
@@ -130,7 +131,7 @@ export function lookAt(game, moves) {
       onOpen: () => connection.send({ ...queryOf(game), id: "look", moves: moves.map(inLetters), maxVisits: LOOK }),
       onMessage: ({ rootInfo, moveInfos, error }) => {
         if (error) end(null);
-        else if (rootInfo) end({ lead: rootInfo.scoreLead, line: moveInfos[0]?.pv ?? [] });
+        else if (rootInfo) end({ lead: (moveInfos[0]?.visits >= FEW ? moveInfos[0] : rootInfo).scoreLead, line: moveInfos[0]?.pv ?? [] });
       },
     });
   });
