@@ -6,22 +6,17 @@ The names below are imported on first use, so that `import gtp_engine` is fast a
 before numpy and numba are loaded.  Everything else in the package may change between versions.
 """
 
+import sys
 import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from gtp_engine.base.former_names import FormerModules
+
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
-    from gtp_engine import play, review
-    from gtp_engine.client import AnalysisStream, AsyncAnalysis
-    from gtp_engine.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
-    from gtp_engine.client.gtp_engines import GtpEngine, SimpleGtpEngine
-    from gtp_engine.clock import TimeLeft, TimeSettings
-    from gtp_engine.config import Config
-    from gtp_engine.engine import Choice, Engine
-    from gtp_engine.engine.answers import Analysis, Limit, MoveAnalysis, PlayResult, PositionEvaluation
-    from gtp_engine.errors import (
+    from gtp_engine.base.errors import (
         ArgumentError,
         BoardNotEmptyError,
         CannotUndoError,
@@ -47,16 +42,24 @@ if TYPE_CHECKING:
         TimeSettingsError,
         WorkerError,
     )
+    from gtp_engine.config import Config
+    from gtp_engine.engine import Choice, Engine
+    from gtp_engine.engine.answers import Analysis, Limit, MoveAnalysis, PlayResult, PositionEvaluation
     from gtp_engine.evaluation.evaluator import Evaluator, FunctionEvaluator, Guess, Seen
     from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+    from gtp_engine.go.clock import TimeLeft, TimeSettings
     from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
     from gtp_engine.go.coords import Color, Point, format_vertex, parse_vertex
     from gtp_engine.go.game import Game
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
-    from gtp_engine.gtp.session import serve_gtp
-    from gtp_engine.nn import load_evaluator
+    from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_metadata
+    from gtp_engine.people import play, review
+    from gtp_engine.protocols.client import AnalysisStream, AsyncAnalysis
+    from gtp_engine.protocols.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
+    from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
+    from gtp_engine.protocols.gtp.session import serve_gtp
     from gtp_engine.search.cancellation import CancelToken
     from gtp_engine.sgf.game_tree import GameNode, GameTree
 
@@ -151,14 +154,14 @@ _MODULES: Final = {
     "Analysis": "engine.answers",
     "MoveAnalysis": "engine.answers",
     "PositionEvaluation": "engine.answers",
-    "AnalysisStream": "client",
-    "SimpleGtpEngine": "client.gtp_engines",
-    "SimpleAnalysisEngine": "client.analysis_engines",
-    "GtpEngine": "client.gtp_engines",
-    "AnalysisEngine": "client.analysis_engines",
-    "AsyncAnalysis": "client",
-    "TimeLeft": "clock",
-    "TimeSettings": "clock",
+    "AnalysisStream": "protocols.client",
+    "SimpleGtpEngine": "protocols.client.gtp_engines",
+    "SimpleAnalysisEngine": "protocols.client.analysis_engines",
+    "GtpEngine": "protocols.client.gtp_engines",
+    "AnalysisEngine": "protocols.client.analysis_engines",
+    "AsyncAnalysis": "protocols.client",
+    "TimeLeft": "go.clock",
+    "TimeSettings": "go.clock",
     "Config": "config",
     "Choice": "engine",
     "Engine": "engine",
@@ -174,19 +177,21 @@ _MODULES: Final = {
     "Game": "go.game",
     "Rules": "go.rules",
     "Score": "go.scoring",
-    "load_evaluator": "nn",
-    "serve_gtp": "gtp.session",
+    "load_evaluator": "nn.loading",
+    "serve_gtp": "protocols.gtp.session",
     "CancelToken": "search.cancellation",
     "GameNode": "sgf.game_tree",
     "GameTree": "sgf.game_tree",
 }
-"""Where each public name is defined, below this package; the other names are in `errors`."""
+"""Where each public name is defined, below this package; the other names are in `base.errors`."""
 
-_PACKAGES: Final = ("play", "review")
-"""Public names that are packages themselves."""
+_PACKAGES: Final = {"play": "people.play", "review": "people.review"}
+"""Public names that are packages themselves, and where they are."""
 
 _FORMER: Final[dict[str, tuple[str, str]]] = {}
 """Former public names, which still work: the name now, and the version without the former one."""
+
+sys.meta_path.insert(0, FormerModules(__name__, _PACKAGES, gone="1.2"))
 
 
 def __getattr__(name: str) -> Any:
@@ -199,8 +204,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
-    value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
+        return import_module(f"{__name__}.{_PACKAGES[name]}")
+    value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'base.errors')}"), name)
     globals()[name] = value
     return value
 

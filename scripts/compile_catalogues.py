@@ -18,7 +18,7 @@ class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg]
         from babel.messages.mofile import write_mo
         from babel.messages.pofile import read_po
 
-        for path in sorted(Path(self.root, "gtp_engine", "locale").glob("*/LC_MESSAGES/*.po")):
+        for path in sorted(Path(self.root, "gtp_engine", "base", "locale").glob("*/LC_MESSAGES/*.po")):
             with path.open("rb") as source:
                 catalogue = read_po(source, locale=path.parent.parent.name)
             catalogue.creation_date = catalogue.revision_date = NO_DATE

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gtp_engine.machine import available_cores
+from gtp_engine.base.machine import available_cores
 
 
 def bound(seconds: float) -> float:

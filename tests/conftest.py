@@ -49,7 +49,7 @@ COROUTINE_SECONDS: Final = 120
 @pytest.fixture(autouse=True)
 def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the language that a test has chosen: the next one's pages and messages must not be in it."""
-    from gtp_engine import languages
+    from gtp_engine.base import languages
 
     monkeypatch.setattr(languages, "_catalogue", None)
     monkeypatch.setattr(languages, "_chosen", "")

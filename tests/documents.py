@@ -16,10 +16,10 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import rank_name
 from gtp_engine.config.option import Option
 from gtp_engine.engine import Engine
+from gtp_engine.engine.level_table import HUMAN_MODEL, settings_of
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.gtp.server import SECTIONS, GtpServer, all_commands
-from gtp_engine.level.table import HUMAN_MODEL, settings_of
 from gtp_engine.nn import metadata
+from gtp_engine.protocols.gtp.server import SECTIONS, GtpServer, all_commands
 
 ROOT: Final = Path(__file__).parent.parent
 

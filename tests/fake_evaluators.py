@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 from fake_kernels import write_fake_policy, write_fake_results
 
+from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import BareEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Conditions, Positions, board_size, conditions_of_row
-from gtp_engine.level.table import HUMAN_MODEL
 from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder, new_inputs
 
 SCORE_STDEV: Final = 10.0

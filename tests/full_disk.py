@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine import files
+from gtp_engine.base import files
 
 
 def fill_disk_of(unfinished: Path, monkeypatch: pytest.MonkeyPatch) -> None:

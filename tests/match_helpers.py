@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.runner import run_match
-from gtp_engine.match.settings import MatchSettings
-from gtp_engine.worker_process import join_command
+from gtp_engine.arena.match.records import GameRecord, MatchFolder
+from gtp_engine.arena.match.runner import run_match
+from gtp_engine.arena.match.settings import MatchSettings
+from gtp_engine.base.worker_process import join_command
 
 ENGINE = Path(__file__).parent / "scripted_engine.py"
 WITHOUT_PACKAGES = [sys.executable, "-S"]

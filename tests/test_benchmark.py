@@ -11,19 +11,19 @@ import pytest
 from click.testing import CliRunner
 from nn import tiny_networks
 
-from gtp_engine import benchmark
-from gtp_engine.benchmark import (
+from gtp_engine.arena import benchmark
+from gtp_engine.arena.benchmark import (
     BenchmarkError,
     format_report,
     measure_katago,
     run_benchmark,
     seconds_to_answer,
 )
+from gtp_engine.base.errors import TengenError
+from gtp_engine.base.machine import available_cores
+from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli import cli
 from gtp_engine.config import NetworkConfig
-from gtp_engine.errors import TengenError
-from gtp_engine.machine import available_cores
-from gtp_engine.worker_process import join_command
 
 REPORT = {
     "version": "0.1.0",

@@ -17,12 +17,12 @@ from documents import commands_of
 from match_helpers import record
 
 from gtp_engine import __version__
+from gtp_engine.arena.match.settings import Sprt
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.base.files import owning
 from gtp_engine.cli import cli
 from gtp_engine.cli.options import build_config
 from gtp_engine.config import Config
-from gtp_engine.errors import ConfigError
-from gtp_engine.files import owning
-from gtp_engine.match.settings import Sprt
 
 
 def invoke(*arguments: str) -> Result:
@@ -39,7 +39,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
         configs.append(config)
         return 0
 
-    monkeypatch.setattr("gtp_engine.gtp.session.serve", serve)
+    monkeypatch.setattr("gtp_engine.protocols.gtp.session.serve", serve)
     return configs
 
 
@@ -66,7 +66,7 @@ class TestDefaultCommand:
         assert "No such command 'gpt'" in result.output
 
     def test_exit_status_of_the_session_is_passed_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gtp_engine.gtp.session.serve", lambda *_: 1)
+        monkeypatch.setattr("gtp_engine.protocols.gtp.session.serve", lambda *_: 1)
         assert invoke().exit_code == 1
 
 
@@ -213,8 +213,8 @@ class TestHelp:
 
 def test_engines_of_one_name_are_told_apart() -> None:
     """A match of the engine against itself was titled "Tengen against Tengen"."""
+    from gtp_engine.arena.match.settings import MatchSettings
     from gtp_engine.cli.match_commands import _different_names
-    from gtp_engine.match.settings import MatchSettings
 
     def named(first: str, second: str, other: str = "Tengen") -> list[str]:
         return [
@@ -233,7 +233,7 @@ class TestMatchCommand:
     @pytest.fixture
     def settings(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         seen: list[Any] = []
-        monkeypatch.setattr("gtp_engine.match.runner.run_match", lambda match, *_, **__: seen.append(match) or [])
+        monkeypatch.setattr("gtp_engine.arena.match.runner.run_match", lambda match, *_, **__: seen.append(match) or [])
         return seen
 
     def match(self, folder: Path, *arguments: str) -> Result:
@@ -357,7 +357,7 @@ def test_an_interrupted_command_says_so_and_exits_with_130(monkeypatch: pytest.M
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gtp_engine.doctor.examine", interrupted)
+    monkeypatch.setattr("gtp_engine.people.doctor.examine", interrupted)
     result = invoke("doctor")
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
 

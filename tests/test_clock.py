@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gtp_engine.clock import (
+from gtp_engine.base.errors import TimeSettingsError
+from gtp_engine.go.clock import (
     KATA_KINDS,
     KGS_KINDS,
     MAX_SECONDS,
@@ -19,7 +20,6 @@ from gtp_engine.clock import (
     full_time,
     time_after_move,
 )
-from gtp_engine.errors import TimeSettingsError
 
 NONE = TimeSettings.none()
 ABSOLUTE = TimeSettings.absolute(600)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config, GameConfig, Option, SearchConfig, TimeConfig
 from gtp_engine.config.sections import QuantizeSettings
-from gtp_engine.errors import ConfigError
 
 OPTIONS = {option.key: option for option in Config.options()}
 

@@ -11,13 +11,14 @@ import pytest
 from click.testing import CliRunner
 from nn.tiny_networks import v7_network
 
-from gtp_engine import __version__, kernel_cache
+from gtp_engine import __version__
+from gtp_engine.base.machine import available_cores
 from gtp_engine.cli import cli
-from gtp_engine.doctor import PACKAGES, RUNTIMES, examine, format_findings
-from gtp_engine.machine import available_cores
+from gtp_engine.compiled import kernel_cache
 from gtp_engine.nn import named_networks, onnx_model
 from gtp_engine.nn.named_networks import set_default, shipped_folder
 from gtp_engine.nn.providers import Runtime
+from gtp_engine.people.doctor import PACKAGES, RUNTIMES, examine, format_findings
 
 
 def test_findings_are_complete_and_json() -> None:
@@ -72,11 +73,11 @@ PROBLEMS: dict[str, tuple[dict[str, object], str]] = {
         {"importlib.metadata.version": lambda name: "1.24" if name in RUNTIMES[:2] else VERSION(name)},
         "onnxruntime and onnxruntime-openvino are installed together",
     ),
-    "no runtime": ({"gtp_engine.doctor.RUNTIMES": ("no-such-package",)}, "onnxruntime is not installed"),
+    "no runtime": ({"gtp_engine.people.doctor.RUNTIMES": ("no-such-package",)}, "onnxruntime is not installed"),
     "the cache had to move": (
         {
-            "gtp_engine.kernel_cache.wanted_directory": lambda: Path("no", "such", "place"),
-            "gtp_engine.kernel_cache.find_directory": lambda: Path("temporary"),
+            "gtp_engine.compiled.kernel_cache.wanted_directory": lambda: Path("no", "such", "place"),
+            "gtp_engine.compiled.kernel_cache.find_directory": lambda: Path("temporary"),
         },
         "TENGEN_CACHE_DIR",
     ),
@@ -93,7 +94,7 @@ def test_problems(monkeypatch: pytest.MonkeyPatch, patches: dict[str, object], m
 def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     monkeypatch.setattr("gtp_engine.nn.openvino_session.find_spec", lambda name: None)
-    monkeypatch.setattr("gtp_engine.doctor.PACKAGES", ("numpy", "no-such-package"))
+    monkeypatch.setattr("gtp_engine.people.doctor.PACKAGES", ("numpy", "no-such-package"))
     findings = examine()
     assert findings["packages"]["no-such-package"] is None
     assert findings["providers"] == []
@@ -185,7 +186,7 @@ def test_command_prints_json_and_fails_on_problems(monkeypatch: pytest.MonkeyPat
 
 def clean(monkeypatch: pytest.MonkeyPatch, directory: Path) -> str:
     """Return what `doctor --clean` prints where compiled code is in that folder."""
-    monkeypatch.setattr("gtp_engine.doctor._kernels", lambda problems: {"directory": str(directory)})
+    monkeypatch.setattr("gtp_engine.people.doctor._kernels", lambda problems: {"directory": str(directory)})
     result = CliRunner().invoke(cli, ["doctor", "--clean"])
     assert result.exit_code == 0, result.output
     return result.stdout
@@ -219,8 +220,8 @@ def test_clean_reports_what_cannot_be_removed(monkeypatch: pytest.MonkeyPatch, t
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("gtp_engine.doctor._kernels", lambda problems: {"directory": str(tmp_path / ("a" * 16))})
-    monkeypatch.setattr("gtp_engine.doctor.shutil.rmtree", refuse)
+    monkeypatch.setattr("gtp_engine.people.doctor._kernels", lambda problems: {"directory": str(tmp_path / ("a" * 16))})
+    monkeypatch.setattr("gtp_engine.people.doctor.shutil.rmtree", refuse)
     (tmp_path / ("a" * 16)).mkdir()
     result = CliRunner().invoke(cli, ["doctor", "--clean"])
     assert result.exit_code == 2

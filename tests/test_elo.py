@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from gtp_engine.elo import Z_95, RatingArray, RatingError, elo_difference, rate_players, wilson_interval
-from gtp_engine.match.statistics import format_standings
+from gtp_engine.arena.elo import Z_95, RatingArray, RatingError, elo_difference, rate_players, wilson_interval
+from gtp_engine.arena.match.statistics import format_standings
 
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (36, 60), (38.5, 60), (19, 20), (10, 10), (1, 1)])

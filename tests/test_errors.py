@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine import errors
-from gtp_engine.errors import IllegalMoveError, TengenError, counted, problem, shown, shown_json, shown_path
+from gtp_engine.base import errors
+from gtp_engine.base.errors import IllegalMoveError, TengenError, counted, problem, shown, shown_json, shown_path
 
 
 def _tree() -> dict[str, type[TengenError]]:

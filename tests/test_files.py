@@ -11,8 +11,8 @@ import pytest
 from filelock import FileLock
 from package_sources import PACKAGE, SOURCES, parse
 
-from gtp_engine.errors import ConfigError, TengenError
-from gtp_engine.files import (
+from gtp_engine.base.errors import ConfigError, TengenError
+from gtp_engine.base.files import (
     LOCK,
     check_writable,
     complete_lines,
@@ -164,13 +164,13 @@ def test_where_the_system_has_no_locks_nothing_is_locked(
 
 WRITERS = {"write_text", "write_bytes", "copyfile", "copy2"}
 NEW_FILES = {
-    "kernel_cache.py": "a file of another name each time, which then replaces the kernel's",
-    "networks/wheel_download.py": "into a temporary folder",
-    "networks/quantization/quantize.py": "`save_model` writes the unfinished file of its callers",
+    "compiled/kernel_cache.py": "a file of another name each time, which then replaces the kernel's",
+    "nn/wheel_download.py": "into a temporary folder",
+    "training/quantization/quantize.py": "`save_model` writes the unfinished file of its callers",
     "nn/quantized_copy.py": "intermediate results, which are computed again where they are missing",
-    "review/game_analysis.py": "the head of a file that grows line by line",
-    "streams.py": "the stream stderr",
-    "workers/ray_cluster.py": "into a temporary folder",
+    "people/review/game_analysis.py": "the head of a file that grows line by line",
+    "base/streams.py": "the stream stderr",
+    "base/workers/ray_cluster.py": "into a temporary folder",
 }
 """Files that write without `replacing`, and why nothing of value can be lost."""
 
@@ -199,7 +199,7 @@ def unprotected(tree: ast.AST) -> list[int]:
 def test_every_file_that_may_replace_another_does_so_whole() -> None:
     """`printsgf FILE` on a full disk emptied the record that was there."""
     found = {str(path.relative_to(PACKAGE)) for path in SOURCES if unprotected(parse(path))}
-    assert found - {"files.py"} == set(NEW_FILES)
+    assert found - {"base/files.py"} == set(NEW_FILES)
     assert unprotected(ast.parse('with replacing(p) as q:\n q.write_text("")\nopen(p, "w")')) == [3]
 
 

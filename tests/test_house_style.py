@@ -119,8 +119,8 @@ def test_one_thing_is_not_plural() -> None:
     """What counts things is `errors.counted`."""
     found = [f"{path.relative_to(PACKAGE)}: {each}" for path in SOURCES for each in plurals(parse(path))]
     assert found == [
-        "benchmark.py: count or 'all'",  # of the threads to measure
-        "review/annotations.py: each.vertex",
+        "arena/benchmark.py: count or 'all'",  # of the threads to measure
+        "people/review/annotations.py: each.vertex",
     ]
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared_files import shared_file
 
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config.human import NO_PROFILE, HumanConfig, HumanProfile, parse_profile, profile_of
-from gtp_engine.errors import ConfigError
 
 RANKS = [f"{rank}d" for rank in range(9, 0, -1)] + [f"{rank}k" for rank in range(1, 21)]
 

@@ -15,13 +15,13 @@ from nn.katago_files import NetworkFile
 
 import gtp_engine
 from gtp_engine import __version__
+from gtp_engine.base.errors import ModelError
 from gtp_engine.cli import cli
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.errors import ModelError
-from gtp_engine.networks.onnx_export.convert import imported_copy
 from gtp_engine.nn.evaluators import with_imported_model
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import user_folder
+from gtp_engine.nn.onnx_export.convert import imported_copy
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def started(here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tupl
         configs.append(config)
         return 0
 
-    monkeypatch.setattr("gtp_engine.gtp.session.serve", serve)
-    monkeypatch.setattr("gtp_engine.analysis.server.serve", serve)
+    monkeypatch.setattr("gtp_engine.protocols.gtp.session.serve", serve)
+    monkeypatch.setattr("gtp_engine.protocols.analysis.server.serve", serve)
 
     def start(line: str) -> tuple[Config, str]:
         result = run(line)
@@ -188,7 +188,7 @@ def test_the_file_is_not_read_again_while_it_is_the_same(here: Path, monkeypatch
     source = here / "net.bin.gz"
     source.write_bytes(NetworkFile(15).bytes(gzipped=True))
     copy = imported_copy(source, log=print)
-    monkeypatch.setattr("gtp_engine.networks.onnx_export.convert.sha256_of", None)
+    monkeypatch.setattr("gtp_engine.nn.onnx_export.convert.sha256_of", None)
     assert imported_copy(source, log=print) == copy
     os.utime(source, ns=(1, 1))
     with pytest.raises(TypeError):
@@ -224,7 +224,7 @@ def test_help_as_katago_is_asked_for_it(line: str) -> None:
 
 def test_benchmark_as_katago_is_asked_for_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
-    monkeypatch.setattr("gtp_engine.benchmark.run_benchmark", lambda **values: asked.update(values) or {})
+    monkeypatch.setattr("gtp_engine.arena.benchmark.run_benchmark", lambda **values: asked.update(values) or {})
     line = "benchmark -model n.onnx -config gtp.cfg -v 800 -threads 1,2 -n 3 -time 5 -tune -override-config a=b --json"
     result = run(line)
     assert (result.exit_code, result.stdout) == (0, "{}\n"), result.output

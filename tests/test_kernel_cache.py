@@ -14,13 +14,14 @@ import pytest
 from busy_machine import wait_until
 
 import gtp_engine
-from gtp_engine import _jit, kernel_cache
+from gtp_engine.compiled import jit as _jit
+from gtp_engine.compiled import kernel_cache
 
 ROOT = Path(gtp_engine.__file__).parents[1]
 HAS_USERS = hasattr(os, "getuid")
 
-USE_THE_CACHE = "from gtp_engine import kernel_cache; print(kernel_cache.cache_directory())"
-EXAMINE = "from gtp_engine.doctor import _kernels; print(_kernels([])['directory'])"
+USE_THE_CACHE = "from gtp_engine.compiled import kernel_cache; print(kernel_cache.cache_directory())"
+EXAMINE = "from gtp_engine.people.doctor import _kernels; print(_kernels([])['directory'])"
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_processors_of_one_name_may_differ(monkeypatch: pytest.MonkeyPatch) -> N
 
 KERNEL = """
 import sys
-from gtp_engine import _jit, kernel_cache
+from gtp_engine.compiled import jit as _jit, kernel_cache
 
 @_jit.kernel
 def add(a, b):
@@ -236,7 +237,7 @@ def test_only_kernels_compiled_for_a_call_count(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(_jit, "compilation_note", Note())
     kernel = _jit._Kernel(double, {**_jit._OPTIONS})
-    monkeypatch.setattr("gtp_engine._jit_linking.cache_of", lambda function: FakeCache())
+    monkeypatch.setattr("gtp_engine.compiled.jit_linking.cache_of", lambda function: FakeCache())
     kernel.load(_jit.KernelCall(kernel, (1,)).types)
     assert kernel(1) == 2 and noted == []
     assert kernel(1.5) == 3.0 and noted == ["compiling"]

@@ -11,10 +11,10 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from click.testing import CliRunner
 
-from gtp_engine import languages
+from gtp_engine.base import languages
+from gtp_engine.base.errors import TengenError
+from gtp_engine.base.languages import LANGUAGES, LOCALE, best_language
 from gtp_engine.cli import cli
-from gtp_engine.errors import TengenError
-from gtp_engine.languages import LANGUAGES, LOCALE, best_language
 
 TEXTS = ("_", "later", "ngettext")
 CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/*.po"))

@@ -9,62 +9,60 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 from package_sources import PACKAGE, SOURCES, parse
 
-from gtp_engine.kernel_cache import kernel_sources
+from gtp_engine.compiled.kernel_cache import kernel_sources
 
-LAYERS = (
-    ("__main__",),
+FLOORS = (
     ("cli",),
-    ("alphago.stages",),
-    ("training", "tournament", "web", "terminal", "mcp_server"),
-    ("match", "benchmark", "doctor", "review", "front_ends"),
-    ("gtp", "analysis", "client"),
+    ("training",),
+    ("people",),
+    ("arena",),
     ("protocols",),
-    ("play",),
     ("engine",),
-    ("networks", "level", "alphago", "book"),
-    ("selfplay",),
-    ("search", "nn", "sgf", "time_manager"),
-    ("evaluation", "clock"),
-    ("go", "workers", "memory_budget", "steps"),
-    ("config", "_jit", "files", "elo", "languages", "machine", "progress", "worker_process", "streams"),
-    ("_jit_linking", "former_names"),
-    ("errors", "kernel_cache"),
+    ("nn", "search"),
+    ("evaluation", "sgf"),
+    ("go",),
+    ("config",),
+    ("base",),
+    ("compiled",),
 )
-"""From the top down: a part imports from the rows below its own, never from its own row or above.  The package's
-`__init__` stands above all: it hands out the public names."""
+"""The rooms of the house from the top down: a file imports from its own room and from the floors below it, never from a
+room beside or above.  The package's `__init__` stands above all: it hands out the public names."""
 
-INNER_PARTS = ("alphago.stages",)
-"""Packages with a row of their own, apart from that of the package around them."""
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
-PLUG_INS = {"nn/plug_ins.py": ("alphago", "networks"), "search/players.py": ("alphago",), "go/game.py": ("sgf",)}
-"""The parts above its row that a source may import on demand, by names from a table ("module:attribute")."""
+PLUG_INS = {
+    "nn/plug_ins.py": ("nn", "training"),
+    "search/players.py": ("training",),
+    "go/game.py": ("sgf",),
+}
+"""The rooms from which a source may import on demand, by names from a table ("module:attribute")."""
 
-TRAINING_LAYERS = (("distillation",), ("core",), ("nets",))
-"""The parts of `training` in the same manner: the tasks stand on one core and know nothing of each other."""
+MOST_ARROWS = 100
+"""Pairs of rooms of which one imports the other; the package's `__init__` and `__main__` count as a room."""
 
 ONLY_IN = {
     "onnxruntime": ("nn/onnxruntime_session.py",),
     "openvino": ("nn/openvino_session.py",),
-    "onnx": ("networks/", "training/nets/architecture.py"),
-    "torch": ("training/", "alphago/stages/"),
-    "matplotlib": ("match/statistics.py", "training/core/reporting.py"),
-    "click": ("cli/", "cli.py"),
-    "rich": ("progress.py", "review/finished_reviews.py", "terminal/"),
-    "ray": ("workers/ray_cluster.py",),
-    "aiohttp": ("web/",),
-    "prometheus_client": ("web/operations.py",),
-    "sgfmill": ("sgf/",),
-    "segno": ("web/server_settings.py",),
-    "mcp": ("mcp_server.py",),
-    "filelock": ("kernel_cache.py", "files.py"),
-    "shlex": ("worker_process.py",),
-    "numba": ("_jit.py", "_jit_linking.py", "doctor.py"),
+    "onnx": ("nn/onnx_export/", "nn/half_precision.py", "training/quantization/", "training/nets/architecture.py"),
+    "torch": ("training/",),
+    "matplotlib": ("arena/match/statistics.py", "training/core/reporting.py"),
+    "click": ("cli/",),
+    "rich": ("base/progress.py", "people/review/finished_reviews.py", "people/terminal/"),
+    "ray": ("base/workers/ray_cluster.py",),
+    "aiohttp": ("people/web/",),
+    "prometheus_client": ("people/web/operations.py",),
+    "segno": ("people/web/server_settings.py",),
+    "mcp": ("people/mcp_server.py",),
+    "filelock": ("compiled/kernel_cache.py", "base/files.py"),
+    "shlex": ("base/worker_process.py",),
+    "numba": ("compiled/jit.py", "compiled/jit_linking.py", "people/doctor.py"),
 }
 """Packages from outside, and the only files (or folders) that import them."""
 
@@ -79,10 +77,10 @@ def test_types_are_checked_alike_where_pytorch_is_missing() -> None:
 
 
 WITHOUT_PYTORCH = (
-    "alphago.stages.play_records",
-    "alphago.stages.stage_chain",
+    "training.alphago.stages.play_records",
+    "training.alphago.stages.stage_chain",
     "training.distillation.generate",
-    "training.distillation.human_data",
+    "training.people.human_data",
     "training.distillation.workers",
     "training.nets.architecture",
 )
@@ -97,32 +95,32 @@ def test_games_and_data_of_trainings_are_made_without_pytorch() -> None:
     assert done.returncode == 0, done.stderr
 
 
-STANDARD_STREAMS = ("streams.py", "protocols/line_session.py", "terminal/", "cli/", "cli.py")
+STANDARD_STREAMS = ("base/streams.py", "protocols/line_session.py", "people/terminal/", "cli/")
 """The only files that read stdin or write to stdout; everything else has stderr, or returns its text."""
 
 THREADS = (
-    "kernel_cache.py",
+    "compiled/kernel_cache.py",
     "protocols/line_session.py",
-    "analysis/server.py",
+    "protocols/analysis/server.py",
     "engine/engine.py",
     "engine/kernels.py",
     "engine/resources.py",
-    "streams.py",
+    "base/streams.py",
     "search/",
-    "client/",
-    "match/",
-    "tournament/tournament_runner.py",
-    "benchmark.py",
-    "review/review_files.py",
-    "worker_process.py",
-    "workers/worker_pool.py",
+    "protocols/client/",
+    "arena/match/",
+    "arena/tournament/tournament_runner.py",
+    "arena/benchmark.py",
+    "people/review/review_files.py",
+    "base/worker_process.py",
+    "base/workers/worker_pool.py",
     "training/core/loop.py",
     "training/core/devices.py",
     "training/distillation/evaluation_server.py",
     "training/distillation/batches.py",
-    "web/engine_host.py",
-    "web/protocol_sockets.py",
-    "web/web_process.py",
+    "people/web/engine_host.py",
+    "people/web/protocol_sockets.py",
+    "people/web/web_process.py",
 )
 """The only files that start threads: the sessions' readers, loaders and writers, pondering, searches, parallel games,
 the watchdog of a process that is being timed, the readers of a training's data, the server of its generation, the
@@ -137,11 +135,9 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def part_of(module: str) -> str:
-    """Return the part of the package a module belongs to: "go" for gtp_engine.go.board; "" for the package itself."""
-    _, part, *rest = [*module.split("."), ""]
-    inner = ".".join([part, *rest[:1]])
-    return inner if inner in INNER_PARTS else part
+def room_of(module: str) -> str:
+    """Return the room a module belongs to: "go" for gtp_engine.go.board; "" for the package itself."""
+    return [*module.split("."), ""][1]
 
 
 def imports_of(tree: ast.Module, package: str) -> Iterator[str]:
@@ -171,35 +167,39 @@ def has_keyword(node: ast.Call, name: str) -> bool:
     return any(keyword.arg == name for keyword in node.keywords)
 
 
-def layer_breaches(tree: ast.Module, path: str) -> list[str]:
+def rooms_imported(tree: ast.Module, path: str) -> Iterator[tuple[str, str]]:
+    """Yield each module of the package that a source imports, with its room; names of the package itself left out."""
+    for module in imports_of(tree, ".".join(["gtp_engine", *path.split("/")[:-1]])):
+        if module.split(".")[0] == "gtp_engine" and (room := room_of(module)) in FLOOR_OF:
+            yield module, room
+
+
+def breaches(tree: ast.Module, path: str) -> list[str]:
     """Return the imports of a source that go sideways or up."""
-    package = ".".join(["gtp_engine", *path.split("/")[:-1]])
-    part = part_of(".".join(["gtp_engine", *path.removesuffix(".py").split("/")]))
-    if part == "__init__":
+    room = path.split("/")[0]
+    if room in ("__init__.py", "__main__.py"):
         return []
-    row = next((number for number, names in enumerate(LAYERS) if part in names), None)
-    if row is None:
-        return [f"{path}: {part} is in no layer"]
-    below = {name for names in LAYERS[row + 1 :] for name in names} | {part, *PLUG_INS.get(path, ())}
-    breaches = []
-    for module in imports_of(tree, package):
-        other = part_of(module)
-        is_package_itself = other not in {name for names in LAYERS for name in names}
-        if module.split(".")[0] == "gtp_engine" and not is_package_itself and other not in below:
-            breaches.append(f"{path} imports {module}")
-    return breaches
+    if room not in FLOOR_OF:
+        return [f"{path}: {room} is on no floor"]
+    return [
+        f"{path} imports {module}"
+        for module, other in rooms_imported(tree, path)
+        if other not in (room, *PLUG_INS.get(path, ())) and FLOOR_OF[other] <= FLOOR_OF[room]
+    ]
 
 
-def training_breaches(tree: ast.Module, path: str) -> list[str]:
-    """Return the imports of a source of `training` that go sideways or up among its parts."""
-    part, known = path.split("/")[1], {name for names in TRAINING_LAYERS for name in names}
-    if part == "__init__.py":
-        return []
-    row = next(number for number, names in enumerate(TRAINING_LAYERS) if part in names)
-    below = {name for names in TRAINING_LAYERS[row + 1 :] for name in names} | {part}
-    package = ".".join(["gtp_engine", *path.split("/")[:-1]])
-    modules = [module for module in imports_of(tree, package) if module.startswith("gtp_engine.training.")]
-    return [f"{path} imports {each}" for each in modules if each.split(".")[2] in known - below]
+def run_part(tree: ast.Module) -> ast.Module:
+    """Return a source without the imports that are for type checkers only."""
+    return ast.Module([node for node in tree.body if not ast.unparse(node).startswith("if TYPE_CHECKING")], [])
+
+
+def circle_in(graph: Mapping[str, set[str]]) -> list[str]:
+    """Return names that import each other, directly or through others; none if there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def stream_uses(tree: ast.Module) -> list[str]:
@@ -240,12 +240,51 @@ def sources_of(part: str) -> Iterator[tuple[str, ast.Module]]:
     return ((name_of(path), parse(path)) for path in SOURCES if name_of(path).startswith(part))
 
 
-def test_imports_point_down():
-    assert [each for name, tree in sources_of("") for each in layer_breaches(tree, name)] == []
+def test_imports_point_down() -> None:
+    assert [each for name, tree in sources_of("") for each in breaches(tree, name)] == []
 
 
-def test_training_tasks_stand_on_one_core():
-    assert [each for name, tree in sources_of("training/") for each in training_breaches(tree, name)] == []
+def test_rooms_are_few_and_joined_by_few_arrows() -> None:
+    names = {name_of(path).split("/")[0].removesuffix(".py") for path in SOURCES}
+    assert names == {*FLOOR_OF, "__init__", "__main__"}
+    assert len(names) <= 16
+    assert len(FLOORS) <= 12
+    arrows = {
+        (room, other)
+        for name, tree in sources_of("")
+        for _, other in rooms_imported(tree, name)
+        if (room := "" if name.startswith("__") else name.split("/")[0]) != other
+    }
+    assert len(arrows) <= MOST_ARROWS, sorted(arrows)
+
+
+def test_nothing_imports_itself_by_a_detour() -> None:
+    """Neither modules nor the parts of a room import each other in a circle; imports for type checkers run nothing."""
+    modules = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in map(name_of, SOURCES)}
+    graph: dict[str, set[str]] = {}
+    parts: dict[str, set[str]] = {}
+    for name, tree in sources_of(""):
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for imported, room in rooms_imported(run_part(tree), name):
+            other = imported.removeprefix("gtp_engine.")
+            other = other if other in modules else other.rpartition(".")[0]
+            if other == module or room in PLUG_INS.get(name, ()):
+                continue
+            graph.setdefault(module, set()).add(other)
+            part, others_part = (".".join(each.split(".")[:2]) for each in (module, other))
+            if part != others_part and part.count(".") == others_part.count(".") == 1:
+                parts.setdefault(part, set()).add(others_part)
+    assert circle_in(graph) == []
+    assert circle_in(parts) == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "circle"), [("ab bc ca da", {*"abc"}), ("ab bc ac", set()), ("aa", {*"a"})], ids=["long", "none", "short"]
+)
+def test_the_check_finds_circles(graph: str, circle: set[str]) -> None:
+    arrows = graph.split()
+    found = circle_in({name: {end for start, end in arrows if start == name} for name in "abcd"})
+    assert {*found} == circle
 
 
 def test_outside_packages_stay_where_they_belong():
@@ -271,7 +310,7 @@ def test_kernels_depend_on_hashed_sources_only():
     sources, wings = kernel_sources()
     hashed, hashed_apart = {name_of(path) for path in sources}, {name_of(path) for path in wings}
     with_kernels = [path for path in SOURCES if holds_kernels(parse(path))]
-    compilers = [PACKAGE / "_jit.py", PACKAGE / "_jit_linking.py", PACKAGE / "go" / "constants.py"]
+    compilers = [PACKAGE / "compiled/jit.py", PACKAGE / "compiled/jit_linking.py", PACKAGE / "go" / "constants.py"]
     assert {name_of(path) for path in [*with_kernels, *compilers]} == hashed | hashed_apart, (
         "an edit of any other file must not make users compile again"
     )
@@ -284,16 +323,10 @@ def test_kernels_depend_on_hashed_sources_only():
 
 
 def holds_kernels(tree: ast.Module) -> bool:
-    """Return whether a function of the source is compiled by `_jit`."""
+    """Return whether a function of the source is compiled by `compiled.jit`."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     names = {getattr(decorator, "id", "") for function in functions for decorator in function.decorator_list}
     return bool(names & {"kernel", "inlined_kernel", "spliced_kernel"})
-
-
-def test_every_part_has_a_layer():
-    known = {name for names in LAYERS for name in names} | {"__init__"}
-    parts = {path.stem for path in PACKAGE.glob("*.py")} | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert parts <= known
 
 
 @pytest.mark.parametrize(
@@ -305,18 +338,20 @@ def test_every_part_has_a_layer():
         ("go/board.py", "from ..engine import Engine", True),
         ("go/board.py", "from .. import engine", True),
         ("search/limits.py", "if TYPE_CHECKING:\n    from gtp_engine.engine import Engine", True),
-        ("search/limits.py", "importlib.import_module('gtp_engine.gtp.session')", True),
+        ("search/limits.py", "importlib.import_module('gtp_engine.protocols.gtp.session')", True),
         ("search/limits.py", "PLAYER = 'gtp_engine.cli.options:flags'", True),
-        ("gtp/commands/moves.py", "from ...match import runner", True),
+        ("protocols/gtp/commands/moves.py", "from ....arena.match import runner", True),
+        ("nn/cache.py", "from gtp_engine.search import report", True),
         ("novelty.py", "", True),
         ("go/board.py", "from gtp_engine.go.constants import EMPTY\nimport numpy", False),
-        ("gtp/session.py", "from gtp_engine import __version__\nfrom gtp_engine.engine import Engine", False),
-        ("gtp/commands/moves.py", "from ..args import Arguments\nfrom ...engine import Engine", False),
+        ("protocols/gtp/session.py", "from gtp_engine import __version__\nfrom gtp_engine.engine import Engine", False),
+        ("protocols/gtp/commands/moves.py", "from ..args import Arguments\nfrom ....engine import Engine", False),
+        ("nn/plug_ins.py", "TABLE = {'a': 'gtp_engine.training.alphago.planes:Planes'}", False),
         ("__init__.py", "from gtp_engine.engine import Engine", False),
     ],
 )
 def test_the_check_finds_breaches(path: str, source: str, is_breach: bool):
-    assert bool(layer_breaches(ast.parse(source), path)) == is_breach
+    assert bool(breaches(ast.parse(source), path)) == is_breach
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.machine import (
+from gtp_engine.base.machine import (
     available_memory_mib,
     cpu_quota,
     describe_machine,
@@ -42,7 +42,7 @@ def test_without_linux_files_llvm_knows_the_instruction_sets(monkeypatch: pytest
     """On Windows and macOS none was known, so networks were never run in 8 bits or bfloat16."""
     features = {"avx2": True, "avx512vnni": True, "avxvnni": False, "amx-int8": True, "sse2": True}
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
-    monkeypatch.setattr("gtp_engine.machine._read", lambda path: "")
+    monkeypatch.setattr("gtp_engine.base.machine._read", lambda path: "")
     assert describe_machine()["simd"] == ["avx2", "avx512_vnni", "amx_int8"]
     features = {"neon": True, "dotprod": True, "i8mm": False}
     assert describe_machine()["simd"] == ["asimd", "asimddp"]

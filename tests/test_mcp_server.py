@@ -21,8 +21,8 @@ from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.rules import Rules
-from gtp_engine.mcp_server import TOOLS, GoTools, Position, server
-from gtp_engine.review import Effort, review_game
+from gtp_engine.people.mcp_server import TOOLS, GoTools, Position, server
+from gtp_engine.people.review import Effort, review_game
 from gtp_engine.sgf.game_tree import GameTree
 
 pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is missing")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gtp_engine import memory_budget
 from gtp_engine.config import SearchConfig
-from gtp_engine.memory_budget import LEAST_MEMORY, MOST_MEMORY, UNKNOWN_MEMORY, MemoryBudget, tree_memory
+from gtp_engine.evaluation import memory_budget
+from gtp_engine.evaluation.memory_budget import LEAST_MEMORY, MOST_MEMORY, UNKNOWN_MEMORY, MemoryBudget, tree_memory
 
 
 @pytest.mark.parametrize(

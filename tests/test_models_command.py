@@ -197,8 +197,8 @@ class TestFromWheel:
         assert "net.bin.gz in katrain" in succeed("from-wheel")
 
     def test_no_katrain_here(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gtp_engine.networks.published_networks.find_spec", lambda name: None)
-        monkeypatch.setattr("gtp_engine.networks.published_networks.shutil.which", lambda name: None)
+        monkeypatch.setattr("gtp_engine.nn.published_networks.find_spec", lambda name: None)
+        monkeypatch.setattr("gtp_engine.nn.published_networks.shutil.which", lambda name: None)
         assert "KaTrain is not installed here; name a wheel" in fail("from-wheel")
 
 
@@ -225,7 +225,7 @@ def test_an_8_bit_copy_is_made_behind_or_now_or_not(
     module = "gtp_engine.nn.missing_copy"
     monkeypatch.setattr(f"{module}.begin_faster_copy", lambda path: f"begun for {path}")
     monkeypatch.setattr(
-        "gtp_engine.networks.quantization.faster_copy.make_faster_copy",
+        "gtp_engine.training.quantization.faster_copy.make_faster_copy",
         lambda path, progress, log: print(f"made for {path}"),
     )
     monkeypatch.setattr(f"{module}.faster_copy_hint", lambda path: f"hint for {path}")

@@ -12,19 +12,19 @@ import pytest
 from match_helpers import engine
 from package_sources import PACKAGE, SOURCES, parse
 
-from gtp_engine import files, worker_process
-from gtp_engine.client.connection import EngineConnection
-from gtp_engine.client.gtp_engines import SimpleGtpEngine
+from gtp_engine.arena.match.settings import MatchError
+from gtp_engine.arena.tournament.tournament_file import read_description
+from gtp_engine.base import files, worker_process
+from gtp_engine.base.errors import ConfigError, shown_path
+from gtp_engine.base.files import replacing
+from gtp_engine.base.streams import read_lines
+from gtp_engine.base.worker_process import join_command, split_command
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.errors import ConfigError, shown_path
-from gtp_engine.files import replacing
-from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.sgf import _read_arguments
-from gtp_engine.gtp.protocol import Command, decode_line, parse_line
-from gtp_engine.match.settings import MatchError
-from gtp_engine.streams import read_lines
-from gtp_engine.tournament.tournament_file import read_description
-from gtp_engine.worker_process import join_command, split_command
+from gtp_engine.protocols.client.connection import EngineConnection
+from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine
+from gtp_engine.protocols.gtp.args import Args
+from gtp_engine.protocols.gtp.commands.sgf import _read_arguments
+from gtp_engine.protocols.gtp.protocol import Command, decode_line, parse_line
 
 SCRIPTS = PACKAGE.parent / "scripts"
 
@@ -74,11 +74,11 @@ for module in pkgutil.walk_packages(gtp_engine.__path__, "gtp_engine."):
             failed.append(f"{module.name}: {error!r}")
     except Exception as error:
         failed.append(f"{module.name}: {error!r}")
-from gtp_engine.kernel_cache import cache_root, fallback_root, is_private
-from gtp_engine.files import data_folder
-from gtp_engine.machine import describe_machine
-from gtp_engine.streams import claim_streams
-from gtp_engine.terminal.key_reader import ignoring_termination, outliving_terminal
+from gtp_engine.compiled.kernel_cache import cache_root, fallback_root, is_private
+from gtp_engine.base.files import data_folder
+from gtp_engine.base.machine import describe_machine
+from gtp_engine.base.streams import claim_streams
+from gtp_engine.people.terminal.key_reader import ignoring_termination, outliving_terminal
 for name in ("TENGEN_CACHE_DIR", "TENGEN_DATA_DIR"):
     os.environ.pop(name, None)
 os.environ["LOCALAPPDATA"] = "local"

@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from gtp_engine.progress import ProgressBar
+from gtp_engine.base.progress import ProgressBar
 
 
 def test_without_a_terminal_there_is_a_line_each_interval(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.0)
+    monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.0)
     with ProgressBar(total=200) as bar:
         bar.update(10, "10 of 200")
         bar.update(30, "30 of 200 [bold]")
@@ -33,7 +33,7 @@ def test_colors_in_a_file_do_not_make_it_a_terminal(
 ) -> None:
     """`models quantize` once wrote its bar fifty times in twenty seconds into a log."""
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.0)
+    monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.0)
     with ProgressBar() as bar:
         for _ in range(5):
             bar.update(0.0, "0 of 12")
@@ -41,7 +41,7 @@ def test_colors_in_a_file_do_not_make_it_a_terminal(
 
 
 def test_without_a_total_no_share_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.0)
+    monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.0)
     with ProgressBar(total=None) as bar:
         bar.update(10, "10 games")
         bar.update(20, "20 games")

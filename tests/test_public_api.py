@@ -1,6 +1,7 @@
 """The package's public names: all there, nothing else, and importing the package loads none of them."""
 
 import ast
+import importlib
 import inspect
 import re
 import subprocess
@@ -13,8 +14,8 @@ import pytest
 from package_sources import PACKAGE, parse
 
 import gtp_engine
-import gtp_engine.errors
-from gtp_engine.former_names import former_name
+import gtp_engine.base.errors
+from gtp_engine.base.former_names import former_name
 
 EXPECTED = [
     "__version__",
@@ -100,13 +101,13 @@ def test_every_public_name_can_be_loaded() -> None:
 
 def test_type_checkers_and_the_documentation_know_every_name() -> None:
     """They read imports, not `__getattr__`."""
-    imports = [node for node in ast.walk(parse(PACKAGE / "__init__.py")) if isinstance(node, ast.ImportFrom)]
-    known = {alias.name for node in imports if (node.module or "").startswith("gtp_engine") for alias in node.names}
+    (unread,) = (node for node in parse(PACKAGE / "__init__.py").body if isinstance(node, ast.If))
+    known = {alias.name for node in unread.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert known == set(EXPECTED) - {"__version__"}
 
 
 def test_every_deliberate_error_is_public() -> None:
-    from gtp_engine import errors
+    from gtp_engine.base import errors
 
     deliberate = {
         name
@@ -138,7 +139,7 @@ def test_docstrings_name_errors_and_seconds() -> None:
         raised = [
             each.exc.func for each in ast.walk(tree) if isinstance(each, ast.Raise) and isinstance(each.exc, ast.Call)
         ]
-        for kind in [getattr(gtp_engine.errors, call.id, None) for call in raised if isinstance(call, ast.Name)]:
+        for kind in [getattr(gtp_engine.base.errors, call.id, None) for call in raised if isinstance(call, ast.Name)]:
             if kind is not None and not any(base.__name__ in said for base in kind.__mro__[:-4]):
                 missing.append(f"{name}: {kind.__name__}")
         times = {"timeout", "every", "seconds"} & set(inspect.signature(inner).parameters)
@@ -180,7 +181,7 @@ def test_former_names_go_in_time() -> None:
     """A name that was renamed in one minor version is gone in the next one."""
     gone = {version for _, version in gtp_engine._FORMER.values()}
     for path in PACKAGE.rglob("*.py"):
-        gone.update(re.findall(r'former_name\([^)]*gone="([0-9.]+)"\)', path.read_text("utf-8")))
+        gone.update(re.findall(r'(?:former_name|FormerModules)\([^)]*gone="([0-9.]+)"\)', path.read_text("utf-8")))
     assert "1.1" in gone, "Engine.analyze"
     now = tuple(map(int, re.findall("[0-9]+", gtp_engine.__version__)))
     assert all(now < tuple(map(int, version.split("."))) for version in gone)
@@ -191,3 +192,11 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     code = f"import gtp_engine, sys; print(sorted({heavy} & set(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"
+
+
+@pytest.mark.parametrize("former", ["gtp_engine.play", "gtp_engine.review", "gtp_engine.play.game_session"])
+def test_modules_that_moved_are_found_under_their_former_names(former: str) -> None:
+    sys.modules.pop(former, None)
+    now = former.replace("gtp_engine.", "gtp_engine.people.")
+    with pytest.warns(DeprecationWarning, match=f"{former} is now {now}; the former name goes with version 1.2"):
+        assert importlib.import_module(former) is importlib.import_module(now)

@@ -38,10 +38,10 @@ from gtp_engine import (
     TengenError,
     load_evaluator,
     parse_vertex,
-    play,
     read_metadata,
     write_metadata,
 )
+from gtp_engine.people import play
 
 CONFIG = Config().with_values({"game.board_size": 5, "search.search": "rave", "search.visits": 2, "search.seed": 1})
 

@@ -6,8 +6,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.cli.options import ConfigCommand, given_settings, settings_options
-from gtp_engine.errors import ConfigError
 from gtp_engine.training.core.learning import Learning
 
 

@@ -17,9 +17,9 @@ import pytest
 from busy_machine import bound
 from click.testing import CliRunner
 
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.base.steps import Step, carry_out_all, check_same, differences, engine_command, open_folder
 from gtp_engine.cli import cli
-from gtp_engine.errors import ConfigError
-from gtp_engine.steps import Step, carry_out_all, check_same, differences, engine_command, open_folder
 
 
 def writes(path: Path, text: str) -> tuple[object, ...]:
@@ -115,7 +115,7 @@ time.sleep(60)
 """
 CHAIN_OF_IT = """
 import sys
-from gtp_engine.steps import Step, carry_out_all
+from gtp_engine.base.steps import Step, carry_out_all
 
 carry_out_all([Step("Slow to end", (sys.executable, "-c", sys.argv[1]))])
 """
@@ -156,7 +156,7 @@ def test_sigterm_while_a_command_is_started_ends_it(monkeypatch: pytest.MonkeyPa
             super().__init__(command)
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr("gtp_engine.steps.subprocess.Popen", Popen)
+    monkeypatch.setattr("gtp_engine.base.steps.subprocess.Popen", Popen)
     after, handler = tmp_path / "after", signal.getsignal(signal.SIGTERM)
     steps = [Step("Long", (sys.executable, "-c", "import time; time.sleep(60)")), Step("Never", writes(after, "x"))]
     began = time.monotonic()

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gtp_engine.clock import LATE_MOVES, Clock, TimeKind, TimeSettings
 from gtp_engine.config import Config, SearchConfig, TimeConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
 from gtp_engine.config.sections import DEFAULT_LAG
-from gtp_engine.time_manager import (
+from gtp_engine.engine.time_manager import (
     MIN_SPREAD,
     RESERVED_PERIODS,
     SETTLED_MIN_VISITS,
@@ -24,6 +23,7 @@ from gtp_engine.time_manager import (
     obvious_factor,
     should_stop,
 )
+from gtp_engine.go.clock import LATE_MOVES, Clock, TimeKind, TimeSettings
 
 DEFAULT = Config()
 AREA_19 = 361

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import gtp_engine
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import run_session
-from gtp_engine.nn import load_evaluator
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.protocols.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.session import run_session
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(gtp_engine.__file__).parent
@@ -108,7 +108,7 @@ def recorded_calls(run: Callable[[], object]) -> Iterator[Call]:
     def record(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         if event == "call":
-            if code.co_name == "__call__" and code.co_filename.endswith("_jit.py"):
+            if code.co_name == "__call__" and code.co_filename.endswith("compiled/jit.py"):
                 code = frame.f_locals["self"].py_func.__code__
             found.append((code.co_filename, code.co_name))
 

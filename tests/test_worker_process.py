@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from busy_machine import bound
 
-from gtp_engine.worker_process import split_command
+from gtp_engine.base.worker_process import split_command
 
 ON_WINDOWS = r'"C:\My Go\katago.exe" gtp -model C:\nets\a.bin.gz'
 
@@ -33,7 +33,7 @@ def test_no_command_is_an_error(command: str, reason: str) -> None:
 PARENT = """
 import sys, time
 from multiprocessing.connection import Connection
-from gtp_engine.worker_process import start_worker
+from gtp_engine.base.worker_process import start_worker
 
 def work(pipe):
     import os

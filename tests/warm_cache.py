@@ -25,7 +25,7 @@ STARTS: Final = {
 @functools.cache
 def compile_once(kind: str) -> None:
     """Compile the kernels for a kind of start, unless they are in the cache, so that engines search as configured."""
-    from gtp_engine.kernel_cache import is_cache_filled
+    from gtp_engine.compiled.kernel_cache import is_cache_filled
 
     if not is_cache_filled(kind):
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}

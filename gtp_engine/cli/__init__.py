@@ -35,11 +35,11 @@ from typing import Any, Final, cast
 import click
 
 from gtp_engine import __version__
+from gtp_engine.base.errors import TengenError, shown_path
+from gtp_engine.base.languages import _
+from gtp_engine.base.streams import discard
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import INTERRUPTED
-from gtp_engine.errors import TengenError, shown_path
-from gtp_engine.languages import _
-from gtp_engine.streams import discard
 
 _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
@@ -201,8 +201,8 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
     config file that does not end in .toml is read as one of KataGo's, and a network file of KataGo's is imported once.
     """
     config, lines = katago_config(config_files, overrides, flags, for_gtp=True)
-    from gtp_engine.gtp.session import serve
-    from gtp_engine.streams import write_log
+    from gtp_engine.base.streams import write_log
+    from gtp_engine.protocols.gtp.session import serve
 
     for line in lines:
         write_log(line)
@@ -216,7 +216,7 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
 
     advise = None
     if sys.stdin.isatty():
-        from gtp_engine.terminal.gtp_guide import WELCOME, advice
+        from gtp_engine.people.terminal.gtp_guide import WELCOME, advice
 
         write_log(WELCOME)
         advise = advice

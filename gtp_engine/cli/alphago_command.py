@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gtp_engine.alphago.stages.stage_settings import (
+from gtp_engine.base.errors import counted
+from gtp_engine.base.files import owning
+from gtp_engine.base.steps import long_work
+from gtp_engine.base.streams import write_log
+from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, settings_of, settings_options
+from gtp_engine.config import NetworkConfig
+from gtp_engine.config.option import Section, option
+from gtp_engine.training.alphago.stages.stage_settings import (
     PolicyGameSettings,
     PolicyLearning,
     PolicySettings,
@@ -20,16 +27,9 @@ from gtp_engine.alphago.stages.stage_settings import (
     ValueLearning,
     ValueSettings,
 )
-from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, settings_of, settings_options
-from gtp_engine.config import NetworkConfig
-from gtp_engine.config.option import Section, option
-from gtp_engine.errors import counted
-from gtp_engine.files import owning
-from gtp_engine.steps import long_work
-from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
-    from gtp_engine.alphago.stages.stage_settings import StageRun
+    from gtp_engine.training.alphago.stages.stage_settings import StageRun
 
 
 _GROUP_HELP = """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
@@ -69,7 +69,7 @@ def records_command(net: Path, folder: Path, **flags: Any) -> None:
     policy. Games are played to the end and scored.
     """
     settings, network = settings_of(RecordSettings, flags), settings_of(NetworkConfig, flags)
-    from gtp_engine.alphago.stages.play_records import RecordFolder, load_player, play_records
+    from gtp_engine.training.alphago.stages.play_records import RecordFolder, load_player, play_records
 
     how = {"provider": network.provider, "precision": network.precision}
     with long_work(folder) as (bar, is_stopped):
@@ -94,8 +94,8 @@ def policy_command(records: Path, run: Path, **flags: Any) -> None:
     """
     settings, learning = settings_of(PolicySettings, flags), settings_of(PolicyLearning, flags)
     with _stage(run, flags) as stage:
-        from gtp_engine.alphago.stages.game_records import read_games
-        from gtp_engine.alphago.stages.supervised import run_supervised
+        from gtp_engine.training.alphago.stages.game_records import read_games
+        from gtp_engine.training.alphago.stages.supervised import run_supervised
 
         _file_of(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
 
@@ -114,9 +114,9 @@ def rollout_policy_command(records: Path, run: Path, **flags: Any) -> None:
     """
     settings, report = settings_of(RolloutSettings, flags), settings_of(RolloutReport, flags)
     with _stage(run, flags) as stage:
-        from gtp_engine.alphago.stages.comparisons import report_run
-        from gtp_engine.alphago.stages.game_records import read_games
-        from gtp_engine.alphago.stages.rollout_policy import run_rollout_policy
+        from gtp_engine.training.alphago.stages.comparisons import report_run
+        from gtp_engine.training.alphago.stages.game_records import read_games
+        from gtp_engine.training.alphago.stages.rollout_policy import run_rollout_policy
 
         games = read_games(records, log=stage.bar.log)
         target = _file_of(run_rollout_policy(games, settings, stage))
@@ -138,7 +138,7 @@ def reinforce_command(supervised: Path, run: Path, **flags: Any) -> None:
     """
     settings, game = settings_of(ReinforceSettings, flags), settings_of(PolicyGameSettings, flags)
     with _stage(run, flags) as stage:
-        from gtp_engine.alphago.stages.reinforce import run_reinforcement
+        from gtp_engine.training.alphago.stages.reinforce import run_reinforcement
 
         _file_of(run_reinforcement(supervised, settings, game, stage))
 
@@ -175,12 +175,12 @@ def value_command(
     settings, game = settings_of(ValueSettings, flags), settings_of(PolicyGameSettings, flags)
     learning = settings_of(ValueLearning, flags)
     if linear is not None:
-        from gtp_engine.alphago.linear_policy import read_linear_policy
+        from gtp_engine.training.alphago.linear_policy import read_linear_policy
 
         read_linear_policy(linear)  # an error at the end would come after hours
     with _stage(run, flags) as stage:
-        from gtp_engine.alphago.stages.comparisons import compare_run
-        from gtp_engine.alphago.stages.value import ValueStage, run_value
+        from gtp_engine.training.alphago.stages.comparisons import compare_run
+        from gtp_engine.training.alphago.stages.value import ValueStage, run_value
 
         given = ValueStage(supervised, reinforced, settings, game, learning)
         _file_of(run_value(given, stage))
@@ -199,7 +199,7 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
     FOLDER/network is for `gtp-engine --model`, FOLDER/table.md has the Elo table. The commands are printed. After an
     interruption the same command resumes.
     """
-    from gtp_engine.alphago.stages.stage_chain import FULL, MINI, TABLE, run_chain
+    from gtp_engine.training.alphago.stages.stage_chain import FULL, MINI, TABLE, run_chain
     from gtp_engine.training.core.learning import check_torch, shipped_teacher
 
     check_torch()
@@ -217,7 +217,7 @@ def _stage(out: Path, flags: dict[str, Any]) -> Iterator["StageRun"]:
     from gtp_engine.training.core.learning import check_torch
 
     check_torch()
-    from gtp_engine.alphago.stages.stage_settings import StageRun
+    from gtp_engine.training.alphago.stages.stage_settings import StageRun
 
     with long_work(out) as (bar, is_stopped):
         yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)

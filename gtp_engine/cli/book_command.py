@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gtp_engine.base.errors import ConfigError, TengenError, counted, problem, shown
+from gtp_engine.base.files import write_result
+from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import FILE, INTERRUPTED, ConfigCommand, given_settings, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, TengenError, counted, problem, shown
-from gtp_engine.files import write_result
-from gtp_engine.streams import write_log
 
 if TYPE_CHECKING:
-    from gtp_engine.book.book import Book, BookHeader
-    from gtp_engine.book.making import BookSearch
+    from gtp_engine.engine.book.book import Book, BookHeader
+    from gtp_engine.engine.book.making import BookSearch
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
 
 BOARD: Final = 7
@@ -96,10 +96,10 @@ def make_command(file: Path, **flags: Any) -> None:
     given = given_settings(BookBoard, flags)
     settings = settings_of(BookSettings, flags)
     network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
-    from gtp_engine.book.book import Book, shown_interval
-    from gtp_engine.book.checks import describe
-    from gtp_engine.book.making import BookMaker, BookSearch
-    from gtp_engine.steps import long_work
+    from gtp_engine.base.steps import long_work
+    from gtp_engine.engine.book.book import Book, shown_interval
+    from gtp_engine.engine.book.checks import describe
+    from gtp_engine.engine.book.making import BookMaker, BookSearch
 
     end = time.monotonic() + 60.0 * (inf if settings.minutes is None else settings.minutes)
     with long_work(file.parent, file=file.name, total=settings.positions) as (bar, is_stopped):
@@ -129,7 +129,7 @@ def make_command(file: Path, **flags: Any) -> None:
 
 def _header(given: dict[str, Any]) -> "BookHeader":
     """Return what a new book is for, with the usual komi of its rules unless another is given."""
-    from gtp_engine.book.book import BookHeader
+    from gtp_engine.engine.book.book import BookHeader
     from gtp_engine.go.rules import Rules
 
     size, rules = given.get("size") or BOARD, Rules.parse(given.get("rules") or "tromp-taylor")
@@ -155,7 +155,7 @@ def _finished_header(
     header: "BookHeader", evaluator: "NetworkEvaluator", visits: int, *, has_komi: bool
 ) -> "BookHeader":
     """Return the header with the network's name, and with a fair komi unless one was given."""
-    from gtp_engine.book.making import fair_komi
+    from gtp_engine.engine.book.making import fair_komi
 
     komi = header.komi if has_komi else fair_komi(header, evaluator, visits)
     return replace(header, komi=komi, network=evaluator.info.name)
@@ -163,7 +163,7 @@ def _finished_header(
 
 def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "NetworkEvaluator":
     """Return the network, ready for a book's board; raises ModelError."""
-    from gtp_engine.nn import load_evaluator
+    from gtp_engine.nn.loading import load_evaluator
 
     evaluator = load_evaluator(network, log=write_log, board=(header.width, header.height), batch=at_once)
     evaluator.prepare(header.width, header.height)
@@ -172,7 +172,7 @@ def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "N
 
 def _search(book: "Book", network: NetworkConfig, visits: int, at_once: int) -> "BookSearch":
     """Return a search of a book's positions."""
-    from gtp_engine.book.making import BookSearch
+    from gtp_engine.engine.book.making import BookSearch
 
     return BookSearch(book.header, _evaluator(network, book.header, at_once), visits, at_once)
 
@@ -195,8 +195,8 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
     """
     settings = settings_of(BookCheck, flags)
     network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
-    from gtp_engine.book.book import Book
-    from gtp_engine.book.checks import (
+    from gtp_engine.engine.book.book import Book
+    from gtp_engine.engine.book.checks import (
         MOST_TROUBLES,
         check,
         compare_file,
@@ -231,8 +231,8 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 def show_command(file: Path, line: str | None, target: Path | None, most: int, as_json: bool) -> None:
     """Show how large a book is, its value and its lines, or write them to a game record."""
-    from gtp_engine.book.book import Book
-    from gtp_engine.book.checks import at_line, describe, json_text, position_lines, to_tree
+    from gtp_engine.engine.book.book import Book
+    from gtp_engine.engine.book.checks import at_line, describe, json_text, position_lines, to_tree
 
     book = Book.load(file)
     if target is not None:
@@ -258,8 +258,8 @@ def play_book_command(context: click.Context, file: Path, flags: tuple[str, ...]
 
     This is `gtp-engine play` with the book's board, rules and komi, and takes its other flags.
     """
-    from gtp_engine.book.book import Book
     from gtp_engine.cli.play_command import play_command
+    from gtp_engine.engine.book.book import Book
 
     header = Book.load(file).header
     board = ["--size", str(header.width), "--rules", header.rules.to_json(), "--komi", f"{header.komi:g}"]

@@ -82,8 +82,8 @@ def katago_config(
 
     Raises ConfigError, and RulesError for unknown rules.
     """
+    from gtp_engine.base.errors import ConfigError, problem
     from gtp_engine.config.katago import merged_settings, with_start_settings
-    from gtp_engine.errors import ConfigError, problem
 
     tomls = [file for file in config_files if file.lower().endswith(".toml")]
     if len(tomls) > 1:

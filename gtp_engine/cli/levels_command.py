@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.files import check_result, owning
+from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import FILE, ConfigCommand, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem, shown
-from gtp_engine.files import check_result, owning
-from gtp_engine.streams import write_log
 
 _HELP = """Measure the levels of a human-like network (--level 20k … 9d), by games between them in this process.
 
@@ -88,10 +88,10 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     """Measure the levels of a human-like network."""
     settings = settings_of(CalibrationSettings, flags)
     network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
-    from gtp_engine.level.calibration import LevelNetworks, Measurement, checked_board, fitted_skills
-    from gtp_engine.level.table import HUMAN_MODEL, STRONG_MODEL, read_skills, table_path, write_board
-    from gtp_engine.nn import load_evaluator
+    from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_skills, table_path, write_board
+    from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_network
+    from gtp_engine.training.people.calibration import LevelNetworks, Measurement, checked_board, fitted_skills
 
     if settings.keep and (settings.refit or settings.below_top or settings.spacing):
         raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gtp_engine.arena.match.settings import DEFAULT_ERROR, MOST_AT_ONCE, SIDES, MatchSettings, Sprt, other_side
+from gtp_engine.base.errors import counted, problem
+from gtp_engine.base.files import owning
 from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, given_settings, settings_options
-from gtp_engine.errors import counted, problem
-from gtp_engine.files import owning
-from gtp_engine.match.settings import DEFAULT_ERROR, MOST_AT_ONCE, SIDES, MatchSettings, Sprt, other_side
 
 if TYPE_CHECKING:
-    from gtp_engine.match.records import GameRecord, MatchFolder
-    from gtp_engine.match.runner import GamePool
+    from gtp_engine.arena.match.records import GameRecord, MatchFolder
+    from gtp_engine.arena.match.runner import GamePool
 
 _RAY_HELP = (
     "Play on a Ray cluster, as many games at once as it has room for; auto: the running one. Files that are named in "
@@ -41,9 +41,9 @@ def _game_pool(
     if address is None:
         yield None
         return
-    from gtp_engine.match.runner import job_of_games
-    from gtp_engine.streams import write_log
-    from gtp_engine.workers.worker_pool import open_workers
+    from gtp_engine.arena.match.runner import job_of_games
+    from gtp_engine.base.streams import write_log
+    from gtp_engine.base.workers import open_workers
 
     with open_workers(job_of_games(commands, threads=cores), count, address, note=write_log) as pool:
         yield pool
@@ -95,8 +95,8 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 @cluster_options
 def match_command(out: Path, plot: Path | None, as_json: bool, ray: str | None, cores: int, **flags: Any) -> None:
     """Play the match that the flags describe, or resume it, and print its result."""
-    from gtp_engine.match.records import MatchFolder
-    from gtp_engine.match.statistics import check_plot, format_table, summarize, write_plot
+    from gtp_engine.arena.match.records import MatchFolder
+    from gtp_engine.arena.match.statistics import check_plot, format_table, summarize, write_plot
 
     test = _test(flags.pop("sprt"), flags.pop("alpha"), flags.pop("beta"))
     given = given_settings(MatchSettings, flags)
@@ -130,8 +130,8 @@ def _different_names(match: MatchSettings, names: dict[str, str]) -> dict[str, s
 
 def _play(match: MatchSettings, folder: "MatchFolder", pool: "GamePool | None") -> "list[GameRecord]":
     """Play the missing games of the match and return all; an interruption ends the program."""
-    from gtp_engine.match.runner import MatchProgress, run_match
-    from gtp_engine.progress import ProgressBar
+    from gtp_engine.arena.match.runner import MatchProgress, run_match
+    from gtp_engine.base.progress import ProgressBar
 
     try:
         with ProgressBar(total=match.games) as bar:
@@ -198,11 +198,11 @@ folder gets tables as index.html and results.json, and each match as `gtp-engine
 @cluster_options
 def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int) -> None:
     """Play the tournament, or what is left of it, and print its tables."""
-    from gtp_engine.match.settings import MatchError
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.tournament.standings import format_tables, tables_of
-    from gtp_engine.tournament.tournament_file import read_description
-    from gtp_engine.tournament.tournament_runner import TournamentProgress, TournamentRunner
+    from gtp_engine.arena.match.settings import MatchError
+    from gtp_engine.arena.tournament.standings import format_tables, tables_of
+    from gtp_engine.arena.tournament.tournament_file import read_description
+    from gtp_engine.arena.tournament.tournament_runner import TournamentProgress, TournamentRunner
+    from gtp_engine.base.progress import ProgressBar
 
     description = read_description(file)
     folder = file.with_suffix("") if out is None else out

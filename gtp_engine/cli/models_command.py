@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, int8_option, out_option, settings_of, settings_options
 from gtp_engine.config.sections import QuantizeSettings
-from gtp_engine.worker_process import join_command
 
 if TYPE_CHECKING:
-    from gtp_engine.networks.onnx_export import Conversion
-    from gtp_engine.networks.quantization import Quantized
     from gtp_engine.nn.metadata import NetworkInfo
+    from gtp_engine.nn.onnx_export import Conversion
+    from gtp_engine.training.quantization import Quantized
 
 _GET_HELP = """Get a strong network, and play with it from then on.
 
@@ -40,9 +40,9 @@ def get_command(wanted: str | None, int8: bool | None) -> None:  # noqa: D103
     if wanted is None:
         click.echo(_catalogue())
         return
-    from gtp_engine.networks.published_networks import get_network
     from gtp_engine.nn.metadata import read_info
     from gtp_engine.nn.named_networks import set_default
+    from gtp_engine.nn.published_networks import get_network
 
     try:
         files = get_network(wanted, log=click.echo)
@@ -66,7 +66,7 @@ def default_command(name: str | None) -> None:
     NAME is that of a network in `gtp-engine models list`, a file or a folder; `builtin` is the one that ships with the
     engine. Without NAME, print the current one.
     """
-    from gtp_engine.files import expanded
+    from gtp_engine.base.files import expanded
     from gtp_engine.nn.named_networks import default_name, named_networks, set_default
     from gtp_engine.nn.network_files import find_networks
 
@@ -80,9 +80,9 @@ def default_command(name: str | None) -> None:
 
 def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
     """Make 8-bit copies of networks where they are faster, in the background if `make` is None; or print how to."""
+    from gtp_engine.base.progress import ProgressBar
     from gtp_engine.nn.missing_copy import begin_faster_copy, faster_copy_hint
     from gtp_engine.nn.plug_ins import make_faster_copy
-    from gtp_engine.progress import ProgressBar
 
     for file in files:
         if not make:
@@ -100,8 +100,8 @@ def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
 
 def _catalogue() -> str:
     """Return a table of the published networks."""
-    from gtp_engine.networks.published_networks import BEST, LICENSE, PUBLISHED
     from gtp_engine.nn.named_networks import default_name, named_networks
+    from gtp_engine.nn.published_networks import BEST, LICENSE, PUBLISHED
 
     here, default = named_networks(), default_name()
     lines = [f"{'name':<19}{'download':>9}  {'here':<9}strength"]
@@ -145,9 +145,9 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
     help="Print the loss of each layer, and measure it also where all could be quantized.",
 )
 def quantize_command(source: Path, target: Path | None, verbose: bool, **flags: Any) -> None:  # noqa: D103
-    from gtp_engine.networks.quantization import quantize_file
+    from gtp_engine.base.progress import ProgressBar
     from gtp_engine.nn.quantized_copy import quantized_path
-    from gtp_engine.progress import ProgressBar
+    from gtp_engine.training.quantization import quantize_file
 
     settings = settings_of(QuantizeSettings, flags)
     if verbose:
@@ -215,8 +215,8 @@ def models_command() -> None:  # noqa: D103
 @int8_option
 def import_command(source: Path, target: Path | None, int8: bool | None) -> None:
     """Convert the KataGo network NET (.bin.gz or .txt.gz) to an ONNX file."""
-    from gtp_engine.networks.onnx_export import convert_file
-    from gtp_engine.networks.onnx_export.convert import onnx_name
+    from gtp_engine.nn.onnx_export import convert_file
+    from gtp_engine.nn.onnx_export.convert import onnx_name
 
     conversion = convert_file(source, target or Path(onnx_name(source.name)))
     _show_conversion(conversion)
@@ -241,9 +241,9 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool | None) ->
     WHEEL is the file that `pip download --no-deps katrain==1.20.0` downloads, or a folder; without it, the installed
     package is used. Their licence is written beside them. `get` does the same for the engine's own folder.
     """
-    from gtp_engine.errors import ModelError, problem
-    from gtp_engine.networks.onnx_export.convert import onnx_name
-    from gtp_engine.networks.published_networks import (
+    from gtp_engine.base.errors import ModelError, problem
+    from gtp_engine.nn.onnx_export.convert import onnx_name
+    from gtp_engine.nn.published_networks import (
         convert_packed,
         installed_katrain,
         license_line,
@@ -274,7 +274,7 @@ def info_command(given: str) -> None:
 
     The names are those that `models list` shows.
     """
-    from gtp_engine.networks.katago_format.parser import load_network
+    from gtp_engine.nn.katago_format.parser import load_network
     from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.named_networks import model_path
     from gtp_engine.nn.network_files import is_katago_file, onnx_files
@@ -305,7 +305,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
     Without FOLDER, list those in the current folder and in its folder `models`, those that `get` has got and those that
     ship with the engine. An 8-bit copy is listed with its original, and a folder with one network per purpose as one.
     """
-    from gtp_engine.errors import ModelError, problem, shown_path
+    from gtp_engine.base.errors import ModelError, problem, shown_path
     from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
 
@@ -343,7 +343,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
 
 def _mark_of_default(path: Path) -> str:
     """Return what is printed behind the network with which a plain `gtp-engine` plays, "" for others."""
-    from gtp_engine.errors import ModelError
+    from gtp_engine.base.errors import ModelError
     from gtp_engine.nn.named_networks import model_path
 
     try:

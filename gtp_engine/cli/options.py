@@ -22,9 +22,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from gtp_engine.base.languages import LANGUAGES, use
 from gtp_engine.config import Config, Option
 from gtp_engine.config.option import Section, section_options
-from gtp_engine.languages import LANGUAGES, use
 
 F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S", bound=Section)

@@ -65,10 +65,10 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
     Type moves as coordinates, or move the cursor with the arrow keys and press Enter. During a game `help` lists the
     other commands: undo, hint, score, pass, resign, save and more.
     """
-    from gtp_engine.clock import parse_time
+    from gtp_engine.go.clock import parse_time
     from gtp_engine.go.coords import parse_color
-    from gtp_engine.play import GameSettings
-    from gtp_engine.terminal.typed_command import read_record
+    from gtp_engine.people.play import GameSettings
+    from gtp_engine.people.terminal.typed_command import read_record
 
     new_game, number = settings_of(NewGame, flags), settings_of(ChosenPosition, flags).game
     config = build_config(config_file, flags)
@@ -112,10 +112,10 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
     """
     from dataclasses import replace
 
-    from gtp_engine.play import SharedEngines
-    from gtp_engine.streams import discard, trouble_of, write_log
-    from gtp_engine.terminal.displays import StartLog, standard_display
-    from gtp_engine.terminal.terminal_game import TerminalGame
+    from gtp_engine.base.streams import discard, trouble_of, write_log
+    from gtp_engine.people.play import SharedEngines
+    from gtp_engine.people.terminal.displays import StartLog, standard_display
+    from gtp_engine.people.terminal.terminal_game import TerminalGame
 
     log = StartLog(write_log)
     with SharedEngines(config, log) as engines:

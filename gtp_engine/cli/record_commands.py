@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
+from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.files import check_result, write_result
 from gtp_engine.cli.options import (
     FILE,
     FOLDER,
@@ -24,11 +26,9 @@ from gtp_engine.cli.options import (
     settings_options,
 )
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem, shown
-from gtp_engine.files import check_result, write_result
 
 if TYPE_CHECKING:
-    from gtp_engine.review.review_files import FileReviewer, PooledSearcher, RecordSource, ReviewOutcome, Terms
+    from gtp_engine.people.review.review_files import FileReviewer, PooledSearcher, RecordSource, ReviewOutcome, Terms
 
 MOST_WORKERS: Final = 1024
 """Most processes that may be requested; a larger number is taken for a typing error."""
@@ -140,13 +140,13 @@ def review_command(
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
+    from gtp_engine.base.streams import write_log
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
     from gtp_engine.nn.evaluators import evaluator_of
-    from gtp_engine.review.game_analysis import Effort, GameAnalysis
-    from gtp_engine.review.lessons import open_people
-    from gtp_engine.review.review_files import FileReviewer, Terms, WorkerRequest, open_searcher
-    from gtp_engine.streams import write_log
+    from gtp_engine.people.review.game_analysis import Effort, GameAnalysis
+    from gtp_engine.people.review.lessons import open_people
+    from gtp_engine.people.review.review_files import FileReviewer, Terms, WorkerRequest, open_searcher
 
     seconds, total = (None if text is None else float(text) for text in (settings.seconds, settings.total))
     is_timed = seconds is not None or total is not None
@@ -170,7 +170,7 @@ def review_command(
     if settings.terminal:
         _print_reports(reviews)
     if table is not None:
-        from gtp_engine.review.finished_reviews import csv_of
+        from gtp_engine.people.review.finished_reviews import csv_of
 
         write_result(table, csv_of(reviews).encode())
     for outcome in outcomes:
@@ -185,12 +185,12 @@ def review_command(
 
 def _learn(data: bytes, terms: "Terms", result: dict[str, Any]) -> None:
     """Ask for better moves than the mistakes of a review."""
-    from gtp_engine.files import data_folder
-    from gtp_engine.review.game_line import read_game
-    from gtp_engine.review.lessons import LearningRecord
+    from gtp_engine.base.files import data_folder
+    from gtp_engine.people.review.game_line import read_game
+    from gtp_engine.people.review.lessons import LearningRecord
+    from gtp_engine.people.terminal.displays import standard_display
+    from gtp_engine.people.terminal.terminal_game import LessonGame
     from gtp_engine.sgf.tree_text import game_in
-    from gtp_engine.terminal.displays import standard_display
-    from gtp_engine.terminal.terminal_game import LessonGame
 
     line = read_game(game_in(data, terms.game), rules=terms.rules, komi=terms.komi)
     with standard_display() as display:
@@ -200,8 +200,8 @@ def _learn(data: bytes, terms: "Terms", result: dict[str, Any]) -> None:
 
 def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
     """Return the records that the arguments name; raises SgfError if there is none."""
-    from gtp_engine.errors import SgfError, problem
-    from gtp_engine.review.review_files import STDIN_NAME, RecordSource, sources_of
+    from gtp_engine.base.errors import SgfError, problem
+    from gtp_engine.people.review.review_files import STDIN_NAME, RecordSource, sources_of
 
     paths = [path for path in files if str(path) != "-"]
     sources = sources_of(paths, out)
@@ -224,7 +224,7 @@ def _check_readable(sources: "Sequence[RecordSource]", game: int | None) -> None
 
     `game` is the number of the game that is to be read of each file of several.
     """
-    from gtp_engine.errors import SgfError
+    from gtp_engine.base.errors import SgfError
     from gtp_engine.sgf import parse_sgf
     from gtp_engine.sgf.tree_text import game_in
 
@@ -248,8 +248,8 @@ def _review(
     reviewer: "FileReviewer", sources: "Sequence[RecordSource]", searcher: "PooledSearcher | None"
 ) -> "list[ReviewOutcome]":
     """Review the records and return the outcomes in their order; an interruption ends the program."""
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.review.review_files import SharesDone, review_all
+    from gtp_engine.base.progress import ProgressBar
+    from gtp_engine.people.review.review_files import SharesDone, review_all
 
     outcomes = {}
     try:
@@ -269,7 +269,7 @@ def _review(
 
 
 def _print_reports(reviews: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    from gtp_engine.review.finished_reviews import terminal_report
+    from gtp_engine.people.review.finished_reviews import terminal_report
 
     width = shutil.get_terminal_size().columns
     for name, result in reviews:
@@ -303,9 +303,9 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
+    from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
-    from gtp_engine.review.score_report import score_record
-    from gtp_engine.streams import write_log
+    from gtp_engine.people.review.score_report import score_record
 
     data = _read_record(record, place.game)
     engine = Engine(config, write_log)
@@ -346,10 +346,10 @@ def rank_command(
     counts together.
     """
     config = build_config(config_file, flags)
-    from gtp_engine.errors import SgfError
-    from gtp_engine.level.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
-    from gtp_engine.level.table import HUMAN_MODEL
+    from gtp_engine.base.errors import SgfError
+    from gtp_engine.engine.level_table import HUMAN_MODEL
     from gtp_engine.nn.evaluators import networks_of
+    from gtp_engine.people.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
 
     if config.network.human_model is None:
         config = config.with_values({"network.human_model": HUMAN_MODEL})
@@ -408,13 +408,13 @@ def solve_command(
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
+    from gtp_engine.base.streams import write_log
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.nn.evaluators import evaluator_of
-    from gtp_engine.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
+    from gtp_engine.people.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
     from gtp_engine.sgf import parse_sgf, play_record
-    from gtp_engine.streams import write_log
 
     data = _read_record(record, place.game)
     rules, komi = Rules.parse(config.game.rules), config.game.komi

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import (
     ConfigCommand,
@@ -22,8 +23,7 @@ from gtp_engine.cli.options import (
     settings_options,
 )
 from gtp_engine.config import Config
-from gtp_engine.errors import ConfigError, problem
-from gtp_engine.web.server_settings import TOKEN_VARIABLE, ServerSettings, check_aiohttp
+from gtp_engine.people.web.server_settings import TOKEN_VARIABLE, ServerSettings, check_aiohttp
 
 _SERVE_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
 
@@ -46,8 +46,8 @@ def serve_command(config_file: str | None, **flags: Any) -> None:
     settings = settings_of(ServerSettings, flags | {"serve__token": token})
     config = build_config(config_file, flags)
     check_aiohttp()
-    from gtp_engine.web.operations import ServerLog
-    from gtp_engine.web.web_process import run
+    from gtp_engine.people.web.operations import ServerLog
+    from gtp_engine.people.web.web_process import run
 
     log = ServerLog(is_json=settings.log_format == "json")
 
@@ -84,7 +84,7 @@ Needs aiohttp: pip install "gtp-engine[web]".
 def connect_command(server: str, token: str | None, certificate: str | None) -> None:
     """Pass lines to the server and replies back."""
     check_aiohttp()
-    from gtp_engine.web.bridge import run
+    from gtp_engine.people.web.bridge import run
 
     sys.exit(run(server, token, certificate))
 
@@ -123,8 +123,8 @@ def analysis_command(
     **flags: object,
 ) -> None:
     """Run the analysis server."""
-    from gtp_engine.analysis.server import serve
-    from gtp_engine.streams import write_log
+    from gtp_engine.base.streams import write_log
+    from gtp_engine.protocols.analysis.server import serve
 
     config, lines = katago_config(config_files, overrides, flags, for_gtp=False)
     for line in lines:
@@ -165,9 +165,9 @@ def mcp_command(config_file: str | None, **flags: object) -> None:
     config = build_config(config_file, flags)
     if find_spec("mcp") is None:
         raise ConfigError(problem("this command needs mcp", advice='install it: pip install "gtp-engine[mcp]"'))
+    from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
-    from gtp_engine.mcp_server import GoTools, run
-    from gtp_engine.streams import write_log
+    from gtp_engine.people.mcp_server import GoTools, run
 
     with Engine(config, write_log) as engine:
         run(GoTools(engine))

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import click
 
+from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.files import expanded
 from gtp_engine.cli.options import (
     FILE,
     ConfigCommand,
@@ -20,8 +22,6 @@ from gtp_engine.cli.options import (
 from gtp_engine.config import Config, Option
 from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem
-from gtp_engine.files import expanded
 
 _NAMES: Final = ("sabaki", "gogui", "katrain", "lizzie", "ogs", "kgs", "cgos")
 _NETWORKS: Final = ("network.model", "network.human_model")
@@ -59,7 +59,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
     it writes the configuration of the client that runs a bot. Options of the engine (--model, --level and others)
     become part of the engine's command; those without effect in the program are refused.
     """
-    from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, Locations, apply, difference, engine_program
+    from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, Locations, apply, difference, engine_program
 
     settings = settings_of(SetupSettings, flags)
     chosen = FRONT_ENDS[front_end.lower()]

@@ -11,15 +11,15 @@ from typing import Any, Final
 import click
 
 from gtp_engine import __version__
+from gtp_engine.base.errors import TengenError
+from gtp_engine.base.files import write_result
+from gtp_engine.base.streams import write_log
+from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli.katago_command import KataGoCommand, katago_model
 from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import TengenError
-from gtp_engine.files import write_result
-from gtp_engine.streams import write_log
-from gtp_engine.worker_process import join_command
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
@@ -94,7 +94,7 @@ _WITHOUT_EFFECT: Final = frozenset(
 @_AS_JSON
 def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
     """Run the measurements and print their report."""
-    from gtp_engine.benchmark import format_report, run_benchmark
+    from gtp_engine.arena.benchmark import format_report, run_benchmark
     from gtp_engine.nn.evaluators import with_imported_model
 
     settings, network = settings_of(BenchmarkSettings, flags), settings_of(NetworkConfig, flags)
@@ -128,7 +128,7 @@ def doctor_command(clean: bool, as_json: bool) -> None:
     That includes what the first start will do and how many threads the search uses.
     Exits with 1 when something is missing or broken.
     """
-    from gtp_engine.doctor import examine, format_findings, remove_compiled_code
+    from gtp_engine.people.doctor import examine, format_findings, remove_compiled_code
 
     if clean:
         click.echo(remove_compiled_code())

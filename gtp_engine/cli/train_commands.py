@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gtp_engine.base.errors import ConfigError, counted, problem, shown_path
+from gtp_engine.base.files import owning
+from gtp_engine.base.steps import carry_out_all, long_work, open_folder, stop_on_signals
 from gtp_engine.cli.options import (
     FILE,
     FOLDER,
@@ -17,9 +20,6 @@ from gtp_engine.cli.options import (
     settings_of,
     settings_options,
 )
-from gtp_engine.errors import ConfigError, counted, problem, shown_path
-from gtp_engine.files import owning
-from gtp_engine.steps import carry_out_all, long_work, open_folder, stop_on_signals
 from gtp_engine.training.core.learning import check_torch, shipped_teacher
 from gtp_engine.training.distillation.distillation_settings import (
     OF_PLAYER,
@@ -216,10 +216,10 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
     gtp-engine train human games.jsonl.xz --data data
     gtp-engine train run --data data --init models/tengen-b10c128.onnx --frozen-blocks 8 --out run --minutes 80
 
-    gtp_engine/training/distillation/human_data.py describes the lines and how players are held out.
+    gtp_engine/training/people/human_data.py describes the lines and how players are held out.
     """
     settings = settings_of(HumanDataSettings, flags)
-    from gtp_engine.training.distillation.human_data import fill_folder, fresh_shards, mix_in, read_games
+    from gtp_engine.training.people.human_data import fill_folder, fresh_shards, mix_in, read_games
 
     total = settings.positions + settings.held_out_positions
     with long_work(data, total=total) as (bar, is_stopped):
@@ -251,13 +251,13 @@ def rank_command(games: tuple[Path, ...], network: str, out: Path | None, **flag
     likely people of three ranks play them. Prints how well ranks are told of players that were left out.
     """
     settings = settings_of(RankFitSettings, flags)
+    from gtp_engine.base.progress import ProgressBar
     from gtp_engine.config.sections import NetworkConfig
-    from gtp_engine.level.rank_estimate import MoveMeter, rank_table_path, write_table
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_folder
-    from gtp_engine.progress import ProgressBar
-    from gtp_engine.training.distillation.human_data import read_games
-    from gtp_engine.training.distillation.rank_fit import ACCURACY_HEAD, accuracies, fit_table, look_at
+    from gtp_engine.people.rank_estimate import MoveMeter, rank_table_path, write_table
+    from gtp_engine.training.people.human_data import read_games
+    from gtp_engine.training.people.rank_fit import ACCURACY_HEAD, accuracies, fit_table, look_at
 
     looked = []
     with ProgressBar(total=None) as bar, stop_on_signals() as is_stopped:

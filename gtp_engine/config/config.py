@@ -7,6 +7,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from gtp_engine.base.errors import ConfigError, problem, shown, shown_path, toml_advice
 from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
 from gtp_engine.config.puct import PuctConfig
@@ -20,7 +21,6 @@ from gtp_engine.config.sections import (
     TimeConfig,
     VarietyConfig,
 )
-from gtp_engine.errors import ConfigError, problem, shown, shown_path, toml_advice
 
 _HELP_WIDTH: Final = 100
 """Columns of a comment in a TOML file."""

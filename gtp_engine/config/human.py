@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from gtp_engine.base.errors import ConfigError, problem, shown
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem, shown
 
 KINDS: Final = ("", "rank", "preaz", "proyear")
 """Kinds of profiles by the first digit of their code; the first is that of no profile."""

@@ -17,9 +17,9 @@ from types import MappingProxyType
 from typing import Final
 
 from gtp_engine import __version__
+from gtp_engine.base.errors import ConfigError, problem, shown, shown_json, shown_path
 from gtp_engine.config.config import Config
 from gtp_engine.config.option import Value
-from gtp_engine.errors import ConfigError, problem, shown, shown_json, shown_path
 
 KATAGO_VERSION: Final = "1.17.2"
 """The version of KataGo whose commands, queries and command line these are."""

@@ -21,7 +21,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, cast, get_args
 
-from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, problem, shown
 
 Value: TypeAlias = bool | int | float | str | None
 """The value of an option."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from gtp_engine.base.errors import ConfigError, problem, shown
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem, shown
 
 MAX_LEVEL: Final = "max"
 

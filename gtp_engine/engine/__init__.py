@@ -10,7 +10,8 @@ One move, from `Engine.genmove` to the board:
     game_end          estimates from ownership which stones are dead and which points are neutral; whether the players
                       may stop here, and which moves still change something
     life_reading      finds groups that the searches leave in doubt, and reads out whether they live, by playing on
-    level_play        draws the move instead, for a level below full strength (`level`)
+    level_play        draws the move instead, for a level below full strength: `level_drawing` from what people would
+                      play, `level_table` says how much each rank overlooks
     variety           what moves cost the search that have been played before
 
 Around it:
@@ -20,6 +21,8 @@ Around it:
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
     kernels           has kernels compiled as they are called, or loads them in the background
+    time_manager      the time for a move
+    book              books of small boards: played here, made and checked
     rehearsal         searches that call what games call, before the first start
 
 Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gtp_engine.errors import LimitError, counted, problem, shown
+from gtp_engine.base.errors import LimitError, counted, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.go.constants import BLACK, Move

@@ -22,9 +22,9 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.book.book import BookPlay
-from gtp_engine.clock import Clock
+from gtp_engine.base.errors import counted
 from gtp_engine.config import Config, PlayConfig
+from gtp_engine.engine.book.book import BookPlay
 from gtp_engine.engine.game_end import (
     Ownership,
     StatusEstimate,
@@ -43,8 +43,9 @@ from gtp_engine.engine.game_end import (
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import LifeReader, find_disputes, leave_in_doubt
 from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, TimeWatcher
+from gtp_engine.engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 from gtp_engine.engine.variety import Variety
-from gtp_engine.errors import counted
+from gtp_engine.go.clock import Clock
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.game import Game, initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
@@ -53,7 +54,6 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport, best_of, for_color, winrate_of
 from gtp_engine.search.tree_reuse import is_continued
-from gtp_engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the search leaves for confirming the end of the game."""

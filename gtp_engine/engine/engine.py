@@ -19,7 +19,17 @@ from math import inf
 from types import EllipsisType
 from typing import Final
 
-from gtp_engine.clock import Clock, TimeKind, TimeSettings
+from gtp_engine.base.errors import (
+    ArgumentError,
+    BoardNotEmptyError,
+    ConfigError,
+    HandicapError,
+    TengenError,
+    TimeSettingsError,
+    problem,
+    shown,
+)
+from gtp_engine.base.former_names import former_name
 from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Value
@@ -31,19 +41,10 @@ from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
-from gtp_engine.errors import (
-    ArgumentError,
-    BoardNotEmptyError,
-    ConfigError,
-    HandicapError,
-    TengenError,
-    TimeSettingsError,
-    problem,
-    shown,
-)
+from gtp_engine.engine.time_manager import TimeBudget, budget
 from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
-from gtp_engine.former_names import former_name
+from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import to_color, to_stone
 from gtp_engine.go.game import Game
@@ -55,7 +56,6 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
-from gtp_engine.time_manager import TimeBudget, budget
 
 _FIXED_SECTIONS: Final = {
     "game": "use boardsize, komi and kata-set-rules",

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.base.languages import later
 from gtp_engine.engine.game_end import (
     DEAD_BELOW,
     Ownership,
@@ -35,7 +36,6 @@ from gtp_engine.go.coords import board_points, neighbors, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, pass_alive_owners, remove_dead, territory_owners
-from gtp_engine.languages import later
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import SearchReport

@@ -35,8 +35,10 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Protocol
 
-from gtp_engine._jit import KernelCall, interpret_until_loaded, load_kernel, loaded_kernels, require_saving
-from gtp_engine.kernel_cache import (
+from gtp_engine.base.machine import available_cores
+from gtp_engine.base.streams import receive_from_parent
+from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded, load_kernel, loaded_kernels, require_saving
+from gtp_engine.compiled.kernel_cache import (
     compiled_so_far,
     environment,
     forget_kernels,
@@ -47,8 +49,6 @@ from gtp_engine.kernel_cache import (
     package_environment,
     record_compiled,
 )
-from gtp_engine.machine import available_cores
-from gtp_engine.streams import receive_from_parent
 
 FIRST_START: Final = "First start: compiling the engine for this processor, up to a minute; later starts take a second."
 

@@ -11,15 +11,12 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
-from gtp_engine.engine.searches import Searches, evaluate_game
-from gtp_engine.errors import ConfigError, problem
-from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
-from gtp_engine.go.game import Game
-from gtp_engine.level.drawing import choose_move, found_at
-from gtp_engine.level.table import (
+from gtp_engine.engine.level_drawing import choose_move, found_at
+from gtp_engine.engine.level_table import (
     HUMAN_MODEL,
     STRONG_MODEL,
     LevelSettings,
@@ -28,6 +25,9 @@ from gtp_engine.level.table import (
     scaled,
     settings_of,
 )
+from gtp_engine.engine.searches import Searches, evaluate_game
+from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
+from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import LoadShipped
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.search.limits import Limits, SearchRequest, Watcher

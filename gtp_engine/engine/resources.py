@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
+from gtp_engine.base.errors import ConfigError, ModelError, problem, shown
+from gtp_engine.compiled.kernel_cache import NETWORK
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.rehearsal import ANY_BOARD, rehearse
-from gtp_engine.errors import ConfigError, ModelError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.kernel_cache import NETWORK
 from gtp_engine.nn.evaluators import USUAL_BOARD
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Searcher

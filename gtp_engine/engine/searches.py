@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
-from gtp_engine.errors import ConfigError, problem
+from gtp_engine.engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
@@ -45,7 +46,6 @@ from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
 from gtp_engine.search.tree_reuse import is_continued
-from gtp_engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.puct_search import PuctSearch

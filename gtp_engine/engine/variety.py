@@ -23,9 +23,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.base.errors import ConfigError, TengenError, problem, shown, shown_path
+from gtp_engine.base.files import append, complete_lines, expanded, json_of, writing
 from gtp_engine.config.sections import VarietyConfig
-from gtp_engine.errors import ConfigError, TengenError, problem, shown, shown_path
-from gtp_engine.files import append, complete_lines, expanded, json_of, writing
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, neighbors, point_to_xy, xy_to_point

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel
+from gtp_engine.compiled.jit import inlined_kernel
 from gtp_engine.go.board import padded_length
 
 FloatArray = NDArray[np.float32]

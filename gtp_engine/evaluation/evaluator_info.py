@@ -11,7 +11,7 @@ from math import ceil
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.files import sha256_of
+from gtp_engine.base.files import sha256_of
 
 
 @dataclass(frozen=True)

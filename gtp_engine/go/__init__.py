@@ -6,6 +6,7 @@ Values, pure Python
     rules             `Rules`: presets, KataGo's JSON, komi
     handicap          the points of fixed and free handicaps
     diagram           boards as text and as pictures
+    clock             time settings and clocks
 
 A game
     game              `Game`: moves, history, superko, passes, start and end; start reading here

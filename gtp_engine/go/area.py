@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.benson import LifeWork, area_map
 from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE

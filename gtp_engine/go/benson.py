@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.go.board import EMPTY_COUNT, STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 

@@ -30,7 +30,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT, PASS, WALL, WHITE
 
 IntArray = NDArray[np.int32]
@@ -137,7 +137,7 @@ def view_storage(storage: IntArray, hash: NDArray[np.uint64], zobrist: NDArray[n
 
 
 view_storage_in_kernel = kernel(view_storage)
-"""`view_storage` for kernels; Python calls the plain function, as no kernel may return an array to Python (`_jit`)."""
+"""`view_storage` for kernels; Python calls the plain function, as no kernel may return an array (`compiled.jit`)."""
 
 
 @kernel

@@ -23,7 +23,7 @@ from numbers import Integral
 from operator import index
 from typing import ClassVar, Final
 
-from gtp_engine.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
+from gtp_engine.base.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WHITE
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
-from gtp_engine.errors import InvalidSizeError, problem, shown
+from gtp_engine.base.errors import InvalidSizeError, problem, shown
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import COLUMN_LETTERS, Color, board_points, format_color, point_to_xy, to_point, xy_to_point
 from gtp_engine.go.handicap import star_points

@@ -16,7 +16,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import CannotUndoError, IllegalMoveError, InvalidVertexError, KomiError, counted, problem, shown
+from gtp_engine.base.errors import (
+    CannotUndoError,
+    IllegalMoveError,
+    InvalidVertexError,
+    KomiError,
+    counted,
+    problem,
+    shown,
+)
 from gtp_engine.go import board as boards
 from gtp_engine.go.board import TABLE, Board
 from gtp_engine.go.constants import (

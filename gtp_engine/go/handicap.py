@@ -25,7 +25,7 @@ Not here: the check that the board is empty, and the effect of a handicap on kom
 from functools import cache
 from typing import Final
 
-from gtp_engine.errors import HandicapError, problem
+from gtp_engine.base.errors import HandicapError, problem
 from gtp_engine.go.constants import NULL_POINT
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 

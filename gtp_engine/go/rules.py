@@ -16,7 +16,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.errors import SHOWN_VALUE_LENGTH, RulesError, problem, shown
+from gtp_engine.base.errors import SHOWN_VALUE_LENGTH, RulesError, problem, shown
 
 
 class Ko(StrEnum):

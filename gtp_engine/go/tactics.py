@@ -6,7 +6,7 @@ filling it: two of them in the middle of the board, one at an edge or in a corne
 Carlo Go programs (Gelly, Wang, Munos and Teytaud 2006); `benson` decides whether a group lives.
 """
 
-from gtp_engine._jit import inlined_kernel, kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari, liberties_into
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 from gtp_engine.go.ladder import LadderWork, count_empty_neighbors, working_attacks_into

@@ -11,7 +11,7 @@ sum, their squares), then 5 × (head removed, its size).
 
 from typing import Final
 
-from gtp_engine._jit import kernel, wide
+from gtp_engine.compiled.jit import kernel, wide
 from gtp_engine.go.board import (
     CAPTURED,
     KO_COLOR,

@@ -17,21 +17,13 @@ katago_inputs       KataGo's inputs (kernels): planes, global values, the ladder
 symmetry            the eight orientations of a board
 plug_ins            of other parts of the package: encoders, rollout weights, imported, half-precision, 8-bit networks
 
-Making network files is the work of `networks`, games of many boards at once that of `selfplay`.
+Getting and importing networks:
+
+published_networks   the published networks that are known by name, and how one gets into the user's folder
+wheel_download       downloads a wheel from the package index that the user's tools are configured to use
+katago_format        parses KataGo's network files into plain data
+onnx_export          builds an ONNX graph and file from that data: `build`, then `convert`
+half_precision       a network in float16, for graphics cards
+
+Making networks and their 8-bit copies is the work of `training`.
 """
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from gtp_engine.nn.loading import load_evaluator
-
-__all__ = ["load_evaluator"]
-
-
-def __getattr__(name: str) -> Any:
-    """Return `load_evaluator`; its module loads what runs networks, so it is imported on first use."""
-    if name == "load_evaluator":
-        from gtp_engine.nn.loading import load_evaluator
-
-        return load_evaluator
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,8 +32,8 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
+from gtp_engine.base.errors import ModelError, problem
 from gtp_engine.config.human import HumanProfile, profile_of
-from gtp_engine.errors import ModelError, problem
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import Conditions, Positions
 from gtp_engine.go.board import IntArray

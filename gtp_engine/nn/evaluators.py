@@ -13,14 +13,14 @@ from functools import partial
 from types import EllipsisType
 from typing import Final, NamedTuple
 
+from gtp_engine.base.errors import ArgumentError, problem, shown
+from gtp_engine.base.files import expanded
+from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.errors import ArgumentError, problem, shown
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.files import expanded
 from gtp_engine.nn.named_networks import shipped_network
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.plug_ins import imported_copy
-from gtp_engine.streams import write_log
 
 USUAL_BOARD: Final = (19, 19)
 """Default width and height."""

@@ -41,9 +41,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.files import json_of, replacing, writing
 from gtp_engine.evaluation.evaluator_info import BoardSizes
-from gtp_engine.files import json_of, replacing, writing
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
 FORMAT: Final = "1"

@@ -1,6 +1,6 @@
 """The 8-bit copy of a network where this processor gains from one: whether it is missing, and who makes it behind.
 
-Making it belongs to `networks.quantization`, which this module starts as a process and calls by name (`plug_ins`).
+Making it belongs to `training.quantization`, which this module starts as a process and calls by name (`plug_ins`).
 """
 
 import os
@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.kernel_cache import package_environment
-from gtp_engine.machine import describe_machine
+from gtp_engine.base.machine import describe_machine
+from gtp_engine.base.worker_process import join_command
+from gtp_engine.compiled.kernel_cache import package_environment
 from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import installed_providers
 from gtp_engine.nn.plug_ins import FASTER_COPY
 from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
 from gtp_engine.nn.quantized_copy import LOG_NAME, UnfinishedCopy, can_be_quantized, quantized_path
-from gtp_engine.worker_process import join_command
 
 _PROGRAM: Final = f"from {FASTER_COPY} import main; main()"
 """The program of the process that makes a copy behind."""

@@ -13,8 +13,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import ModelError, TengenError, problem, shown_path
-from gtp_engine.files import data_folder, expanded, replacing
+from gtp_engine.base.errors import ModelError, TengenError, problem, shown_path
+from gtp_engine.base.files import data_folder, expanded, replacing
 from gtp_engine.nn.quantized_copy import is_quantized_copy
 
 FOLDER_NAME: Final = "models"

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.worker_process import join_command
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import named_networks
 from gtp_engine.nn.providers import Provider, gains_from_int8
@@ -24,7 +25,6 @@ from gtp_engine.nn.quantized_copy import (
     quantized_path,
     read_quality,
 )
-from gtp_engine.worker_process import join_command
 
 FLOAT, QUANTIZED = "float32", "int8"
 

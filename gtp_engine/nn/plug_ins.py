@@ -11,19 +11,19 @@ from typing import Any, Final
 from gtp_engine.nn.encoders import Encoder
 
 _ENCODERS: Final = {
-    "alphago-48": "gtp_engine.alphago.planes_encoder:AlphaGoEncoder",
-    "alphago-49": "gtp_engine.alphago.planes_encoder:new_value_encoder",
+    "alphago-48": "gtp_engine.training.alphago.planes_encoder:AlphaGoEncoder",
+    "alphago-49": "gtp_engine.training.alphago.planes_encoder:new_value_encoder",
 }
 """By the name in a network's metadata: what makes the encoder, given width and height of its boards."""
 
 ROLLOUT_WEIGHTS: Final = "rollout-policy.npz"
 """The file with weights for rollouts in a model's folder."""
-_READ_ROLLOUT_WEIGHTS: Final = "gtp_engine.alphago.linear_policy:read_linear_policy"
+_READ_ROLLOUT_WEIGHTS: Final = "gtp_engine.training.alphago.linear_policy:read_linear_policy"
 
-FASTER_COPY: Final = "gtp_engine.networks.quantization.faster_copy"
+FASTER_COPY: Final = "gtp_engine.training.quantization.faster_copy"
 """The module that makes 8-bit copies."""
-_IMPORTED_COPY: Final = "gtp_engine.networks.onnx_export.convert:imported_copy"
-_HALF_PRECISION: Final = "gtp_engine.networks.half_precision:in_half_precision"
+_IMPORTED_COPY: Final = "gtp_engine.nn.onnx_export.convert:imported_copy"
+_HALF_PRECISION: Final = "gtp_engine.nn.half_precision:in_half_precision"
 
 
 def in_half_precision(path: Path) -> bytes:

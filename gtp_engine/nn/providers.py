@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from gtp_engine.errors import ModelError, problem
-from gtp_engine.machine import available_cores
+from gtp_engine.base.errors import ModelError, problem
+from gtp_engine.base.machine import available_cores
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, CopyQuality
 
 BFLOAT16_FLAGS: Final = frozenset({"avx512_bf16", "amx_bf16"})

@@ -19,8 +19,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError, problem, shown
-from gtp_engine.files import json_of, locked, replacing, sha256_of
+from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.files import json_of, locked, replacing, sha256_of
 from gtp_engine.nn.metadata import NetworkInfo, read_properties
 
 QUANTIZED_FROM: Final = "tengen.quantized_from"
@@ -234,5 +234,5 @@ def _comparison(entry: Any) -> Comparison | None:
 
 
 def can_be_quantized(info: NetworkInfo) -> bool:
-    """Return whether `networks.quantization` can make a copy of a network in 8 bits."""
+    """Return whether `training.quantization` can make a copy of a network in 8 bits."""
     return info.precision == "float32" and info.kind == "policy+value" and info.is_katago

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from gtp_engine.search.puct.evaluation_thread import NewRolloutPlayer
     from gtp_engine.search.rollouts.reusable_rollout_tree import NewLeafPlayer
 
-_ROLLOUTS: Final = "gtp_engine.alphago.rollout_players:rollout_players"
-_LEAVES: Final = "gtp_engine.alphago.rollout_players:leaf_players"
+_ROLLOUTS: Final = "gtp_engine.training.alphago.rollout_players:rollout_players"
+_LEAVES: Final = "gtp_engine.training.alphago.rollout_players:leaf_players"
 
 
 def rollout_players(config: Config, evaluator: Evaluator) -> "NewRolloutPlayer | None":

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, wide
 
 State = NDArray[np.uint64]
 

@@ -11,7 +11,7 @@ ko, the game has no result, as in KataGo (`makeBoardMoveAssumeLegal` in its game
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import POSITIONAL_SUPERKO
 from gtp_engine.go.board import Board, hash_after
 from gtp_engine.go.constants import BLACK, OCCURRENCES_WITHOUT_RESULT, WHITE

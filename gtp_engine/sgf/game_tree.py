@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
-from gtp_engine.errors import SgfError, problem, shown
-from gtp_engine.files import replacing, writing
+from gtp_engine.base.errors import SgfError, problem, shown
+from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import COLORS, format_vertex, points_by_number, to_color, to_point, to_stone
 from gtp_engine.go.game import Game

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Final
 
-from gtp_engine.errors import (
+from gtp_engine.base.errors import (
     ArgumentError,
     HandicapError,
     IllegalMoveError,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gtp_engine import __version__
-from gtp_engine.errors import IllegalMoveError, SgfError, counted, problem
+from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, problem
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import board_points, format_color, neighbors
 from gtp_engine.go.game import Game

@@ -11,7 +11,7 @@ from typing import Final, Generic, Self, TypeVar
 
 from sgfmill import sgf_grammar
 
-from gtp_engine.errors import SgfError, counted, problem
+from gtp_engine.base.errors import SgfError, counted, problem
 from gtp_engine.sgf.foreign.encodings import encoding_of, sections_of
 from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, Repaired, repaired

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gtp_engine.errors import InvalidVertexError, RulesError, SgfError, problem, shown
+from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, problem, shown
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules

@@ -1,6 +1,6 @@
 """The planes of AlphaGo, slowly: every count as a set, every move on a copy of the position, nothing cached.
 
-The oracle for `gtp_engine.alphago.planes`, whose docstring defines the features; built on `reference`.
+The oracle for `gtp_engine.training.alphago.planes`, whose docstring defines the features; built on `reference`.
 """
 
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import reference
 
-from gtp_engine.alphago.planes import FEATURES, planes_of
 from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.training.alphago.planes import FEATURES, planes_of
 
 
 class AlphaGoOracle:

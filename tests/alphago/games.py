@@ -6,12 +6,12 @@ from pathlib import Path
 
 from board_helpers import random_moves
 
-from gtp_engine.alphago.stages.game_records import RecordedGame, recorded
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import format_sgf
+from gtp_engine.training.alphago.stages.game_records import RecordedGame, recorded
 
 ORDERLY_MOVES = 12
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from reference import EMPTY, Position, chain, diagonals, is_eye_shape, liberties, neighbors, opponent, place
 
-from gtp_engine.alphago.linear_policy import LinearPolicy
+from gtp_engine.training.alphago.linear_policy import LinearPolicy
 
 BESIDE = ((-1, 0), (1, 0), (0, -1), (0, 1))
 DIAGONAL = ((-1, -1), (1, -1), (-1, 1), (1, 1))

@@ -9,10 +9,14 @@ from nn.tiny_networks import v7_network
 from training.commands import carry_out_here
 from training.needs_torch import torch
 
-from gtp_engine import steps
-from gtp_engine.alphago.linear_policy import LinearPolicy
-from gtp_engine.alphago.stages import stage_chain
-from gtp_engine.alphago.stages.stage_chain import (
+from gtp_engine.base import steps
+from gtp_engine.base.steps import ENGINE
+from gtp_engine.cli.alphago_command import alphago_command
+from gtp_engine.config.sections import NetworkConfig
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.training.alphago.linear_policy import LinearPolicy
+from gtp_engine.training.alphago.stages import stage_chain
+from gtp_engine.training.alphago.stages.stage_chain import (
     MINI,
     Participant,
     match_folder,
@@ -20,10 +24,6 @@ from gtp_engine.alphago.stages.stage_chain import (
     players_of,
     report_of,
 )
-from gtp_engine.cli.alphago_command import alphago_command
-from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.steps import ENGINE
 
 assert torch
 

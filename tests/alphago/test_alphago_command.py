@@ -47,7 +47,7 @@ def test_interrupted_records_tell_a_chain_so(tmp_path: Path, monkeypatch: pytest
         return 1
 
     for name, function in (("play_records", play_records), ("load_player", lambda *_, **__: None)):
-        monkeypatch.setattr(f"gtp_engine.alphago.stages.play_records.{name}", function)
+        monkeypatch.setattr(f"gtp_engine.training.alphago.stages.play_records.{name}", function)
     done = CliRunner().invoke(cli, ["alphago", "records", "net.onnx", str(tmp_path)])
     assert done.exit_code == 130 and done.output.startswith("1 game played")
 
@@ -70,9 +70,9 @@ def test_the_comparison_after_a_run_ends_at_once(
         found.append(signal.getsignal(signal.SIGINT))
         return "a table"
 
-    monkeypatch.setattr("gtp_engine.alphago.stages.game_records.read_games", lambda *_, **__: [])
-    monkeypatch.setattr(f"gtp_engine.alphago.stages.{run}", lambda *_, **__: tmp_path)
-    monkeypatch.setattr(f"gtp_engine.alphago.stages.{comparison}", compare)
+    monkeypatch.setattr("gtp_engine.training.alphago.stages.game_records.read_games", lambda *_, **__: [])
+    monkeypatch.setattr(f"gtp_engine.training.alphago.stages.{run}", lambda *_, **__: tmp_path)
+    monkeypatch.setattr(f"gtp_engine.training.alphago.stages.{comparison}", compare)
     done = CliRunner().invoke(cli, ["alphago", stage, *STAGES[stage]])
     assert (done.exit_code, done.stdout, found) == (0, "a table\n", [before])
 
@@ -80,6 +80,6 @@ def test_the_comparison_after_a_run_ends_at_once(
 def test_a_rollout_policy_that_cannot_be_read_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is for the comparison, which comes after hours of training."""
     pytest.importorskip("torch", reason="training needs PyTorch")
-    monkeypatch.setattr("gtp_engine.alphago.stages.value.run_value", lambda *_: pytest.fail("it has begun"))
+    monkeypatch.setattr("gtp_engine.training.alphago.stages.value.run_value", lambda *_: pytest.fail("it has begun"))
     done = CliRunner().invoke(cli, ["alphago", "value", *STAGES["value"], "--linear=none.npz"])
     assert done.exit_code == 2 and "'none.npz'" in done.stderr

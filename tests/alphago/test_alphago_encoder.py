@@ -12,8 +12,6 @@ from alphago.alphago_oracle import AlphaGoOracle
 from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, rows, vertex
 from superko_games import game_with_superko
 
-from gtp_engine.alphago.planes import FEATURES, planes_of
-from gtp_engine.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions, view_board
@@ -23,6 +21,8 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count, transform
+from gtp_engine.training.alphago.planes import FEATURES, planes_of
+from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 
 MOVE_FEATURES = [*FEATURES][5:-1]
 """Those that are about a move of the side to play."""

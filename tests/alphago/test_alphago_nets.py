@@ -7,7 +7,9 @@ import onnx
 import pytest
 from training.needs_torch import torch
 
-from gtp_engine.alphago.stages.nets import (
+from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine.nn.metadata import read_info
+from gtp_engine.training.alphago.stages.nets import (
     KINDS,
     NetShape,
     PolicyNet,
@@ -18,8 +20,6 @@ from gtp_engine.alphago.stages.nets import (
     new_net,
     read_policy,
 )
-from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.nn.metadata import read_info
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 SHAPE = NetShape(5, 4, layers=4, channels=6, hidden=8)

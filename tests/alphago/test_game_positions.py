@@ -7,15 +7,6 @@ from alphago.test_alphago_encoder import encode
 from board_helpers import action_to_point
 from training.needs_torch import torch  # noqa: F401  # comes first: examples are tensors
 
-from gtp_engine.alphago.stages.game_positions import (
-    GameStore,
-    RecordsError,
-    Replayer,
-    draw_symmetries,
-    transform_actions,
-)
-from gtp_engine.alphago.stages.game_records import recorded
-from gtp_engine.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.board import clone, new_board
@@ -24,6 +15,15 @@ from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import territory_owners
 from gtp_engine.nn.symmetry import symmetry_count, transform
+from gtp_engine.training.alphago.stages.game_positions import (
+    GameStore,
+    RecordsError,
+    Replayer,
+    draw_symmetries,
+    transform_actions,
+)
+from gtp_engine.training.alphago.stages.game_records import recorded
+from gtp_engine.training.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
 
 
 def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:

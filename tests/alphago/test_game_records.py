@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from alphago.games import random_game, write_records
 
-from gtp_engine.alphago.stages.game_records import (
+from gtp_engine.base.errors import SgfError
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.training.alphago.stages.game_records import (
     Collector,
     Episode,
     RecordsError,
@@ -19,10 +23,6 @@ from gtp_engine.alphago.stages.game_records import (
     winner_of,
     write_episodes,
 )
-from gtp_engine.errors import SgfError
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.coords import xy_to_point
-from gtp_engine.go.game import Game
 
 
 def write(folder: Path, name: str, text: str) -> None:

@@ -13,8 +13,12 @@ from alphago.linear_oracle import Scene
 from board_helpers import COLOR, points_of
 from reference import ReferenceGame, empty_position, opponent
 
-from gtp_engine.alphago.linear_policy import LinearPolicy, least_places, new_tables
-from gtp_engine.alphago.linear_rollouts import (
+from gtp_engine.go.board import Board, clone, copy_board, is_legal, new_board
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
+from gtp_engine.go.tactics import is_eye
+from gtp_engine.search.rng import new_states
+from gtp_engine.training.alphago.linear_policy import LinearPolicy, least_places, new_tables
+from gtp_engine.training.alphago.linear_rollouts import (
     NAKADE,
     LinearWork,
     begin_linear,
@@ -24,17 +28,13 @@ from gtp_engine.alphago.linear_rollouts import (
     play_linear,
     play_out_linear,
 )
-from gtp_engine.alphago.neighborhoods import (
+from gtp_engine.training.alphago.neighborhoods import (
     PATTERNS,
     diamond_images,
     pattern_images,
     playable_patterns,
     swapped_patterns,
 )
-from gtp_engine.go.board import Board, clone, copy_board, is_legal, new_board
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
-from gtp_engine.go.tactics import is_eye
-from gtp_engine.search.rng import new_states
 
 SIZES = [(2, 3), (4, 4), (7, 5)]
 MOVES = 60

@@ -9,22 +9,22 @@ from full_disk import fill_disk_of
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 from selfplay.test_policy_games import ScriptedRows
 
-from gtp_engine.alphago.stages.game_records import RecordsError, read_games
-from gtp_engine.alphago.stages.play_records import (
+from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.training.alphago.stages.game_records import RecordsError, read_games
+from gtp_engine.training.alphago.stages.play_records import (
     RecordFolder,
     load_player,
     play_records,
     result_of,
 )
-from gtp_engine.alphago.stages.policy_players import UniformPlayer
-from gtp_engine.alphago.stages.stage_settings import RecordSettings
-from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import PRESETS
-from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.plans import GamePlan
-from gtp_engine.selfplay.policy_games import DECIDED_MOVES, PlayedGame
+from gtp_engine.training.alphago.stages.policy_players import UniformPlayer
+from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
+from gtp_engine.training.selfplay.plans import GamePlan
+from gtp_engine.training.selfplay.policy_games import DECIDED_MOVES, PlayedGame
 
 SETTINGS = RecordSettings(size=5, games=6, parallel_games=4)
 PLAN = GamePlan(PRESETS["chinese"], 0.5)

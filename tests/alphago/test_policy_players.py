@@ -5,8 +5,6 @@ import pytest
 from alphago.games import random_game
 from board_helpers import game_from
 
-from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.policy_players import PolicyPlayer, SwitchedPlayer, UniformPlayer
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
@@ -15,6 +13,8 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.training.alphago.planes import planes_of
+from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer, SwitchedPlayer, UniformPlayer
 
 
 def next_to_opponents(planes: FloatArray) -> FloatArray:

@@ -8,11 +8,16 @@ import pytest
 from board_helpers import point_to_action
 from training.needs_torch import torch
 
-from gtp_engine.alphago.planes import planes_of
-from gtp_engine.alphago.stages.game_positions import ExampleBatch
-from gtp_engine.alphago.stages.game_records import Collector, read_episodes
-from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy, torch_player
-from gtp_engine.alphago.stages.reinforce import (
+from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.training.alphago.planes import planes_of
+from gtp_engine.training.alphago.stages.game_positions import ExampleBatch
+from gtp_engine.training.alphago.stages.game_records import Collector, read_episodes
+from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy, torch_player
+from gtp_engine.training.alphago.stages.reinforce import (
     OpponentPool,
     Reinforcement,
     learner_moves,
@@ -20,12 +25,7 @@ from gtp_engine.alphago.stages.reinforce import (
     policy_gradient,
     run_reinforcement,
 )
-from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
-from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.progress import ProgressBar
+from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import read_log

@@ -20,11 +20,9 @@ from puct_support import (
     store_of,
 )
 
-from gtp_engine.alphago.linear_policy import LinearPolicy
-from gtp_engine.alphago.rollout_players import KernelPlayer, LinearPlayer, RolloutNetworkPlayer
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
-from gtp_engine.errors import ConfigError
 from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, Request
 from gtp_engine.evaluation.positions import Positions, conditions_of_row
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
@@ -38,6 +36,8 @@ from gtp_engine.search.puct.expand import Results, new_results
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import UNIFORM
+from gtp_engine.training.alphago.linear_policy import LinearPolicy
+from gtp_engine.training.alphago.rollout_players import KernelPlayer, LinearPlayer, RolloutNetworkPlayer
 
 Preference = Callable[[Positions, int, int], float]
 """The preference of a network for a point in a row, not normalized."""

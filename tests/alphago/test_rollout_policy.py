@@ -10,19 +10,28 @@ from alphago.games import record, wild_game, write_records
 from click.testing import CliRunner
 from training.needs_torch import torch  # noqa: F401  # comes first: logs and curves of runs need it
 
-from gtp_engine.alphago.linear_policy import (
+from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.cli import cli
+from gtp_engine.go.board import new_board
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
+from gtp_engine.search.rng import new_states
+from gtp_engine.training.alphago.linear_policy import (
     LinearPolicy,
     local_scores,
     new_tables,
     pattern_scores,
     read_linear_policy,
 )
-from gtp_engine.alphago.linear_rollouts import begin_linear, new_linear_work, play_out_linear
-from gtp_engine.alphago.stages.comparisons import format_qualities, measure_policies
-from gtp_engine.alphago.stages.game_positions import GameStore
-from gtp_engine.alphago.stages.game_records import RecordedGame, RecordsError, recorded
-from gtp_engine.alphago.stages.rollout_gradient import LOSS, POSITIONS, ReplayBuffers, add_games
-from gtp_engine.alphago.stages.rollout_policy import (
+from gtp_engine.training.alphago.linear_rollouts import begin_linear, new_linear_work, play_out_linear
+from gtp_engine.training.alphago.stages.comparisons import format_qualities, measure_policies
+from gtp_engine.training.alphago.stages.game_positions import GameStore
+from gtp_engine.training.alphago.stages.game_records import RecordedGame, RecordsError, recorded
+from gtp_engine.training.alphago.stages.rollout_gradient import LOSS, POSITIONS, ReplayBuffers, add_games
+from gtp_engine.training.alphago.stages.rollout_policy import (
     RolloutTrainer,
     WeightSpace,
     common_diamonds,
@@ -30,16 +39,7 @@ from gtp_engine.alphago.stages.rollout_policy import (
     run_rollout_policy,
     uniform_policy,
 )
-from gtp_engine.alphago.stages.stage_settings import RolloutReport, RolloutSettings, StageRun
-from gtp_engine.cli import cli
-from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.go.board import new_board
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
-from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
-from gtp_engine.progress import ProgressBar
-from gtp_engine.search.rng import new_states
+from gtp_engine.training.alphago.stages.stage_settings import RolloutReport, RolloutSettings, StageRun
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE
 from gtp_engine.training.core.reporting import read_log
 

@@ -11,15 +11,15 @@ from alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from click.testing import CliRunner
 from training.needs_torch import torch
 
-from gtp_engine.alphago.stages.game_positions import ExampleStream, GameStore, examples_of
-from gtp_engine.alphago.stages.nets import read_policy
-from gtp_engine.alphago.stages.replay import PositionRefs
-from gtp_engine.alphago.stages.stage_settings import PolicyLearning, PolicySettings, StageRun
-from gtp_engine.alphago.stages.supervised import accuracy, run_supervised
+from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
 from gtp_engine.cli import cli
-from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.progress import ProgressBar
-from gtp_engine.steps import never
+from gtp_engine.training.alphago.stages.game_positions import ExampleStream, GameStore, examples_of
+from gtp_engine.training.alphago.stages.nets import read_policy
+from gtp_engine.training.alphago.stages.replay import PositionRefs
+from gtp_engine.training.alphago.stages.stage_settings import PolicyLearning, PolicySettings, StageRun
+from gtp_engine.training.alphago.stages.supervised import accuracy, run_supervised
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.reporting import read_log
 

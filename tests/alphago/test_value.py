@@ -14,8 +14,19 @@ from alphago.test_reinforce import checkpoint_of, start
 from board_helpers import game_from
 from training.needs_torch import torch
 
-from gtp_engine.alphago.linear_policy import write_linear_policy
-from gtp_engine.alphago.stages.comparisons import (
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.config.sections import NetworkConfig
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.training.alphago.linear_policy import write_linear_policy
+from gtp_engine.training.alphago.stages.comparisons import (
     averaged_network_estimator,
     compare,
     compare_run,
@@ -25,14 +36,14 @@ from gtp_engine.alphago.stages.comparisons import (
     rollout_estimator,
     stages_panel,
 )
-from gtp_engine.alphago.stages.game_positions import GameStore, examples_of
-from gtp_engine.alphago.stages.game_records import Episode, recorded
-from gtp_engine.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
-from gtp_engine.alphago.stages.policy_players import PolicyPlayer
-from gtp_engine.alphago.stages.replay import PositionRefs
-from gtp_engine.alphago.stages.rollout_policy import uniform_policy
-from gtp_engine.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
-from gtp_engine.alphago.stages.value import (
+from gtp_engine.training.alphago.stages.game_positions import GameStore, examples_of
+from gtp_engine.training.alphago.stages.game_records import Episode, recorded
+from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
+from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer
+from gtp_engine.training.alphago.stages.replay import PositionRefs
+from gtp_engine.training.alphago.stages.rollout_policy import uniform_policy
+from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
+from gtp_engine.training.alphago.stages.value import (
     ValueObjective,
     ValueStage,
     fill_games,
@@ -42,17 +53,6 @@ from gtp_engine.alphago.stages.value import (
     value_games,
     values_of,
 )
-from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.errors import ConfigError
-from gtp_engine.evaluation.evaluation import new_evaluation
-from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points
-from gtp_engine.go.game import Game
-from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.progress import ProgressBar
 from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
 from gtp_engine.training.core.reporting import read_log
 from gtp_engine.training.nets.layers import NormLayer

@@ -9,8 +9,8 @@ from typing import IO, Any, Final
 
 from busy_machine import bound, wait_for_readers
 
-from gtp_engine.analysis.server import AnalysisSession
 from gtp_engine.config import Config
+from gtp_engine.protocols.analysis.server import AnalysisSession
 from gtp_engine.protocols.line_session import Loader
 
 TIMEOUT: Final = bound(60)

@@ -250,7 +250,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, dict[str, Any]
     """Return the configurations and options with which servers are started from now on."""
     calls: list[tuple[Config, dict[str, Any]]] = []
     monkeypatch.setattr(
-        "gtp_engine.analysis.server.serve", lambda config, load, **options: calls.append((config, options))
+        "gtp_engine.protocols.analysis.server.serve", lambda config, load, **options: calls.append((config, options))
     )
     return calls
 

@@ -12,13 +12,13 @@ from analysis.client import SessionClient, query
 from analysis.fake_search import FakeBackend, FakeTime
 from busy_machine import require_once
 
-from gtp_engine.analysis import server, worker
-from gtp_engine.analysis.schedule import SLICE, Schedule
-from gtp_engine.analysis.server import MOST_UNREAD, Output
+from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.config import Config
-from gtp_engine.errors import ConfigError, ModelError
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import format_vertex
+from gtp_engine.protocols.analysis import server, worker
+from gtp_engine.protocols.analysis.schedule import SLICE, Schedule
+from gtp_engine.protocols.analysis.server import MOST_UNREAD, Output
 
 ENDLESS = 10_000_000
 

@@ -8,12 +8,12 @@ import numpy as np
 from analysis.client import query
 from analysis.fake_search import report_of
 
-from gtp_engine.analysis.query import Query, parse_query
-from gtp_engine.analysis.results import missing_fields, position_hashes, response
 from gtp_engine.config import Config
 from gtp_engine.go.constants import WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
+from gtp_engine.protocols.analysis.query import Query, parse_query
+from gtp_engine.protocols.analysis.results import missing_fields, position_hashes, response
 from gtp_engine.search.report import PositionResults, SearchReport, completed
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from analysis.client import query
 
-from gtp_engine.analysis.query import Query, parse_query
-from gtp_engine.analysis.schedule import PATIENCE, Job, Schedule, SharedSchedule
 from gtp_engine.config import Config
+from gtp_engine.protocols.analysis.query import Query, parse_query
+from gtp_engine.protocols.analysis.schedule import PATIENCE, Job, Schedule, SharedSchedule
 
 
 def asked(name: str, **fields: Any) -> Query:

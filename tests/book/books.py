@@ -6,8 +6,8 @@ from typing import Any
 
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.book.book import Book, BookHeader, place
-from gtp_engine.book.making import BookMaker, BookSearch
+from gtp_engine.engine.book.book import Book, BookHeader, place
+from gtp_engine.engine.book.making import BookMaker, BookSearch
 from gtp_engine.go.rules import Rules
 
 HEADER = BookHeader(5, 5, Rules.parse("tromp-taylor"), 3.0, "by hand")

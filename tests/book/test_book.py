@@ -7,10 +7,10 @@ import pytest
 from book.books import HEADER, link, node, searched_book, small_book, write
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.book.book import Book, BookPlay
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
+from gtp_engine.engine.book.book import Book, BookPlay
 from gtp_engine.engine.engine import Engine
-from gtp_engine.errors import ConfigError
 from gtp_engine.go.game import Game
 
 

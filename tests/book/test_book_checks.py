@@ -7,8 +7,9 @@ import pytest
 from book.books import HEADER, link, node, searched_book, small_book, write
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.book.book import Book
-from gtp_engine.book.checks import (
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.engine.book.book import Book
+from gtp_engine.engine.book.checks import (
     check,
     compare_file,
     compare_page,
@@ -19,8 +20,7 @@ from gtp_engine.book.checks import (
     search_deeper,
     to_tree,
 )
-from gtp_engine.book.making import BookSearch
-from gtp_engine.errors import ConfigError
+from gtp_engine.engine.book.making import BookSearch
 
 PAGE = """<html><script>
 const nextPla = {player};

@@ -10,10 +10,10 @@ from book.books import HEADER, link, node, searched_book, small_book, write
 from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.book.book import Book, BookHeader
-from gtp_engine.book.checks import check
-from gtp_engine.book.making import BookMaker, BookSearch, costs, expansions, fair_komi, finished, line_ends
 from gtp_engine.cli import cli
+from gtp_engine.engine.book.book import Book, BookHeader
+from gtp_engine.engine.book.checks import check
+from gtp_engine.engine.book.making import BookMaker, BookSearch, costs, expansions, fair_komi, finished, line_ends
 from gtp_engine.go.rules import Rules
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gtp_engine.book.book import mirrored, place, to_play_of
+from gtp_engine.engine.book.book import mirrored, place, to_play_of
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.game import Game
 

@@ -24,7 +24,7 @@ from gtp_engine import (
     Point,
     SimpleAnalysisEngine,
 )
-from gtp_engine.client.analysis_engines import Receive, _QueryReports, query_of
+from gtp_engine.protocols.client.analysis_engines import Receive, _QueryReports, query_of
 
 
 def opened(timeout: float = 20.0) -> SimpleAnalysisEngine:

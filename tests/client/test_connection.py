@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from match_helpers import engine
 
-from gtp_engine.client.connection import EngineConnection
-from gtp_engine.client.gtp_engines import SimpleGtpEngine
-from gtp_engine.errors import CommandFailedError, EngineDiedError, EngineStartError
-from gtp_engine.worker_process import join_command
+from gtp_engine.base.errors import CommandFailedError, EngineDiedError, EngineStartError
+from gtp_engine.base.worker_process import join_command
+from gtp_engine.protocols.client.connection import EngineConnection
+from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine
 
 Starter = Callable[..., SimpleGtpEngine]
 
@@ -94,7 +94,7 @@ def test_log_has_dialogue_and_stderr(start: Starter, tmp_path: Path) -> None:
 
 
 def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 60.0)
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.QUIT_SECONDS", 60.0)
     client = start()
     client.send("name")
     started = time.monotonic()
@@ -105,7 +105,7 @@ def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path, monkeypat
 
 
 def test_close_ends_an_engine_that_ignores_quit(start: Starter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 0.3)
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.QUIT_SECONDS", 0.3)
     client = start(command=join_command([sys.executable, "-c", "import time; time.sleep(600)"]))
     client.close()
     assert not client.is_alive()

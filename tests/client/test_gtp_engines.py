@@ -32,9 +32,9 @@ from gtp_engine import (
     SimpleGtpEngine,
     TimeSettings,
 )
-from gtp_engine.client import read_report
-from gtp_engine.client.gtp_engines import vertices_of
-from gtp_engine.clock import full_time
+from gtp_engine.go.clock import full_time
+from gtp_engine.protocols.client import read_report
+from gtp_engine.protocols.client.gtp_engines import vertices_of
 
 
 def opened(arguments: str = "", timeout: float = 20.0, log: Path | None = None) -> SimpleGtpEngine:
@@ -256,9 +256,9 @@ def test_lines_of_other_engines_are_read(line: str, scale: float, expected: obje
 def test_engines_that_break_off(
     command: str, error: type[EngineError], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 0.2)
-    monkeypatch.setattr("gtp_engine.client.connection.LONGEST_LINE", 1 << 20)
-    monkeypatch.setattr("gtp_engine.client.gtp_engines.MOST_LINES", 10_000)
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.QUIT_SECONDS", 0.2)
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("gtp_engine.protocols.client.gtp_engines.MOST_LINES", 10_000)
     client, started = opened(), time.monotonic()
     with pytest.raises(error, match=message):
         client.send(command, timeout={"hang": 0.3, "words": 0.5}.get(command, 20))

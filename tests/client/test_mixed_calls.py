@@ -130,9 +130,9 @@ async def drive(command: str | list[str], calls: int, breaks: int, timeout: floa
 def test_calls_of_every_kind(
     command: str | list[str], calls: int, breaks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 0.2)
-    monkeypatch.setattr("gtp_engine.client.connection.LONGEST_LINE", 1 << 18)
-    monkeypatch.setattr("gtp_engine.client.gtp_engines.MOST_LINES", 2000)
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.QUIT_SECONDS", 0.2)
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.LONGEST_LINE", 1 << 18)
+    monkeypatch.setattr("gtp_engine.protocols.client.gtp_engines.MOST_LINES", 2000)
     if command is OURS:
         compile_once("network")
     before = left_over()
@@ -163,7 +163,7 @@ async def ask(calls: int) -> None:
 
 
 def test_queries_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.client.connection.QUIT_SECONDS", 0.2)
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.QUIT_SECONDS", 0.2)
     before = left_over()
     asyncio.run(asyncio.wait_for(ask(400), 120))
     assert settled(before) <= before

@@ -7,12 +7,12 @@ from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.level_table import STRONG_MODEL
 from gtp_engine.engine.searches import DynamicAdvantage, largest_advantage
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
-from gtp_engine.level.table import STRONG_MODEL
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
 

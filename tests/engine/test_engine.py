@@ -8,11 +8,7 @@ from busy_machine import require_once
 from engine_positions import point, set_up
 from superko_games import game_with_superko
 
-from gtp_engine.clock import TimeSettings
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
-from gtp_engine.engine.kernels import KernelLoader
-from gtp_engine.errors import (
+from gtp_engine.base.errors import (
     BoardNotEmptyError,
     CannotUndoError,
     ConfigError,
@@ -22,13 +18,17 @@ from gtp_engine.errors import (
     KomiError,
     SgfError,
 )
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine
+from gtp_engine.engine.kernels import KernelLoader
+from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.from_game import conditions_of
+from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Restriction, SearchRequest
-from gtp_engine.time_manager import TimeBudget
 
 FINISHED = """
     . X . X O . O . O

@@ -8,13 +8,13 @@ import pytest
 from board_helpers import parse_diagram
 from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
 
+from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
 from gtp_engine.engine.decision import Confirm, Decision
 from gtp_engine.engine.final_score import status_map
 from gtp_engine.engine.game_end import Ownership, estimate_status
 from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
-from gtp_engine.errors import IllegalMoveError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, parse_vertex, xy_to_point
 from gtp_engine.go.game import Game

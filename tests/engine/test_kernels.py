@@ -19,18 +19,19 @@ from numba.core.dispatcher import Dispatcher
 from puct_support import PassingEvaluator
 
 import gtp_engine
-from gtp_engine import _jit, kernel_cache
-from gtp_engine._jit import KernelCall, interpret_until_loaded
-from gtp_engine.alphago.linear_policy import LinearPolicy, write_linear_policy
+from gtp_engine.compiled import jit as _jit
+from gtp_engine.compiled import kernel_cache
+from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, kernels, resources
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE, Move
-from gtp_engine.gtp.server import GtpServer
-from gtp_engine.nn import load_evaluator
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.training.alphago.linear_policy import LinearPolicy, write_linear_policy
 
 ON_UNIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file sizes")
 

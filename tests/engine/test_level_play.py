@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 
+from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.config import Config
 from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.engine import Engine
 from gtp_engine.engine.decision import Delays
-from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
-from gtp_engine.level.table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
-from gtp_engine.nn import load_evaluator
+from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Restriction, SearchRequest
 

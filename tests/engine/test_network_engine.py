@@ -12,15 +12,16 @@ from engine_positions import DEAD_STONE, FINISHED, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
-from gtp_engine.clock import TimeSettings
+from gtp_engine.base.errors import ConfigError, LimitError, ModelError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.answers import PositionEvaluation
 from gtp_engine.engine.decision import in_less_time, with_less_effort
 from gtp_engine.engine.searches import evaluate_game
-from gtp_engine.errors import ConfigError, LimitError, ModelError
+from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
+from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import Color, parse_vertex, points_by_number
 from gtp_engine.go.game import Game
@@ -28,7 +29,6 @@ from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest
 from gtp_engine.search.report import SearchReport
-from gtp_engine.time_manager import TimeBudget
 
 NEUTRAL = """
     . X . X O . O

@@ -1,4 +1,4 @@
-"""Rows copied, moved on and finished; `selfplay/test_game_rows.py` compares rows that follow games."""
+"""Rows copied, moved on and finished; `training/selfplay/test_game_rows.py` compares rows that follow games."""
 
 import numpy as np
 import pytest

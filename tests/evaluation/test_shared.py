@@ -14,7 +14,7 @@ from busy_machine import bound, wait_until
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine import Game
-from gtp_engine.errors import ModelError
+from gtp_engine.base.errors import ModelError
 from gtp_engine.evaluation import shared
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request

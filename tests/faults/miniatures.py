@@ -71,8 +71,8 @@ def engines_of_rank() -> None:
     """Let networks that know nothing tell ranks."""
     from fake_evaluators import FakeEvaluator
 
-    from gtp_engine.level import rank_estimate
     from gtp_engine.nn import evaluators
+    from gtp_engine.people import rank_estimate
 
     evaluators.networks_of = lambda _: (FakeEvaluator(), FakeEvaluator(needs_profile=True), None)  # type: ignore
     rank_estimate.read_rank_table = lambda _: None  # type: ignore
@@ -82,7 +82,7 @@ def engines_of_rank() -> None:
 
 def measurements() -> None:
     """Let the benchmark measure nothing."""
-    from gtp_engine import benchmark
+    from gtp_engine.arena import benchmark
 
     benchmark.run_benchmark = lambda **_: {}  # type: ignore
     benchmark.format_report = lambda _: "measured"  # type: ignore
@@ -93,7 +93,7 @@ def fake_networks() -> None:
     from fake_evaluators import FakeEvaluator
 
     from gtp_engine import nn
-    from gtp_engine.level import calibration
+    from gtp_engine.training.people import calibration
 
     made = iter([FakeEvaluator(batch=16), FakeEvaluator(seed=1, batch=16, needs_profile=True)])
     nn.load_evaluator = lambda *_, **__: next(made)  # type: ignore
@@ -127,7 +127,7 @@ def _play_and_end(say: Callable[[str], object]) -> None:
 
 def steps_done() -> None:
     """Let every step of a chain leave its product at once."""
-    from gtp_engine import steps
+    from gtp_engine.base import steps
     from gtp_engine.training.distillation import chain
 
     steps.carry_out = lambda step, number: _leave(step)  # type: ignore
@@ -209,8 +209,8 @@ def book(box: Path) -> None:
 
 def require_book(box: Path) -> None:
     """Require as many positions as were asked for, and no troubles but those that no line leads to."""
-    from gtp_engine.book.book import Book
-    from gtp_engine.book.checks import check
+    from gtp_engine.engine.book.book import Book
+    from gtp_engine.engine.book.checks import check
 
     found = Book.load(box / "a.book")
     assert len(found) == 4
@@ -301,7 +301,7 @@ def ranked() -> None:
     from level.test_rank_estimate import invented_games
 
     from gtp_engine.nn import loading
-    from gtp_engine.training.distillation import rank_fit
+    from gtp_engine.training.people import rank_fit
 
     loading.load_evaluator = lambda *_, **__: SimpleNamespace(info=SimpleNamespace(name="tiny"))  # type: ignore
     rank_fit.look_at = lambda *_, **__: invented_games(1)  # type: ignore
@@ -309,7 +309,7 @@ def ranked() -> None:
 
 def chain_of_stages() -> None:
     """Let every stage leave its product, and the table be a line."""
-    from gtp_engine.alphago.stages import stage_chain
+    from gtp_engine.training.alphago.stages import stage_chain
 
     steps_done()
     stage_chain.carry_out_all = lambda steps: [*map(_leave, steps)][-1]  # type: ignore
@@ -339,8 +339,8 @@ GROUPS: Final = ("PLAIN", "SEARCHES", "TRAINING")
 MODULES: Final = (
     (
         "filelock",
-        "gtp_engine._jit_linking",
-        "gtp_engine.book.book",
+        "gtp_engine.compiled.jit_linking",
+        "gtp_engine.engine.book.book",
         "gtp_engine.cli.alphago_command",
         "gtp_engine.cli.book_command",
         "gtp_engine.cli.levels_command",
@@ -352,47 +352,47 @@ MODULES: Final = (
         "gtp_engine.cli.setup_command",
         "gtp_engine.cli.tools",
         "gtp_engine.cli.train_commands",
-        "gtp_engine.match.runner",
-        "gtp_engine.match.statistics",
-        "gtp_engine.networks.published_networks",
+        "gtp_engine.arena.match.runner",
+        "gtp_engine.arena.match.statistics",
+        "gtp_engine.nn.published_networks",
         "gtp_engine.nn.metadata",
-        "gtp_engine.progress",
+        "gtp_engine.base.progress",
         "gtp_engine.sgf",
-        "gtp_engine.tournament.tournament_runner",
+        "gtp_engine.arena.tournament.tournament_runner",
         "onnx",
     ),
     (
         "fake_evaluators",
-        "gtp_engine.alphago.stages.play_records",
-        "gtp_engine.analysis.server",
+        "gtp_engine.training.alphago.stages.play_records",
+        "gtp_engine.protocols.analysis.server",
         "gtp_engine.engine",
-        "gtp_engine.gtp.commands",
-        "gtp_engine.gtp.reports",
-        "gtp_engine.gtp.session",
-        "gtp_engine.gtp.server",
-        "gtp_engine.level.calibration",
-        "gtp_engine.level.rank_estimate",
-        "gtp_engine.mcp_server",
-        "gtp_engine.review.life_and_death",
-        "gtp_engine.review.review_files",
-        "gtp_engine.review.score_report",
-        "gtp_engine.terminal.displays",
-        "gtp_engine.terminal.terminal_game",
+        "gtp_engine.protocols.gtp.commands",
+        "gtp_engine.protocols.gtp.reports",
+        "gtp_engine.protocols.gtp.session",
+        "gtp_engine.protocols.gtp.server",
+        "gtp_engine.training.people.calibration",
+        "gtp_engine.people.rank_estimate",
+        "gtp_engine.people.mcp_server",
+        "gtp_engine.people.review.life_and_death",
+        "gtp_engine.people.review.review_files",
+        "gtp_engine.people.review.score_report",
+        "gtp_engine.people.terminal.displays",
+        "gtp_engine.people.terminal.terminal_game",
         "gtp_engine.training.distillation.generate",
-        "gtp_engine.web.web_process",
+        "gtp_engine.people.web.web_process",
         "mcp",
         "web.attacks",
     ),
     (
-        "gtp_engine.alphago.stages.comparisons",
-        "gtp_engine.alphago.stages.reinforce",
-        "gtp_engine.alphago.stages.rollout_policy",
-        "gtp_engine.alphago.stages.stage_chain",
-        "gtp_engine.alphago.stages.supervised",
-        "gtp_engine.alphago.stages.value",
-        "gtp_engine.networks.quantization",
+        "gtp_engine.training.alphago.stages.comparisons",
+        "gtp_engine.training.alphago.stages.reinforce",
+        "gtp_engine.training.alphago.stages.rollout_policy",
+        "gtp_engine.training.alphago.stages.stage_chain",
+        "gtp_engine.training.alphago.stages.supervised",
+        "gtp_engine.training.alphago.stages.value",
+        "gtp_engine.training.quantization",
         "gtp_engine.training.distillation.chain",
-        "gtp_engine.training.distillation.human_data",
+        "gtp_engine.training.people.human_data",
         "gtp_engine.training.distillation.run",
         "matplotlib.backends.backend_agg",
         "matplotlib.backends.backend_svg",

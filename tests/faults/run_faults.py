@@ -22,7 +22,7 @@ def warm_up(group: str) -> None:
     for names in miniatures.MODULES[: [*miniatures.GROUPS].index(group) + 1]:
         for name in names:
             import_module(name)
-    from gtp_engine.kernel_cache import cache_directory
+    from gtp_engine.compiled.kernel_cache import cache_directory
 
     Writes.ignored = os.path.realpath(cache_directory())
     os.environ["NUMBA_CACHE_DIR"] = str(cache_directory().parent)  # not in the folders of the commands

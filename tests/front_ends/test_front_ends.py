@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gtp_engine.errors import ConfigError
-from gtp_engine.front_ends import FRONT_ENDS, EngineCommand, FrontEnd, Locations, apply, difference
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, FrontEnd, Locations, apply, difference
 
 COMMAND = EngineCommand("/opt/my engine/gtp-engine", ("--model", "/nets/a b.onnx", "--level", "5k"), platform="linux")
 SIMPLE = EngineCommand("/opt/gtp-engine", ("--level", "5k"), platform="linux")

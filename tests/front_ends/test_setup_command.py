@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gtp_engine.cli import cli
-from gtp_engine.front_ends import engine_program
+from gtp_engine.people.front_ends import engine_program
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.errors import InvalidColorError, InvalidVertexError
+from gtp_engine.base.errors import InvalidColorError, InvalidVertexError
 from gtp_engine.go import coords
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import (

@@ -10,7 +10,7 @@ import pytest
 import reference
 from board_helpers import KO, game_from, position_of, random_moves, state, vertex
 
-from gtp_engine.errors import IllegalMoveError, InvalidColorError, InvalidSizeError, InvalidVertexError
+from gtp_engine.base.errors import IllegalMoveError, InvalidColorError, InvalidSizeError, InvalidVertexError
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Rules

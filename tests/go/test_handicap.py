@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.errors import HandicapError
+from gtp_engine.base.errors import HandicapError
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import board_points, format_vertex, is_on_board, point_to_xy
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points, max_fixed_handicap, star_points

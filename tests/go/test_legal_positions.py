@@ -17,7 +17,7 @@ import reference
 from board_helpers import board_of, points_of
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel
+from gtp_engine.compiled.jit import kernel
 from gtp_engine.go.board import EMPTY_COUNT, Board, IntArray, is_legal, new_board, play_assume_legal
 from gtp_engine.go.constants import EMPTY, WHITE
 from gtp_engine.go.coords import board_points

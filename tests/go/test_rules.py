@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.errors import RulesError
+from gtp_engine.base.errors import RulesError
 from gtp_engine.go.rules import (
     KGS_NAMES,
     PRESETS,

@@ -11,7 +11,7 @@ import pytest
 import reference
 from board_helpers import COLOR, SEKI, game_of, points_of, random_position
 
-from gtp_engine.errors import KomiError
+from gtp_engine.base.errors import KomiError
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax

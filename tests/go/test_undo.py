@@ -5,7 +5,7 @@ import random
 import pytest
 from board_helpers import KO, game_from, random_moves, state, vertex
 
-from gtp_engine.errors import CannotUndoError
+from gtp_engine.base.errors import CannotUndoError
 from gtp_engine.go.constants import WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules

@@ -18,8 +18,8 @@ from knowing_evaluator import SlowEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import run_session
+from gtp_engine.protocols.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.session import run_session
 from gtp_engine.search.cancellation import CancelToken
 
 WAIT = bound(400.0)
@@ -230,7 +230,7 @@ def serving(evaluator: FakeEvaluator | None = None, **values: str) -> Iterator[G
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `handle_line` wait for the first line of a reply, however slow the machine is."""
-    monkeypatch.setattr("gtp_engine.gtp.server.FIRST_LINE_TIMEOUT", WAIT)
+    monkeypatch.setattr("gtp_engine.protocols.gtp.server.FIRST_LINE_TIMEOUT", WAIT)
 
 
 @pytest.mark.usefixtures("patient")

@@ -9,8 +9,8 @@ from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.gtp.commands.analyze import AnalysisOptions
-from gtp_engine.gtp.reports import ReportWriter, format_evaluation
+from gtp_engine.protocols.gtp.commands.analyze import AnalysisOptions
+from gtp_engine.protocols.gtp.reports import ReportWriter, format_evaluation
 from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, completed
 
 GAME = Game(2, 2, komi=0.5)

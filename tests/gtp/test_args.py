@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.errors import TengenError
+from gtp_engine.base.errors import TengenError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
-from gtp_engine.gtp.args import Args, parse_integer, parse_number, read_moves, read_point, read_setup
-from gtp_engine.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.args import Args, parse_integer, parse_number, read_moves, read_point, read_setup
+from gtp_engine.protocols.gtp.protocol import GtpError
 
 GAME = Game(9)
 

@@ -12,8 +12,8 @@ from gtp.processes import GtpProcess
 from nn.tiny_networks import v7_network
 
 from gtp_engine.config import Config
-from gtp_engine.gtp.protocol import decode_line, parse_line
-from gtp_engine.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.protocol import decode_line, parse_line
+from gtp_engine.protocols.gtp.server import GtpServer
 
 CONFIG = Config().with_values({"search.visits": "4", "search.threads": "1", "search.seed": "1"})
 

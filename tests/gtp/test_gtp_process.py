@@ -16,9 +16,9 @@ from busy_machine import bound, require_once
 from gtp.processes import TIMEOUT, GtpProcess
 from warm_cache import compile_once
 
-from gtp_engine.errors import SHOWN_PATH_LENGTH
+from gtp_engine.base.errors import SHOWN_PATH_LENGTH
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.terminal.gtp_guide import WELCOME
+from gtp_engine.people.terminal.gtp_guide import WELCOME
 
 
 @pytest.mark.parametrize(("sent", "replies"), [(b"", b""), (b"quit\n", b"= \n\n")])
@@ -151,7 +151,7 @@ def test_quit_does_not_wait_for_an_engine_that_never_loads() -> None:
     program = (
         "import sys, time\n"
         "from gtp_engine.config import Config\n"
-        "from gtp_engine.gtp.session import serve\n"
+        "from gtp_engine.protocols.gtp.session import serve\n"
         "sys.exit(serve(Config(), lambda: time.sleep(600)))\n"
     )
     done = subprocess.run(
@@ -165,7 +165,7 @@ def test_what_libraries_print_does_not_reach_the_controller() -> None:
     program = (
         "import os, sys\n"
         "from gtp_engine.config import Config\n"
-        "from gtp_engine.gtp.session import serve\n"
+        "from gtp_engine.protocols.gtp.session import serve\n"
         "def engine():\n"
         "    print('= from print'); os.write(1, b'= from descriptor 1'); os.system('echo = from a child')\n"
         "    raise RuntimeError('no engine')\n"
@@ -184,7 +184,7 @@ def test_an_engine_that_fails_decides_the_status_even_if_its_thread_has_not_ende
     program = (
         "import sys, time\n"
         "from gtp_engine.config import Config\n"
-        "from gtp_engine.gtp import session\n"
+        "from gtp_engine.protocols.gtp import session\n"
         "class Loader(session.Loader):\n"
         "    def _run(self):\n"
         "        super()._run()\n"

@@ -12,13 +12,13 @@ import pytest
 from busy_machine import bound, wait_for_readers
 from gtp.fake_engine import FakeEngine
 
-from gtp_engine import streams
+from gtp_engine.base import streams
+from gtp_engine.base.errors import TengenError
+from gtp_engine.base.streams import read_lines
 from gtp_engine.config import Config
-from gtp_engine.errors import TengenError
-from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import Transcript, run_session
+from gtp_engine.protocols.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.session import Transcript, run_session
 from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader, Writer
-from gtp_engine.streams import read_lines
 
 JOIN_TIMEOUT = bound(30)
 """Seconds in which a session in a thread has to end."""

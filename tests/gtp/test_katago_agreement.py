@@ -8,7 +8,7 @@ from shared_files import reference_records, shared_file
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.server import GtpServer
 
 NETWORK = "nets/g170-b6c96-s175395328-d26788732.bin.gz"
 
@@ -69,8 +69,8 @@ def difference(found: Any, expected: Any) -> float:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
-    from gtp_engine.networks.onnx_export import convert_file
-    from gtp_engine.nn import load_evaluator
+    from gtp_engine.nn.loading import load_evaluator
+    from gtp_engine.nn.onnx_export import convert_file
 
     path: Path = tmp_path_factory.mktemp("networks") / "b6c96.onnx"
     convert_file(shared_file(NETWORK), path)

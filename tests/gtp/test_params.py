@@ -5,13 +5,20 @@ import json
 import pytest
 from gtp.fake_engine import FakeEngine
 
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
 from gtp_engine.config.katago import GTP_OPTIONS
 from gtp_engine.config.option import Value
-from gtp_engine.errors import ConfigError
-from gtp_engine.gtp.commands.params import CONSTANTS, OPTION_OF, WITHOUT_EFFECT, format_value, get_value, to_options
-from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.commands.params import (
+    CONSTANTS,
+    OPTION_OF,
+    WITHOUT_EFFECT,
+    format_value,
+    get_value,
+    to_options,
+)
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.server import GtpServer
 
 
 class ConfiguredEngine(FakeEngine):

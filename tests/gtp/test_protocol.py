@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.gtp.protocol import (
+from gtp_engine.protocols.gtp.protocol import (
     Command,
     Response,
     clean_reply,

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from gtp_engine.gtp.protocol import Reply
+from gtp_engine.protocols.gtp.protocol import Reply
 
 
 @pytest.mark.parametrize(

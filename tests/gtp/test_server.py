@@ -13,19 +13,19 @@ import pytest
 from full_disk import fill_disk_of
 from gtp.fake_engine import FakeEngine
 
+from gtp_engine.base.errors import TengenError
+from gtp_engine.base.streams import MAX_LINE_BYTES
 from gtp_engine.config import Config
 from gtp_engine.engine import Choice, Engine
-from gtp_engine.errors import TengenError
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.gtp.args import Args
-from gtp_engine.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
-from gtp_engine.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
-from gtp_engine.gtp.protocol import GtpError
-from gtp_engine.gtp.server import SECTIONS, CommandSpec, GtpServer, all_commands
+from gtp_engine.protocols.gtp.args import Args
+from gtp_engine.protocols.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
+from gtp_engine.protocols.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.server import SECTIONS, CommandSpec, GtpServer, all_commands
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.report import SearchReport
-from gtp_engine.streams import MAX_LINE_BYTES
 
 
 def make_server(
@@ -187,7 +187,7 @@ def test_usage_defines_the_number_of_arguments(usage: str, accepted: set[int]) -
 
 def test_the_handshake_waits_for_no_networks_and_kernels() -> None:
     program = (
-        "import sys; from gtp_engine.gtp import session; from gtp_engine.config import Config;"
+        "import sys; from gtp_engine.protocols.gtp import session; from gtp_engine.config import Config;"
         "server = session.GtpServer(Config(), lambda: None);"
         "assert server.handle_line('name') and server.handle_line('list_commands');"
         "print(*sys.modules)"

@@ -14,7 +14,7 @@ from gtp_engine.engine import Choice, Engine
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.gtp.reports import (
+from gtp_engine.protocols.gtp.reports import (
     CGOS_MOVES,
     OGS_PV_LENGTH,
     cgos_analysis,
@@ -22,7 +22,7 @@ from gtp_engine.gtp.reports import (
     ogs_chat_line,
     progress_line,
 )
-from gtp_engine.gtp.server import GOGUI, TERMINAL, GtpServer
+from gtp_engine.protocols.gtp.server import GOGUI, TERMINAL, GtpServer
 from gtp_engine.search.report import MoveReport, SearchReport, completed
 
 GAME: Final = Game(9, komi=7.0)

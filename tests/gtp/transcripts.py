@@ -28,8 +28,8 @@ from typing import Any, Final
 
 from gtp_engine import __version__
 from gtp_engine.config import Config
-from gtp_engine.gtp.server import GtpServer
-from gtp_engine.gtp.session import run_session
+from gtp_engine.protocols.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.session import run_session
 
 _VERTEX: Final = "[A-HJ-Z][0-9]{1,2}"
 _MOVE: Final = f"(?:{_VERTEX}|pass|resign)"

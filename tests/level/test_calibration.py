@@ -12,11 +12,12 @@ from fake_evaluators import FakeEvaluator
 from nn import tiny_networks
 from superko_games import LAP, triple_ko
 
-from gtp_engine import files
+from gtp_engine.base import files
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
+from gtp_engine.engine.level_table import TOP_SKILL, settings_of
 from gtp_engine.go.game import Game
-from gtp_engine.level.calibration import (
+from gtp_engine.training.people.calibration import (
     CHECKED_LEVELS,
     COARSE_SKILLS,
     KNOTS,
@@ -37,7 +38,6 @@ from gtp_engine.level.calibration import (
     read_games,
     skills_of_levels,
 )
-from gtp_engine.level.table import TOP_SKILL, settings_of
 
 NETWORKS = LevelNetworks(FakeEvaluator(batch=4), FakeEvaluator(seed=1, batch=4, needs_profile=True))
 

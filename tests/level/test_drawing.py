@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from board_helpers import parse_diagram
 
+from gtp_engine.engine.level_drawing import Found, choose_move, found_at
+from gtp_engine.engine.level_table import LevelSettings
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.level.drawing import Found, choose_move, found_at
-from gtp_engine.level.table import LevelSettings
 from gtp_engine.search.puct.tree_report import raw_evaluation
 from gtp_engine.search.report import RawEvaluation
 

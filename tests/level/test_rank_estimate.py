@@ -8,12 +8,13 @@ import pytest
 from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 
+from gtp_engine.base.errors import ModelError, TengenError
 from gtp_engine.cli import cli
 from gtp_engine.config.human import HumanProfile, rank_number
-from gtp_engine.errors import ModelError, TengenError
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.level.rank_estimate import (
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.people.rank_estimate import (
     BEST,
     COLUMNS,
     LEAST_MOVES,
@@ -29,10 +30,9 @@ from gtp_engine.level.rank_estimate import (
     read_rank_table,
     write_table,
 )
-from gtp_engine.nn.named_networks import model_path
 from gtp_engine.sgf import format_sgf, parse_sgf
-from gtp_engine.training.distillation.human_data import group_of
-from gtp_engine.training.distillation.rank_fit import MeasuredGame, accuracies, fit_table
+from gtp_engine.training.people.human_data import group_of
+from gtp_engine.training.people.rank_fit import MeasuredGame, accuracies, fit_table
 
 NETWORKS = ("strong", "human")
 _SLOPES = np.array([-0.1, -0.05, -0.3, 0.5, 0.6, 0.3, -0.4, -0.2, 0.0])

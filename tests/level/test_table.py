@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config.human import rank_name
 from gtp_engine.config.sections import LEVELS
-from gtp_engine.errors import ModelError
-from gtp_engine.level.table import (
+from gtp_engine.engine.level_table import (
     BOTTOM_SKILL,
     HUMAN_MODEL,
     TOP_SKILL,

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from match_helpers import play, sent
 
-from gtp_engine.clock import (
+from gtp_engine.arena.match.settings import MatchError
+from gtp_engine.go.clock import (
     TimeLeft,
     TimeSettings,
     full_time,
@@ -14,7 +15,6 @@ from gtp_engine.clock import (
     time_after_move,
     time_left_arguments,
 )
-from gtp_engine.match.settings import MatchError
 
 FISCHER = TimeSettings.fischer(60, 2)
 CANADIAN = TimeSettings.canadian(60, 30.5, 5)

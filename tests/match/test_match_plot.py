@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from match_helpers import won_by
 
-from gtp_engine.elo import elo_difference, format_elo, wilson_interval
-from gtp_engine.match.records import GameRecord
-from gtp_engine.match.settings import MatchError
-from gtp_engine.match.statistics import check_plot, draw_curve, write_plot
+from gtp_engine.arena.elo import elo_difference, format_elo, wilson_interval
+from gtp_engine.arena.match.records import GameRecord
+from gtp_engine.arena.match.settings import MatchError
+from gtp_engine.arena.match.statistics import check_plot, draw_curve, write_plot
 
 GAMES = won_by("first", "draw", "none", "second", "first", "first")
 

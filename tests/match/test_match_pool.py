@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from match_helpers import engine, play, settings
 
-from gtp_engine.errors import TaskError
-from gtp_engine.match.match_game import Opening
-from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.runner import EnginePair, _command_at, _sent_command, job_of_games, run_match
-from gtp_engine.match.settings import MatchError, MatchSettings
+from gtp_engine.arena.match.match_game import Opening
+from gtp_engine.arena.match.records import GameRecord, MatchFolder
+from gtp_engine.arena.match.runner import EnginePair, _command_at, _sent_command, job_of_games, run_match
+from gtp_engine.arena.match.settings import MatchError, MatchSettings
+from gtp_engine.arena.tournament.tournament_file import Meeting, parse_description
+from gtp_engine.arena.tournament.tournament_runner import TournamentRunner
+from gtp_engine.base.errors import TaskError
+from gtp_engine.base.workers import open_workers
+from gtp_engine.base.workers.worker_pool import WorkerPlace
 from gtp_engine.nn import named_networks
 from gtp_engine.nn.named_networks import shipped_folder, use_as_shipped
-from gtp_engine.tournament.tournament_file import Meeting, parse_description
-from gtp_engine.tournament.tournament_runner import TournamentRunner
-from gtp_engine.workers.worker_pool import WorkerPlace, open_workers
 
 MOVES = ('--black "C3 D4"', '--white "resign"')
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
+from gtp_engine.arena.match.records import GameRecord, MatchFolder
+from gtp_engine.arena.match.settings import MatchError, MatchSettings, Sprt
 
 SETTINGS = MatchSettings(first="engine-a", second="engine-b", size=9, komi=7.0)
 

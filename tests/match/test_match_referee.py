@@ -6,11 +6,11 @@ import re
 import pytest
 from board_helpers import parse_diagram
 
+from gtp_engine.arena.match import match_game
+from gtp_engine.arena.match.match_game import Referee, winner_of
+from gtp_engine.arena.match.settings import MatchSettings
 from gtp_engine.go.constants import PASS, Move
 from gtp_engine.go.game import Game
-from gtp_engine.match import match_game
-from gtp_engine.match.match_game import Referee, winner_of
-from gtp_engine.match.settings import MatchSettings
 from gtp_engine.sgf.values import parse_point
 
 # Black owns the left side and White the right; the white stone at B8 cannot live, even if White plays first.

@@ -14,14 +14,14 @@ from busy_machine import bound
 from match_helpers import engine, play, sent, settings
 from superko_games import LAP, triple_ko
 
-from gtp_engine.files import owning
+from gtp_engine.arena.match.match_game import load_openings, new_game
+from gtp_engine.arena.match.records import GameRecord, MatchFolder
+from gtp_engine.arena.match.runner import run_match
+from gtp_engine.arena.match.settings import MatchError, MatchSettings, Sprt
+from gtp_engine.arena.match.statistics import run_sprt, summarize
+from gtp_engine.base.files import owning
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import point_to_xy
-from gtp_engine.match.match_game import load_openings, new_game
-from gtp_engine.match.records import GameRecord, MatchFolder
-from gtp_engine.match.runner import run_match
-from gtp_engine.match.settings import MatchError, MatchSettings, Sprt
-from gtp_engine.match.statistics import run_sprt, summarize
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 
 STONE = "--black C3 --white C3"

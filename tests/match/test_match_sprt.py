@@ -6,9 +6,9 @@ import random
 import pytest
 from match_helpers import record, won_by
 
-from gtp_engine.elo import expected_score
-from gtp_engine.match.settings import Sprt
-from gtp_engine.match.statistics import SprtResult, count_pairs, log_likelihood_ratio, run_sprt
+from gtp_engine.arena.elo import expected_score
+from gtp_engine.arena.match.settings import Sprt
+from gtp_engine.arena.match.statistics import SprtResult, count_pairs, log_likelihood_ratio, run_sprt
 
 
 def test_pairs_are_counted_by_their_points() -> None:

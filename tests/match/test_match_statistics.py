@@ -3,9 +3,9 @@
 import pytest
 from match_helpers import record, won_by
 
-from gtp_engine.elo import wilson_interval
-from gtp_engine.match.settings import Sprt
-from gtp_engine.match.statistics import format_table, summarize
+from gtp_engine.arena.elo import wilson_interval
+from gtp_engine.arena.match.settings import Sprt
+from gtp_engine.arena.match.statistics import format_table, summarize
 
 
 def test_summary_counts_by_color_and_leaves_out_void_games() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from fake_evaluators import UniformEvaluator
 
-from gtp_engine.networks.quantization import calibration
-from gtp_engine.networks.quantization.calibration import Sample, _place_in_reservoir, sample_games
+from gtp_engine.training.quantization import calibration
+from gtp_engine.training.quantization.calibration import Sample, _place_in_reservoir, sample_games
 
 
 @pytest.fixture(autouse=True)

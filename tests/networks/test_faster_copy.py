@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from nn import tiny_networks
 
-from gtp_engine.files import sha256_of
-from gtp_engine.networks.quantization import Quantized
-from gtp_engine.networks.quantization import faster_copy as faster_copy_module
-from gtp_engine.networks.quantization.calibration import CalibrationInputs
-from gtp_engine.networks.quantization.sensitivity import Difference
+from gtp_engine.base.files import sha256_of
 from gtp_engine.nn import missing_copy as door
 from gtp_engine.nn import network_files
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.quantized_copy import UnfinishedCopy, quantized_path
+from gtp_engine.training.quantization import Quantized
+from gtp_engine.training.quantization import faster_copy as faster_copy_module
+from gtp_engine.training.quantization.calibration import CalibrationInputs
+from gtp_engine.training.quantization.sensitivity import Difference
 
 SIZE = 5
 
@@ -92,7 +92,7 @@ def test_no_copy_is_made_that_would_be_no_faster(tmp_path: Path, monkeypatch: py
 
 def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tiny_networks.v7_network(tmp_path / "tiny.onnx", blocks=2, sizes=f"{SIZE}x{SIZE}")
-    monkeypatch.setattr("gtp_engine.networks.quantization.sensitivity.ROUND_SECONDS", 0.01)
+    monkeypatch.setattr("gtp_engine.training.quantization.sensitivity.ROUND_SECONDS", 0.01)
 
     def pretended(models: Mapping[str, OnnxModel], examples: CalibrationInputs) -> dict[str, float]:
         assert len(examples) == faster_copy_module.BATCH and (examples.width, examples.height) == (SIZE, SIZE)

@@ -12,13 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 from nn.katago_files import NetworkFile
 
+from gtp_engine.base.errors import ModelError, TengenError
 from gtp_engine.cli import cli
-from gtp_engine.errors import ModelError, TengenError
-from gtp_engine.networks import published_networks, wheel_download
-from gtp_engine.networks.published_networks import PUBLISHED, PublishedNetwork
-from gtp_engine.nn import named_networks
+from gtp_engine.nn import named_networks, published_networks, wheel_download
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import default_name, model_path, shipped_folder, user_folder
+from gtp_engine.nn.published_networks import PUBLISHED, PublishedNetwork
 
 NAME = PUBLISHED[0].name
 CONTENT = NetworkFile(15).bytes(gzipped=True)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from nn.katago_files import CHANNELS, SCALES, NetworkFile
 from shared_files import shared_file
 
-from gtp_engine.errors import ModelError
-from gtp_engine.networks.katago_format.description import (
+from gtp_engine.base.errors import ModelError
+from gtp_engine.nn.katago_format.description import (
     Activation,
     AttentionBlock,
     BottleneckBlock,
@@ -22,7 +22,7 @@ from gtp_engine.networks.katago_format.description import (
     OrdinaryBlock,
     RmsNorm,
 )
-from gtp_engine.networks.katago_format.parser import load_network, parse_network
+from gtp_engine.nn.katago_format.parser import load_network, parse_network
 from gtp_engine.nn.metadata import Scales
 
 VERSIONS = range(8, 18)

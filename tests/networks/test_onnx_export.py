@@ -10,10 +10,10 @@ from nn import reference_network
 from nn.katago_files import GLOBALS, PLANES, SCALES, NetworkFile
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError
-from gtp_engine.networks.katago_format.parser import parse_network
-from gtp_engine.networks.onnx_export import build_model, convert_file, info_of_network
+from gtp_engine.base.errors import ModelError
+from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales, info_of, read_properties
+from gtp_engine.nn.onnx_export import build_model, convert_file, info_of_network
 
 OUTPUTS = ["policy", "value", "misc", "ownership"]
 TOLERANCE = 1e-5

@@ -17,16 +17,20 @@ from nn import tiny_networks
 from nn.katago_files import NetworkFile
 from shared_files import reference_records, shared_file
 
+from gtp_engine.base.errors import ModelError
+from gtp_engine.base.machine import describe_machine
 from gtp_engine.cli.models_command import quantize_command
 from gtp_engine.config.sections import QuantizeSettings
-from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.positions import Positions
-from gtp_engine.machine import describe_machine
-from gtp_engine.networks.katago_format.parser import parse_network
-from gtp_engine.networks.onnx_export import build_model, info_of_network
-from gtp_engine.networks.quantization import quantize_file
-from gtp_engine.networks.quantization.calibration import (
+from gtp_engine.nn.katago_format.parser import parse_network
+from gtp_engine.nn.metadata import info_of, read_properties
+from gtp_engine.nn.onnx_export import build_model, info_of_network
+from gtp_engine.nn.onnx_model import RawOutputs, new_session
+from gtp_engine.nn.providers import PROVIDERS, Runtime
+from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, quantized_path, read_quality
+from gtp_engine.training.quantization import quantize_file
+from gtp_engine.training.quantization.calibration import (
     PER_GAME,
     CalibrationInputs,
     Sample,
@@ -35,8 +39,8 @@ from gtp_engine.networks.quantization.calibration import (
     play_examples,
     sample_games,
 )
-from gtp_engine.networks.quantization.quantize import compare_copy
-from gtp_engine.networks.quantization.quantized_graph import (
+from gtp_engine.training.quantization.quantize import compare_copy
+from gtp_engine.training.quantization.quantized_graph import (
     CONVOLUTION,
     LARGEST_WEIGHT,
     PRODUCT,
@@ -51,17 +55,13 @@ from gtp_engine.networks.quantization.quantized_graph import (
     scale_input,
     switchable_model,
 )
-from gtp_engine.networks.quantization.sensitivity import (
+from gtp_engine.training.quantization.sensitivity import (
     Difference,
     Sensitivity,
     choose_exact,
     difference,
     measure_sensitivities,
 )
-from gtp_engine.nn.metadata import info_of, read_properties
-from gtp_engine.nn.onnx_model import RawOutputs, new_session
-from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, quantized_path, read_quality
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 SIZE = 5
@@ -426,7 +426,7 @@ QUICK = QuantizeSettings(positions=48, provider="cpu", threads=1, good_enough=0.
 
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.networks.quantization.sensitivity.ROUND_SECONDS", 0.01)
+    monkeypatch.setattr("gtp_engine.training.quantization.sensitivity.ROUND_SECONDS", 0.01)
 
 
 @pytest.mark.usefixtures("no_waiting")
@@ -444,7 +444,7 @@ def test_a_file_becomes_a_quantized_file(
         played.append(calibration)
         return calibration, held_out
 
-    monkeypatch.setattr("gtp_engine.networks.quantization.quantize.play_examples", recorded)
+    monkeypatch.setattr("gtp_engine.training.quantization.quantize.play_examples", recorded)
     result = quantize_file(path, target, QUICK, progress=nothing)
     assert [file.name for file in tmp_path.iterdir()] == ["small.onnx"]
     before, after = read_properties(path), read_properties(target)
@@ -525,13 +525,13 @@ def test_a_quantization_that_was_stopped_goes_on(
     done: list[str] = []
 
     def note_work(module: str, name: str) -> None:
-        work = getattr(import_module(f"gtp_engine.networks.quantization.{module}"), name)
+        work = getattr(import_module(f"gtp_engine.training.quantization.{module}"), name)
 
         def noted(*arguments: Any, **options: Any) -> Any:
             done.append(name)
             return work(*arguments, **options)
 
-        monkeypatch.setattr(f"gtp_engine.networks.quantization.{module}.{name}", noted)
+        monkeypatch.setattr(f"gtp_engine.training.quantization.{module}.{name}", noted)
 
     for module, name in (
         ("calibration", "sample_games"),

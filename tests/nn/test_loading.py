@@ -16,28 +16,28 @@ from nn.boards import random_rows
 from nn.katago_files import NetworkFile
 from numpy.typing import NDArray
 
-from gtp_engine.alphago.linear_policy import read_linear_policy
+from gtp_engine.base.errors import ModelError
+from gtp_engine.base.files import sha256_of
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.human import HumanProfile
-from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.files import sha256_of
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.networks.onnx_export import convert_file
-from gtp_engine.nn import load_evaluator, loading, named_networks, onnx_model
-from gtp_engine.nn.loading import EVALUATION, disagreement
+from gtp_engine.nn import loading, named_networks, onnx_model
+from gtp_engine.nn.loading import EVALUATION, disagreement, load_evaluator
 from gtp_engine.nn.metadata import read_info, read_properties
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
+from gtp_engine.nn.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, read_quality
+from gtp_engine.training.alphago.linear_policy import read_linear_policy
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from gtp_engine.errors import ModelError
+from gtp_engine.base.errors import ModelError
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.nn.metadata import NetworkInfo, Scales, info_of, read_properties
 

@@ -8,9 +8,9 @@ import pytest
 from nn import tiny_networks
 from shared_files import shared_file
 
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.human import parse_profile
-from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
@@ -18,7 +18,7 @@ from gtp_engine.evaluation.positions import Positions, new_positions, take_rows
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn import load_evaluator
+from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel
@@ -99,7 +99,7 @@ def test_the_shipped_network_evaluates_three_rule_sets_and_two_komi_at_once() ->
 
 
 def test_a_human_like_network_evaluates_three_rule_sets_two_komi_and_two_profiles_at_once(tmp_path: Path) -> None:
-    from gtp_engine.networks.onnx_export import convert_file
+    from gtp_engine.nn.onnx_export import convert_file
 
     path = tmp_path / "human.onnx"
     convert_file(shared_file("human-sl-reference/hum-b3c24nbt-mish.bin.gz"), path)

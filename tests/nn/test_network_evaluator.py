@@ -11,8 +11,8 @@ from katago_inputs import play, row_of
 from nn import tiny_networks
 from nn.boards import random_rows
 
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config import NetworkConfig
-from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game

@@ -15,10 +15,10 @@ from busy_machine import bound
 from nn import tiny_networks
 from nn.katago_files import NetworkFile
 
-from gtp_engine import kernel_cache
-from gtp_engine.errors import ModelError
-from gtp_engine.networks.onnx_export import convert_file
+from gtp_engine.base.errors import ModelError
+from gtp_engine.compiled import kernel_cache
 from gtp_engine.nn import onnx_model, openvino_session
+from gtp_engine.nn.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, try_provider
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 

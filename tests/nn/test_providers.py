@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gtp_engine.errors import ModelError
+from gtp_engine.base.errors import ModelError
 from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, estimated_seconds, suitable_batch
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, Comparison, CopyQuality
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gtp_engine.clock import TimeLeft, TimeSettings, full_time, reported_time, time_after_move, time_during_move
-from gtp_engine.errors import TimeSettingsError
+from gtp_engine.base.errors import TimeSettingsError
+from gtp_engine.go.clock import TimeLeft, TimeSettings, full_time, reported_time, time_after_move, time_during_move
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.play import GameClock, format_time, format_time_left, parse_time
+from gtp_engine.people.play import GameClock, format_time, format_time_left, parse_time
 
 
 class Time:

@@ -12,10 +12,7 @@ from knowing_evaluator import KnowingEvaluator
 from puct_support import ShapedEvaluator
 from superko_games import game_with_superko, triple_ko
 
-from gtp_engine.clock import TimeSettings
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine, decision
-from gtp_engine.errors import (
+from gtp_engine.base.errors import (
     CannotUndoError,
     GameStateError,
     HandicapError,
@@ -25,10 +22,13 @@ from gtp_engine.errors import (
     SgfError,
     TimeSettingsError,
 )
+from gtp_engine.config import Config
+from gtp_engine.engine import Engine, decision
+from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex, parse_vertex
 from gtp_engine.go.scoring import Score
-from gtp_engine.play import (
+from gtp_engine.people.play import (
     GameClock,
     GameSession,
     GameSettings,
@@ -38,7 +38,7 @@ from gtp_engine.play import (
     hints_of,
     state_of,
 )
-from gtp_engine.play.game_state import SideTally
+from gtp_engine.people.play.game_state import SideTally
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, format_sgf
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from puct_support import AreaEvaluator
 
 from gtp_engine import Config, Rules
-from gtp_engine.review import Effort, GameAnalysis, GameReview, SavedWork, new_review, read_game
+from gtp_engine.people.review import Effort, GameAnalysis, GameReview, SavedWork, new_review, read_game
 
 RECORD = b"(;GM[1]SZ[5]KM[0.5]RU[Chinese]PB[Ann]PW[Bob]BR[3k]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"
 

@@ -18,8 +18,8 @@ from review.test_game_review import reviewed
 from sgfmill import sgf
 
 from gtp_engine import Rules
-from gtp_engine.review import annotated, read_game
-from gtp_engine.review.annotations import comment_on, is_own_output, stored_findings
+from gtp_engine.people.review import annotated, read_game
+from gtp_engine.people.review.annotations import comment_on, is_own_output, stored_findings
 from gtp_engine.sgf.game_tree import GameTree
 
 TESTS = Path(__file__).parent.parent

@@ -7,10 +7,10 @@ from puct_support import AreaEvaluator
 from review.review_support import RECORD, analysis_of, review_of, silent, stopping_after
 
 from gtp_engine import Config, Rules
-from gtp_engine.errors import ConfigError, SgfError
-from gtp_engine.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
-from gtp_engine.review.game_analysis import SECOND_FACTOR, of_interest
-from gtp_engine.review.game_line import GamePosition, RecordPlace
+from gtp_engine.base.errors import ConfigError, SgfError
+from gtp_engine.people.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
+from gtp_engine.people.review.game_analysis import SECOND_FACTOR, of_interest
+from gtp_engine.people.review.game_line import GamePosition, RecordPlace
 
 
 @pytest.fixture(autouse=True)

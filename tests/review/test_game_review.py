@@ -6,8 +6,8 @@ import pytest
 from review.review_support import RECORD, review_of
 
 from gtp_engine import Rules
-from gtp_engine.review import Candidate, Finding, GameReview, new_review, read_game
-from gtp_engine.review.game_review import _accuracy, points_lost, seen_by
+from gtp_engine.people.review import Candidate, Finding, GameReview, new_review, read_game
+from gtp_engine.people.review.game_review import _accuracy, points_lost, seen_by
 
 LINE = read_game(RECORD, rules=Rules())  # B C3, W B4, B D2, W A5, B B3, W E1
 

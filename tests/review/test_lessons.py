@@ -12,10 +12,10 @@ from gtp_engine import Config, Rules
 from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import conditions_of_row
-from gtp_engine.review import GameReview, People, completed, read_game
-from gtp_engine.review.game_analysis import Effort, GameAnalysis
-from gtp_engine.review.game_review import PeopleChoice
-from gtp_engine.review.lessons import LearningRecord, _is_next
+from gtp_engine.people.review import GameReview, People, completed, read_game
+from gtp_engine.people.review.game_analysis import Effort, GameAnalysis
+from gtp_engine.people.review.game_review import PeopleChoice
+from gtp_engine.people.review.lessons import LearningRecord, _is_next
 
 
 class RankedEvaluator(UniformEvaluator):

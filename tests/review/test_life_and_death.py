@@ -16,11 +16,11 @@ from puct_support import AreaEvaluator
 from sgfmill import sgf
 
 from gtp_engine import Config, Game, Move, Rules, load_evaluator, parse_vertex
-from gtp_engine.errors import ConfigError, IllegalMoveError, InvalidVertexError
+from gtp_engine.base.errors import ConfigError, IllegalMoveError, InvalidVertexError
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_color, xy_to_point
-from gtp_engine.review.life_and_death import (
+from gtp_engine.people.review.life_and_death import (
     AS_GOOD,
     Frame,
     LifeAndDeath,

@@ -7,8 +7,8 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.review.lessons import People
-from gtp_engine.review.openings import GameIndex, OpeningMove, Openings
+from gtp_engine.people.review.lessons import People
+from gtp_engine.people.review.openings import GameIndex, OpeningMove, Openings
 from gtp_engine.sgf import SgfRecord, parse_sgf
 
 GAMES = {

@@ -12,8 +12,8 @@ from review.test_game_review import reviewed
 from web.browser import Chromium, Windows, needs_browser, until
 
 from gtp_engine.config.human import rank_number
-from gtp_engine.level.rank_estimate import RankEstimate
-from gtp_engine.review import completed, page_of
+from gtp_engine.people.rank_estimate import RankEstimate
+from gtp_engine.people.review import completed, page_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

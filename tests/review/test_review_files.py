@@ -11,13 +11,13 @@ from puct_support import AreaEvaluator
 from review.review_support import RECORD, review_of
 from rich.cells import cell_len
 
-from gtp_engine import languages
+from gtp_engine.base import languages
 from gtp_engine.cli import cli
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
-from gtp_engine.review import page_of
-from gtp_engine.review.finished_reviews import csv_of, terminal_report
-from gtp_engine.review.score_report import ScoreReport
+from gtp_engine.people.review import page_of
+from gtp_engine.people.review.finished_reviews import csv_of, terminal_report
+from gtp_engine.people.review.score_report import ScoreReport
 from gtp_engine.sgf import parse_sgf
 
 
@@ -26,7 +26,7 @@ def evaluator(monkeypatch: pytest.MonkeyPatch) -> AreaEvaluator:
     """Have the command use an evaluator of a few lines."""
     found = AreaEvaluator()
     monkeypatch.setattr("gtp_engine.nn.evaluators.evaluator_of", lambda config: found)
-    monkeypatch.setattr("gtp_engine.review.lessons.open_people", lambda *_: None)
+    monkeypatch.setattr("gtp_engine.people.review.lessons.open_people", lambda *_: None)
     monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: None)
     return found
 

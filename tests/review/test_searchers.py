@@ -11,11 +11,13 @@ from puct_support import AreaEvaluator
 from review.review_support import RECORD, silent
 
 from gtp_engine import Config, Rules
-from gtp_engine.errors import TaskError
+from gtp_engine.base.errors import TaskError
+from gtp_engine.base.workers import open_workers
+from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.review import Effort, Finding, GameAnalysis, SavedWork, read_game
-from gtp_engine.review.game_analysis import GroupSearcher, PositionGroup, seeded
-from gtp_engine.review.review_files import (
+from gtp_engine.people.review import Effort, Finding, GameAnalysis, SavedWork, read_game
+from gtp_engine.people.review.game_analysis import GroupSearcher, PositionGroup, seeded
+from gtp_engine.people.review.review_files import (
     FileReviewer,
     PooledSearcher,
     ReviewOutcome,
@@ -29,7 +31,6 @@ from gtp_engine.review.review_files import (
     sources_of,
     unpacked,
 )
-from gtp_engine.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, open_workers
 
 GROUP = 3
 CONFIG = seeded(Config())

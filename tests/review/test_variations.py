@@ -9,9 +9,18 @@ from review.review_support import analysis_of, silent
 from sgfmill import sgf
 
 from gtp_engine import Rules
-from gtp_engine.review import Candidate, Finding, GameLine, GameReview, SavedWork, annotated, new_review, read_game
-from gtp_engine.review.game_line import read_variations
-from gtp_engine.review.review_files import FileReviewer, RecordSource, Terms
+from gtp_engine.people.review import (
+    Candidate,
+    Finding,
+    GameLine,
+    GameReview,
+    SavedWork,
+    annotated,
+    new_review,
+    read_game,
+)
+from gtp_engine.people.review.game_line import read_variations
+from gtp_engine.people.review.review_files import FileReviewer, RecordSource, Terms
 
 RECORD = b"(;SZ[5]KM[0.5];B[cc](;W[bb];B[dd])(;W[dc]C[or];C[no move];B[cd](;W[dd])(;W[bd];B[bc]))(;W[aa]))"
 MAIN = 4  # positions of the main line: places 0 to 3

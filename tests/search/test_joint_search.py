@@ -4,8 +4,8 @@ import pytest
 from puct_support import AreaEvaluator
 
 from gtp_engine import Game, Rules
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config import Config
-from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.joint_search import JointSearch

@@ -63,7 +63,7 @@ Search = Callable[[Game, Limits], SearchReport]
 def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the network of the searches."""
     pytest.importorskip("onnx")
-    from gtp_engine.networks.onnx_export import convert_file
+    from gtp_engine.nn.onnx_export import convert_file
 
     path = tmp_path_factory.mktemp("networks") / "b6c96.onnx"
     convert_file(shared_file(NETWORK), path)
@@ -73,7 +73,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def search(network: Path, options: dict[str, bool | int | float | str | None]) -> Iterator[Search]:
     """Return a search of a position with a number of visits, which begins without tree and cached evaluations."""
-    from gtp_engine.nn import load_evaluator
+    from gtp_engine.nn.loading import load_evaluator
 
     config = Config().with_values(AS_KATAGO | options | {"network.model": str(network)})
     evaluator = load_evaluator(config.network, log=print)

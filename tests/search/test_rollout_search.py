@@ -13,7 +13,7 @@ from puct_support import game_from
 from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
-from gtp_engine._jit import interpret_until_loaded
+from gtp_engine.compiled.jit import interpret_until_loaded
 from gtp_engine.config import Config, SearchConfig
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import view_storage

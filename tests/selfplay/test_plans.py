@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.selfplay.plans import (
+from gtp_engine.training.selfplay.plans import (
     EVEN_SHARE,
     HANDICAP_ADVANTAGE_SHARE,
     HANDICAP_SHARE,

@@ -15,8 +15,8 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
-from gtp_engine.selfplay.plans import LONGEST_GAME, RULES, GamePlan, Planner, plain_plan
-from gtp_engine.selfplay.policy_games import DECIDED_MOVES, PlayedGame, PolicyGames, Temperatures
+from gtp_engine.training.selfplay.plans import LONGEST_GAME, RULES, GamePlan, Planner, plain_plan
+from gtp_engine.training.selfplay.policy_games import DECIDED_MOVES, PlayedGame, PolicyGames, Temperatures
 
 UNIFORM = UniformEvaluator()
 CHINESE = GamePlan(PRESETS["chinese"], 7.5)

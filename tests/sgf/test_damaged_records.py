@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sgf_support import at, parse, position
 
-from gtp_engine.errors import SgfError
+from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from gtp_engine.errors import SgfError
+from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game

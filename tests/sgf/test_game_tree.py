@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sgfmill import sgf
 
-from gtp_engine.errors import IllegalMoveError, InvalidVertexError, SgfError
+from gtp_engine.base.errors import IllegalMoveError, InvalidVertexError, SgfError
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game

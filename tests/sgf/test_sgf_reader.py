@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sgf_support import at, grid, load, parse, position
 
-from gtp_engine.errors import SgfError
+from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.handicap import fixed_handicap_points

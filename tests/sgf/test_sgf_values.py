@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sgf_support import all_rules, at
 
-from gtp_engine.errors import SgfError
+from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax

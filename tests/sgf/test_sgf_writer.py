@@ -12,7 +12,7 @@ from sgf_support import all_rules, at, load, parse, position
 from sgfmill import sgf as sgfmill_sgf
 
 from gtp_engine import __version__
-from gtp_engine.errors import IllegalMoveError, SgfError
+from gtp_engine.base.errors import IllegalMoveError, SgfError
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, format_vertex
 from gtp_engine.go.game import Game

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.terminal.board_picture import MANY_COLORS, BoardView, Screen, colored_board, plain_board
-from gtp_engine.terminal.displays import board_colors, picture_of
-from gtp_engine.terminal.typed_command import help_text
+from gtp_engine.people.terminal.board_picture import MANY_COLORS, BoardView, Screen, colored_board, plain_board
+from gtp_engine.people.terminal.displays import board_colors, picture_of
+from gtp_engine.people.terminal.typed_command import help_text
 
 DIAGRAM = """
     . . . . . . .

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from gtp_engine.terminal import key_reader
-from gtp_engine.terminal.board_picture import BoardView, Screen
-from gtp_engine.terminal.displays import LiveDisplay, PlainDisplay, can_draw, open_display
+from gtp_engine.people.terminal import key_reader
+from gtp_engine.people.terminal.board_picture import BoardView, Screen
+from gtp_engine.people.terminal.displays import LiveDisplay, PlainDisplay, can_draw, open_display
 
 SCREEN = Screen(BoardView(5, 4, np.zeros(6 * 6 + 1, dtype=np.int32)), ("Black: you",), "Hello.", "move>")
 

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("termios", reason="keys of Unix terminals")
 
-from gtp_engine.terminal.key_reader import (
+from gtp_engine.people.terminal.key_reader import (
     BACKSPACE,
     DOWN,
     END,

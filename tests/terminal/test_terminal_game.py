@@ -11,22 +11,22 @@ from knowing_evaluator import KnowingEvaluator
 from review.review_support import analysis_of, with_mistakes
 from superko_games import triple_ko
 
-from gtp_engine import languages
-from gtp_engine.clock import TimeLeft, TimeSettings
+from gtp_engine.base import languages
+from gtp_engine.base.errors import ModelError, SgfError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.errors import ModelError, SgfError
+from gtp_engine.go.clock import TimeLeft, TimeSettings
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.play import GameClock, GameSession, GameSettings
-from gtp_engine.review import completed
-from gtp_engine.review.lessons import LearningRecord
+from gtp_engine.people.play import GameClock, GameSession, GameSettings
+from gtp_engine.people.review import completed
+from gtp_engine.people.review.lessons import LearningRecord
+from gtp_engine.people.terminal.board_picture import Screen
+from gtp_engine.people.terminal.displays import Tick
+from gtp_engine.people.terminal.key_reader import Terminated, cancelled_by_interrupt
+from gtp_engine.people.terminal.terminal_game import LessonGame, TerminalGame, _result_in_words
+from gtp_engine.people.terminal.typed_command import save
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
-from gtp_engine.terminal.board_picture import Screen
-from gtp_engine.terminal.displays import Tick
-from gtp_engine.terminal.key_reader import Terminated, cancelled_by_interrupt
-from gtp_engine.terminal.terminal_game import LessonGame, TerminalGame, _result_in_words
-from gtp_engine.terminal.typed_command import save
 
 
 class Script:
@@ -281,7 +281,7 @@ def test_a_second_sigterm_does_not_interrupt_the_saving(
         signal.raise_signal(signal.SIGTERM)
         save(text, path)
 
-    monkeypatch.setattr("gtp_engine.terminal.terminal_game.save", terminated_save)
+    monkeypatch.setattr("gtp_engine.people.terminal.terminal_game.save", terminated_save)
     play(engine, "c3", Terminated)
     (saved,) = folder.glob("*.sgf")
     assert "B[ce]" in saved.read_text()

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.errors import SgfError
-from gtp_engine.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed, read_record
+from gtp_engine.base.errors import SgfError
+from gtp_engine.people.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed, read_record
 
 
 @pytest.mark.parametrize(

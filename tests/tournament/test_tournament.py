@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner
 from match_helpers import engine, record, won_by
 
+from gtp_engine.arena.match.settings import MatchError
+from gtp_engine.arena.tournament import tournament_runner
+from gtp_engine.arena.tournament.standings import format_tables, page_of, tables_of, to_json
+from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
+from gtp_engine.arena.tournament.tournament_runner import TournamentRunner
+from gtp_engine.base.errors import TengenError, counted
+from gtp_engine.base.files import owning
 from gtp_engine.cli import cli
-from gtp_engine.errors import TengenError, counted
-from gtp_engine.files import owning
-from gtp_engine.match.settings import MatchError
-from gtp_engine.tournament import tournament_runner
-from gtp_engine.tournament.standings import format_tables, page_of, tables_of, to_json
-from gtp_engine.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
-from gtp_engine.tournament.tournament_runner import TournamentRunner
 
 CONDITION: dict[str, Any] = {"size": 5, "komi": 0.5, "referee": "board", "reply-timeout": 20}
 STONE = "--black C3 --white C3"

@@ -3,8 +3,8 @@
 import warnings
 from collections.abc import Sequence
 
+from gtp_engine.base.steps import ENGINE
 from gtp_engine.cli import cli
-from gtp_engine.steps import ENGINE
 
 
 def carry_out_here(command: Sequence[str]) -> int:

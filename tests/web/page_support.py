@@ -13,9 +13,9 @@ from web.serving import close
 
 from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.web.access import Access
-from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.web_process import new_application
+from gtp_engine.people.web.access import Access
+from gtp_engine.people.web.engine_host import EngineHost
+from gtp_engine.people.web.web_process import new_application
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -17,7 +17,7 @@ from web.browser import Chromium, Windows, open_record, until
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.review.finished_reviews import terminal_report
+from gtp_engine.people.review.finished_reviews import terminal_report
 from gtp_engine.sgf import format_sgf
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from gtp.fake_engine import FakeEngine
 
 from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.web import engine_host
-from gtp_engine.web.access import Access
-from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.operations import Operations
-from gtp_engine.web.web_process import new_application
+from gtp_engine.people.web import engine_host
+from gtp_engine.people.web.access import Access
+from gtp_engine.people.web.engine_host import EngineHost
+from gtp_engine.people.web.operations import Operations
+from gtp_engine.people.web.web_process import new_application
 
 TOKEN = "a-token-of-the-tests"
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from web.serving import TOKEN, Client, serving, told
 
-from gtp_engine.errors import ConfigError
-from gtp_engine.web.access import MOST_GUESSES, Guesses, Role, Tokens, network_of
-from gtp_engine.web.server_settings import ServerSettings, new_token
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.people.web.access import MOST_GUESSES, Guesses, Role, Tokens, network_of
+from gtp_engine.people.web.server_settings import ServerSettings, new_token
 
 
 async def status(client: Client, path: str = "/gtp", **headers: str) -> int:

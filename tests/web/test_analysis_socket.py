@@ -13,11 +13,11 @@ from analysis.client import query
 from busy_machine import bound, require_once
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
-from gtp_engine.analysis.server import AnalysisServer
-from gtp_engine.web import client_socket, protocol_sockets, web_process
-from gtp_engine.web.access import Role, Tokens
-from gtp_engine.web.client_socket import MAX_SOCKETS
-from gtp_engine.web.server_settings import PER_ADDRESS
+from gtp_engine.people.web import client_socket, protocol_sockets, web_process
+from gtp_engine.people.web.access import Role, Tokens
+from gtp_engine.people.web.client_socket import MAX_SOCKETS
+from gtp_engine.people.web.server_settings import PER_ADDRESS
+from gtp_engine.protocols.analysis.server import AnalysisServer
 
 ENDLESS = 10_000_000
 

@@ -8,7 +8,7 @@ from busy_machine import bound
 from web.attacks import ATTACKS, KINDS, seconds_under, server
 from web.serving import TOKEN
 
-from gtp_engine.web.play_socket import _Page
+from gtp_engine.people.web.play_socket import _Page
 
 
 def test_the_floods_have_every_kind_of_request() -> None:

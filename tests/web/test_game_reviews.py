@@ -16,11 +16,11 @@ from web.test_play_socket import NEW, ask, hear, in_base_64
 from gtp_engine import Config, Rules
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.review import Effort, game_analysis, review_game
+from gtp_engine.people.review import Effort, game_analysis, review_game
+from gtp_engine.people.web import engine_host, game_reviews
+from gtp_engine.people.web.engine_host import Precedence
+from gtp_engine.people.web.game_reviews import FinishedReview, ReviewWork, SavedReviews
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.web import engine_host, game_reviews
-from gtp_engine.web.engine_host import Precedence
-from gtp_engine.web.game_reviews import FinishedReview, ReviewWork, SavedReviews
 
 RECORD = (
     "(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"

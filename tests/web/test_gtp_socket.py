@@ -12,12 +12,12 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import require_once, wait_for_readers
 from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, run, serving, until
 
-from gtp_engine import memory_budget
-from gtp_engine.errors import ConfigError
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.evaluation import memory_budget
+from gtp_engine.people.web import bridge
+from gtp_engine.people.web.bridge import BridgeError, connect, server_url
+from gtp_engine.people.web.web_process import ADDRESS_ENGINES, MAX_ENGINES
 from gtp_engine.protocols.line_session import QUEUED_LINES
-from gtp_engine.web import bridge
-from gtp_engine.web.bridge import BridgeError, connect, server_url
-from gtp_engine.web.web_process import ADDRESS_ENGINES, MAX_ENGINES
 
 
 async def replies(socket: ClientWebSocketResponse, count: int) -> str:

@@ -13,10 +13,10 @@ from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, ser
 
 from gtp_engine.config import Config
 from gtp_engine.engine.decision import Resignation
-from gtp_engine.web import engine_host
-from gtp_engine.web.access import Role, Tokens
-from gtp_engine.web.saved_games import SavedGames
-from gtp_engine.web.web_process import with_chosen_network
+from gtp_engine.people.web import engine_host
+from gtp_engine.people.web.access import Role, Tokens
+from gtp_engine.people.web.saved_games import SavedGames
+from gtp_engine.people.web.web_process import with_chosen_network
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

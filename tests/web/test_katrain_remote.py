@@ -1,6 +1,6 @@
 """KaTrain's own remote engine (`remote_url`) uses the server, and shows what it shows of `gtp-engine analysis`.
 
-Needs KaTrain's wheel of version 1.20 (see `analysis/test_katrain.py`) and what its remote engine imports.
+Needs KaTrain's wheel of version 1.20 (see `protocols/analysis/test_katrain.py`) and what its remote engine imports.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ import pytest
 from web.browser import Chromium, Windows, needs_browser, until
 from web.page_support import MY_MOVE, click_point, new_game, server
 
-from gtp_engine.languages import page_texts
+from gtp_engine.base.languages import page_texts
 
 pytestmark = needs_browser
 

@@ -10,10 +10,10 @@ from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import click_point, server
 
 from gtp_engine.config.human import rank_number
-from gtp_engine.level.rank_estimate import RankEstimate
-from gtp_engine.review import annotated, game_analysis
-from gtp_engine.review.game_review import PeopleChoice, PlayedLike
-from gtp_engine.web import game_reviews
+from gtp_engine.people.rank_estimate import RankEstimate
+from gtp_engine.people.review import annotated, game_analysis
+from gtp_engine.people.review.game_review import PeopleChoice, PlayedLike
+from gtp_engine.people.web import game_reviews
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

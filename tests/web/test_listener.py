@@ -20,12 +20,12 @@ from busy_machine import bound, require_once
 from web.serving import TOKEN, FakeSource, run, until
 from web.test_play_socket import NEW
 
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
-from gtp_engine.errors import ConfigError
-from gtp_engine.web import server_settings, web_process
-from gtp_engine.web.operations import ServerLog
-from gtp_engine.web.server_settings import ServerSettings, greeting
-from gtp_engine.web.web_process import encryption_of, listen, new_runner, serve
+from gtp_engine.people.web import server_settings, web_process
+from gtp_engine.people.web.operations import ServerLog
+from gtp_engine.people.web.server_settings import ServerSettings, greeting
+from gtp_engine.people.web.web_process import encryption_of, listen, new_runner, serve
 
 
 async def answer_of(port: int, request: bytes = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") -> bytes:

@@ -13,11 +13,11 @@ from web.test_play_socket import NEW, ask, hear, hear_any
 
 from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.play import GameSession
-from gtp_engine.web.access import Role, Tokens
-from gtp_engine.web.open_games import ENDING
-from gtp_engine.web.operations import LoopDelays, Operations, ServerLog
-from gtp_engine.web.saved_games import SavedGames
+from gtp_engine.people.play import GameSession
+from gtp_engine.people.web.access import Role, Tokens
+from gtp_engine.people.web.open_games import ENDING
+from gtp_engine.people.web.operations import LoopDelays, Operations, ServerLog
+from gtp_engine.people.web.saved_games import SavedGames
 
 
 class NetworkSource(RolloutSource):

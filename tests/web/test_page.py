@@ -9,7 +9,7 @@ from superko_games import triple_ko
 from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, click_point, moves_of, new_game, pass_move, play, server
 
-from gtp_engine.review import game_analysis
+from gtp_engine.people.review import game_analysis
 from gtp_engine.sgf import format_sgf
 
 if TYPE_CHECKING:

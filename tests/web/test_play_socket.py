@@ -16,18 +16,18 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import bound
 from web.serving import RolloutSource, close, run, serving, until
 
-from gtp_engine.clock import TimeLeft
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
+from gtp_engine.go.clock import TimeLeft
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.play import GameSession
-from gtp_engine.review.finished_reviews import PAGE_PARTS
+from gtp_engine.people.play import GameSession
+from gtp_engine.people.review.finished_reviews import PAGE_PARTS
+from gtp_engine.people.web import open_games, play_socket
+from gtp_engine.people.web.engine_host import EngineHost
+from gtp_engine.people.web.open_games import OpenGames
+from gtp_engine.people.web.saved_games import JsonFiles, SavedGame, SavedGames
+from gtp_engine.people.web.web_process import FOLDER
 from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.web import open_games, play_socket
-from gtp_engine.web.engine_host import EngineHost
-from gtp_engine.web.open_games import OpenGames
-from gtp_engine.web.saved_games import JsonFiles, SavedGame, SavedGames
-from gtp_engine.web.web_process import FOLDER
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
@@ -391,7 +391,7 @@ async def test_a_bug_in_a_request_ends_no_connection(tmp_path: Path, monkeypatch
     def fail(session: Any, vertex: str) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("gtp_engine.play.GameSession.play", fail)
+    monkeypatch.setattr("gtp_engine.people.play.GameSession.play", fail)
     async with serving(RolloutSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
         await ask(socket, **NEW)
         message = (await ask(socket, "error", do="play", vertex="E5"))["message"]

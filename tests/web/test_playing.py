@@ -10,8 +10,8 @@ from busy_machine import bound
 from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
 
-from gtp_engine.play import GameSession
-from gtp_engine.web.open_games import OpenGame
+from gtp_engine.people.play import GameSession
+from gtp_engine.people.web.open_games import OpenGame
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -10,11 +10,11 @@ import pytest
 from web.serving import RolloutSource, serving
 from web.test_play_socket import ask, noted_engines
 
-from gtp_engine.clock import TimeLeft, TimeSettings
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.play import state_of
-from gtp_engine.web import saved_games
-from gtp_engine.web.saved_games import DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
+from gtp_engine.go.clock import TimeLeft, TimeSettings
+from gtp_engine.people.play import state_of
+from gtp_engine.people.web import saved_games
+from gtp_engine.people.web.saved_games import DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
 
 
 def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

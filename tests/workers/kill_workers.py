@@ -29,12 +29,15 @@ from puct_support import AreaEvaluator
 from ray_support import small_cluster
 
 from gtp_engine import Config, Game, Move, Rules
+from gtp_engine.arena.match.records import MatchFolder
+from gtp_engine.arena.match.runner import job_of_games, run_match
+from gtp_engine.arena.match.settings import MatchSettings
+from gtp_engine.base.worker_process import join_command
+from gtp_engine.base.workers import open_workers
+from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.match.records import MatchFolder
-from gtp_engine.match.runner import job_of_games, run_match
-from gtp_engine.match.settings import MatchSettings
-from gtp_engine.review.game_analysis import GROUP, Effort, GameAnalysis, seeded
-from gtp_engine.review.review_files import (
+from gtp_engine.people.review.game_analysis import GROUP, Effort, GameAnalysis, seeded
+from gtp_engine.people.review.review_files import (
     FileReviewer,
     PooledSearcher,
     ReviewWorkerMaker,
@@ -46,8 +49,6 @@ from gtp_engine.review.review_files import (
 from gtp_engine.sgf import format_sgf
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings
 from gtp_engine.training.distillation.workers import Makers, job_of, pooled_blocks
-from gtp_engine.worker_process import join_command
-from gtp_engine.workers.worker_pool import WorkerJob, WorkerPlace, open_workers
 
 NODES = 4
 RECORDS, MOVES, BLOCKS, GAMES = 6, 24, 20, 30

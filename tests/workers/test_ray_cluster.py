@@ -18,10 +18,9 @@ from busy_machine import bound, wait_until
 from ray_support import HAS_RAY, needs_ray, small_cluster
 from workers.worker_tasks import Doer, job, number_and_wait, stop_at_first
 
-from gtp_engine import kernel_cache
-from gtp_engine.errors import TaskError, WorkerError
-from gtp_engine.workers import ray_cluster, worker_pool
-from gtp_engine.workers.ray_cluster import (
+from gtp_engine.base.errors import TaskError, WorkerError
+from gtp_engine.base.workers import open_workers, ray_cluster, worker_pool
+from gtp_engine.base.workers.ray_cluster import (
     LOCAL,
     SentFolder,
     _check_address,
@@ -31,7 +30,8 @@ from gtp_engine.workers.ray_cluster import (
     place_for_files,
     versions,
 )
-from gtp_engine.workers.worker_pool import WorkerPlace, open_workers
+from gtp_engine.base.workers.worker_pool import WorkerPlace
+from gtp_engine.compiled import kernel_cache
 
 # Addresses
 
@@ -269,7 +269,7 @@ def test_a_worker_that_hangs_is_ended(cluster: Any, turn: int, tmp_path: Path, m
 def test_a_cluster_of_its_own_leaves_nothing_in_the_temporary_directory() -> None:
     code = (
         "from workers.worker_tasks import job, number_and_wait\n"
-        "from gtp_engine.workers.worker_pool import open_workers\n"
+        "from gtp_engine.base.workers.worker_pool import open_workers\n"
         "with open_workers(job(number_and_wait), 1, 'local') as pool:\n"
         "    print(pool.submit(0.0).result())\n"
     )

@@ -15,9 +15,9 @@ import pytest
 from busy_machine import bound, wait_until
 from workers.worker_tasks import Doer, fail_always, fail_at_first, job, number_and_wait, refuse, stop_at_first
 
-from gtp_engine.errors import ConfigError, ModelError, TaskError, WorkerError
-from gtp_engine.workers import worker_pool
-from gtp_engine.workers.worker_pool import (
+from gtp_engine.base.errors import ConfigError, ModelError, TaskError, WorkerError
+from gtp_engine.base.workers import open_workers, worker_pool
+from gtp_engine.base.workers.worker_pool import (
     HERE,
     MOST_LOSSES,
     PLACED,
@@ -28,7 +28,6 @@ from gtp_engine.workers.worker_pool import (
     _Ready,
     ignore_note,
     lost,
-    open_workers,
 )
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")

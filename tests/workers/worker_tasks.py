@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gtp_engine.errors import ConfigError, ModelError
-from gtp_engine.workers.worker_pool import WorkerJob, WorkerPlace
+from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace
 
 
 @dataclass(frozen=True)

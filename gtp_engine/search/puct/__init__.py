@@ -30,5 +30,5 @@ anti_mirror         play against an opponent who mirrors every move
 choose              the order of the root's moves, from visits and utilities; neutral points; the choice as people play
 tree_report         SearchReport and Progress
 
-`_jit` explains `wide` and the three kinds of kernels (called, inlined, spliced).
+`compiled.jit` explains `wide` and the three kinds of kernels (called, inlined, spliced).
 """

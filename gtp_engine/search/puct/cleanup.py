@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SECOND_CLEANUP, Positions, mix
 from gtp_engine.go.area import TaxWork, cleaned_up_map, owners_into, tax_balance
 from gtp_engine.go.benson import LifeWork

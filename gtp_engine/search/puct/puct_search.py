@@ -51,10 +51,10 @@ from gtp_engine.evaluation.from_game import (
     write_conditions,
     write_game,
 )
+from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import Conditions
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.memory_budget import BUDGET
 from gtp_engine.search.cancellation import CancelToken
 from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
 from gtp_engine.search.players import rollout_players

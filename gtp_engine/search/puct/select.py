@@ -32,7 +32,7 @@ such an edge as usual end at its node until the visits of the edge have caught u
 from math import cos, log, pi, pow, sqrt
 from typing import Final, NamedTuple
 
-from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SIMPLE_KO, board_of, mix
 from gtp_engine.go.area import margin_of, tax_balance
 from gtp_engine.go.benson import alive_colors

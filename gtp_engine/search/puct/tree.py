@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.search.puct.subtree_bias import SubtreeBias, leave_bucket, move_bucket, new_subtree_bias
 from gtp_engine.search.puct.transpositions import Remembered, Transpositions, new_remembered, new_transpositions

@@ -11,10 +11,10 @@ import numpy as np
 
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.memory_budget import BUDGET, MemoryBudget, tree_memory
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.memory_budget import BUDGET, MemoryBudget, tree_memory
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
 from gtp_engine.search.puct.expand import Ownership, new_means_work, new_ownership, new_results
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work

@@ -12,7 +12,7 @@ score maximization; `ScoreValue` in cpp/neuralnet/nninputs.cpp).
 from math import atan, exp, pi, pow, sqrt
 from typing import Final, NamedTuple
 
-from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel
+from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel
 
 STATIC_SCALE: Final = 2.0
 """Points, per point of the board's side, by which the score has to change to count, seen from 0 (KataGo's)."""

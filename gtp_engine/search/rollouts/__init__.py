@@ -13,5 +13,6 @@ rollout_search          RolloutSearch: one game, position after position, on all
 reusable_rollout_tree   the tree kept from move to move, with work arrays for each thread
 
 A `LeafPlayer` can play the leaves out instead of `rollout`.  A search with a network can mix in the same rollouts
-(`alphago.rollout_players`).  `_jit` explains `wide` and the three kinds of kernels (called, inlined, spliced).
+(`training.alphago.rollout_players`).  `compiled.jit` explains `wide` and the three kinds of kernels (called, inlined,
+spliced).
 """

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, spliced_kernel, wide
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 

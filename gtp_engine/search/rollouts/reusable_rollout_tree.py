@@ -6,10 +6,10 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.go.area import new_tax_work
 from gtp_engine.go.board import padded_length, storage_length
 from gtp_engine.go.constants import MAX_SIZE
-from gtp_engine.memory_budget import BUDGET
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import new_rollout_work
 from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, RolloutLeaves, ThreadWork

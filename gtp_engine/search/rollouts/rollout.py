@@ -11,7 +11,7 @@ empty point is an eye or cannot be played by either side.  What the rules count 
 the caller that knows them.
 
 This is one rollout of one position.  The search without a network calls it for its leaves (`rollout_select`).  Both
-searches can be handed players that choose moves otherwise, as AlphaGo's do (`alphago.rollout_players`).
+searches can be handed players that choose moves otherwise, as AlphaGo's do (`training.alphago.rollout_players`).
 
 Speed, on a Zen 4 core: a uniform rollout on 9×9 takes 10.4 µs for 112 moves, of which putting down and capturing stones
 takes 58 ns a move and choosing them 35 ns; copying the board takes 0.07 µs.  Branches and loads that depend on each
@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     EMPTY_COUNT,
     HEIGHT,

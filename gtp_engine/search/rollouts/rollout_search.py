@@ -11,15 +11,15 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.machine import available_cores
 from gtp_engine.config import SearchConfig
-from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import SUPERKO, TAX
+from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
-from gtp_engine.machine import available_cores
-from gtp_engine.memory_budget import BUDGET, tree_memory
 from gtp_engine.search.limits import Limits, Progress, SearchRequest, avoid_until_depths
 from gtp_engine.search.players import leaf_players
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color, winrate_of

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine._jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, NO_TAX
 from gtp_engine.go.area import TaxWork, area_margin, tax_balance
 from gtp_engine.go.board import (
@@ -136,7 +136,7 @@ def _best_child(tree: RolloutTree, node: int, depth: int, color: int, position: 
     return best
 
 
-@spliced_kernel  # called from one place: compiled only as a part of `select_leaves` (see `_jit`)
+@spliced_kernel  # called from one place: compiled only as a part of `select_leaves` (see `compiled.jit`)
 def _select_leaf(
     tree: RolloutTree, position: RolloutPosition, leaves: RolloutLeaves, row: int, work: RolloutWork
 ) -> None:

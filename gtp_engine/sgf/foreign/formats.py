@@ -48,7 +48,7 @@ import re
 from codecs import BOM_UTF8
 from typing import Final
 
-from gtp_engine.errors import HandicapError, SgfError, problem, shown
+from gtp_engine.base.errors import HandicapError, SgfError, problem, shown
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.sgf.foreign.encodings import encoding_of, utf_16

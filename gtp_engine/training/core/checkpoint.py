@@ -26,8 +26,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError, problem, shown_path
-from gtp_engine.files import replacing, writing
+from gtp_engine.base.errors import ModelError, problem, shown_path
+from gtp_engine.base.files import replacing, writing
 
 FORMAT: Final = 2
 CHECKPOINT_FILE: Final = "checkpoint.pt"

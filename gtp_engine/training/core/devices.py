@@ -22,8 +22,8 @@ import torch
 import torch.fx.experimental._config
 from torch import Tensor, nn
 
-from gtp_engine.errors import ConfigError, problem
-from gtp_engine.machine import available_cores, describe_machine
+from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 
 MOST_THREADS: Final = 8

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem
 
 PRECISIONS: Final = ("auto", "float32", "bfloat16")
 DEVICES: Final = ("auto", "cpu", "cuda")

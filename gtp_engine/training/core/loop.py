@@ -21,8 +21,8 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.errors import TengenError, problem
-from gtp_engine.steps import never
+from gtp_engine.base.errors import TengenError, problem
+from gtp_engine.base.steps import never
 from gtp_engine.training.core.checkpoint import Checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.core.learning import Learning, longest_gradient

@@ -19,9 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from gtp_engine.errors import ConfigError, problem
-from gtp_engine.files import replacing, writing
-from gtp_engine.progress import ProgressBar
+from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.files import replacing, writing
+from gtp_engine.base.progress import ProgressBar
 from gtp_engine.training.core.loop import RunProgress, TrainingLoop, Validation, format_figures
 
 LOG_FILE: Final = "log.jsonl"

@@ -24,8 +24,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.errors import problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE
+from gtp_engine.base.errors import problem, shown, shown_path
+from gtp_engine.base.files import ZIP_DAMAGE
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.distillation.shards import (

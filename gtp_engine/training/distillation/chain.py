@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gtp_engine.machine import available_cores
-from gtp_engine.steps import ENGINE, Step, engine_command
+from gtp_engine.base.machine import available_cores
+from gtp_engine.base.steps import ENGINE, Step, engine_command
 from gtp_engine.training.core.checkpoint import has_checkpoint
 
 

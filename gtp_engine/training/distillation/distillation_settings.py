@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem
 from gtp_engine.training.core.learning import Learning, with_default
 from gtp_engine.training.nets.new import Shape
 

@@ -20,13 +20,13 @@ from typing import Any, Final, NamedTuple, Protocol, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError
+from gtp_engine.base.errors import ModelError
+from gtp_engine.base.worker_process import Connection
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs
-from gtp_engine.worker_process import Connection
 
 THREADS: Final = 2
 """Threads of the server: one prepares inputs and copies outputs while the device works for the other."""

@@ -23,13 +23,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.files import writing
-from gtp_engine.machine import available_cores
+from gtp_engine.base.files import writing
+from gtp_engine.base.machine import available_cores
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
 from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.progress import ProgressBar
-from gtp_engine.selfplay.plans import planner_for
-from gtp_engine.selfplay.policy_games import SEARCH_BATCH
-from gtp_engine.steps import never
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
@@ -63,6 +61,8 @@ from gtp_engine.training.distillation.workers import (
     job_of,
     pooled_blocks,
 )
+from gtp_engine.training.selfplay.plans import planner_for
+from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH
 
 if TYPE_CHECKING:
     from gtp_engine.training.distillation.module_files import TorchTeacher

@@ -7,7 +7,7 @@
 
 The teacher labels all positions.  Another player, the student that is to learn from them, may make the moves of some of
 the games, because it reaches positions that the teacher's policy avoids.  Each board size has a batch of games of its
-own, which wait while another size is played.  How far the moves are varied says `selfplay.plans`.
+own, which wait while another size is played.  How far the moves are varied says `training.selfplay.plans`.
 
 Every position of the main line of a recorded game becomes a sample, labelled like those of the teacher's own games.
 Left out are positions before the last change of the board in the middle of a record (`sgf.playback`), those in which
@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, problem, shown
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows
@@ -37,11 +37,11 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.selfplay.plans import Planner, varied_plan
-from gtp_engine.selfplay.policy_games import OPENING_TEMPERATURE, MovePolicy, PolicyGames, Temperatures
 from gtp_engine.training.core.game_data import number_of, sgf_games
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
 from gtp_engine.training.distillation.shards import OWNERSHIP_UNIT, PLAYER_GAME, BoardSides, Samples, join
+from gtp_engine.training.selfplay.plans import Planner, varied_plan
+from gtp_engine.training.selfplay.policy_games import OPENING_TEMPERATURE, MovePolicy, PolicyGames, Temperatures
 
 TEMPERATURES: Final = Temperatures(
     rest=GenerateSettings.temperature, hot=OPENING_TEMPERATURE, hot_share=GenerateSettings.hot_share

@@ -17,24 +17,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gtp_engine.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.files import sha256_of
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.files import sha256_of
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.networks.katago_format.description import Network
-from gtp_engine.networks.katago_format.parser import load_network
-from gtp_engine.networks.onnx_export import build_model, info_of_network
-from gtp_engine.networks.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder
+from gtp_engine.nn.katago_format.description import Network
+from gtp_engine.nn.katago_format.parser import load_network
 from gtp_engine.nn.loading import store_evaluation
 from gtp_engine.nn.metadata import PROFILE_INPUTS, NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.network_files import is_katago_file
+from gtp_engine.nn.onnx_export import build_model, info_of_network
+from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint, write_checked

@@ -17,11 +17,11 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from gtp_engine.errors import problem, shown_path
+from gtp_engine.base.errors import problem, shown_path
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.streams import write_log
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.nn.katago_inputs import ADVANTAGE
-from gtp_engine.progress import ProgressBar
-from gtp_engine.streams import write_log
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import Stream, TrainingError, TrainingLoop, Validation

@@ -38,8 +38,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import TengenError, problem, shown, shown_path
-from gtp_engine.files import ZIP_DAMAGE, json_of, replacing, writing
+from gtp_engine.base.errors import TengenError, problem, shown, shown_path
+from gtp_engine.base.files import ZIP_DAMAGE, json_of, replacing, writing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 

@@ -16,16 +16,17 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
 
-from gtp_engine.errors import WorkerError, problem
+from gtp_engine.base.errors import WorkerError, problem
+from gtp_engine.base.files import sha256_of
+from gtp_engine.base.workers import open_workers
+from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, WorkerPool, ignore_note
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.files import sha256_of
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
-from gtp_engine.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import MOST_LIVES, LabelledBlock, SelfPlaySettings, play_blocks
-from gtp_engine.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, WorkerPool, ignore_note, open_workers
+from gtp_engine.training.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
 
 TeacherMaker = Callable[[], Evaluator]
 PlayerMaker = Callable[[], MovePolicy]

@@ -1,7 +1,7 @@
 """The architecture of a network: its description as JSON, with the sizes of arrays in place of their values.
 
 It is stored in exported files and checkpoints, so that a module can be built before it takes their weights.  Every
-dataclass of `networks.katago_format.description` becomes an object with its name as "kind", every array {"sizes": […]}.
+dataclass of `nn.katago_format.description` becomes an object with its name as "kind", every array {"sizes": […]}.
 
     architecture_of, network_of   a description as JSON, and with other arrays again
     read_onnx                     the description in an ONNX file that was exported here, its weights read back exactly
@@ -22,17 +22,17 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ModelError, problem, shown, shown_path
-from gtp_engine.files import json_of
-from gtp_engine.networks.katago_format import description
-from gtp_engine.networks.katago_format.description import Activation, Network
-from gtp_engine.networks.onnx_export import build_model, info_of_network
+from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.files import json_of
+from gtp_engine.nn.katago_format import description
+from gtp_engine.nn.katago_format.description import Activation, Network
+from gtp_engine.nn.onnx_export import build_model, info_of_network
 
 PROPERTY: Final = "tengen.architecture"
 """Metadata property of exported ONNX files."""
 
 _FIRST_MARK: Final = 1000
-"""Larger than any other number in a graph (`networks.onnx_export.graph.BoardSize`)."""
+"""Larger than any other number in a graph (`nn.onnx_export.graph.BoardSize`)."""
 
 _LEADING_NORMS: Final = ("first", "narrow", "widen", "trunk")
 """Parts of a network that begin with their norm, which is therefore not folded into a convolution."""

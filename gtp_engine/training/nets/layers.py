@@ -3,7 +3,7 @@
     Layers      what all of them are: the arrays of a description as parameters, its parts as modules
     MODULES     which module computes which description
 
-`networks.katago_format.description` lists the fields of each part, which are attributes of the same names here, and
+`nn.katago_format.description` lists the fields of each part, which are attributes of the same names here, and
 says what it computes, which is `forward` here.
 
 Shape letters: B batch, C channels, I and O input and output channels, H and W the board's rows and columns, S = H·W
@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.networks.katago_format.description import (
+from gtp_engine.nn.katago_format.description import (
     MIDDLE_WIDTH,
     Activation,
     AttentionBlock,
@@ -251,7 +251,7 @@ def pool_for_value(x: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor) -> float:
-    """Return (√(H·W) − 14) · 0.1, as `networks.onnx_export.graph.BoardSize` has it."""
+    """Return (√(H·W) − 14) · 0.1, as `nn.onnx_export.graph.BoardSize` has it."""
     height, width = x.shape[2:]
     return (math.sqrt(height * width) - MIDDLE_WIDTH) * 0.1
 

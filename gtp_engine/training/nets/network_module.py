@@ -18,8 +18,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.errors import ConfigError, counted, problem
-from gtp_engine.networks.katago_format.description import Activation, Network, PolicyHead, Trunk, ValueHead
+from gtp_engine.base.errors import ConfigError, counted, problem
+from gtp_engine.nn.katago_format.description import Activation, Network, PolicyHead, Trunk, ValueHead
 from gtp_engine.nn.metadata import PROFILE_INPUTS
 from gtp_engine.training.nets.layers import (
     BlockStack,

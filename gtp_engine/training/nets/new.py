@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config.option import Section, option
-from gtp_engine.errors import ConfigError, problem
 from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.networks.katago_format.description import (
+from gtp_engine.nn.katago_format.description import (
     Activation,
     BatchNorm,
     Block,

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gtp_engine.errors import ConfigError
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.training.core.learning import check_torch
 
 

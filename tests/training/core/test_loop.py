@@ -12,7 +12,7 @@ from full_disk import fill_disk_of
 from training.needs_torch import torch
 from training.toy import TINY, count_stones, run, tiny_config, tiny_module, unpacked, write_data
 
-from gtp_engine.errors import ConfigError, ModelError
+from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.learning import OPTIMIZERS, Learning

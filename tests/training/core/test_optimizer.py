@@ -4,7 +4,7 @@ import pytest
 from nn.katago_files import NetworkFile
 from training.needs_torch import torch
 
-from gtp_engine.networks.katago_format.parser import parse_network
+from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.learning import OPTIMIZERS
 from gtp_engine.training.core.optimizer import BatchedMuon, Optimizer

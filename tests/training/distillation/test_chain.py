@@ -10,13 +10,13 @@ from training.commands import carry_out_here
 from training.needs_torch import torch
 from training.toy import tiny_module
 
-from gtp_engine import steps
-from gtp_engine.networks.quantization import sensitivity
+from gtp_engine.base import steps
+from gtp_engine.base.steps import carry_out, carry_out_all, engine_command
 from gtp_engine.nn.metadata import info_of, read_properties
-from gtp_engine.steps import carry_out, carry_out_all, engine_command
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import export_network
+from gtp_engine.training.quantization import sensitivity
 
 assert torch
 

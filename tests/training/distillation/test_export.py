@@ -11,17 +11,17 @@ from shared_files import shared_file
 from training.needs_torch import torch
 from training.toy import run, tiny_config, tiny_module, unpacked
 
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.errors import ModelError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game
-from gtp_engine.networks.katago_format.parser import parse_network
-from gtp_engine.networks.onnx_export import convert_file, info_of_network
+from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.onnx_export import convert_file, info_of_network
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of

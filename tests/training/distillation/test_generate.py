@@ -16,9 +16,9 @@ from fake_evaluators import FakeEvaluator
 from nn import tiny_networks
 from training.distillation.test_data_folder import TEACHER
 
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import stop_on_signals
 from gtp_engine.cli import cli
-from gtp_engine.progress import ProgressBar
-from gtp_engine.steps import stop_on_signals
 from gtp_engine.training.distillation.generate import DataFolder, Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
@@ -118,7 +118,7 @@ def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
 def test_progress_without_a_terminal_is_lines_at_an_interval(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gtp_engine.progress.LINE_INTERVAL", 0.05)
+    monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.05)
     folder, goal = DataFolder(tmp_path, TEACHER), Goal(positions=2000)
     with ProgressBar(total=goal.positions) as bar:
 

@@ -15,34 +15,34 @@ from fake_evaluators import UniformEvaluator
 from training.needs_torch import torch
 from training.toy import TINY, tiny_config, tiny_module, unpacked, write_data
 
+from gtp_engine.base.errors import ConfigError, TengenError
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
 from gtp_engine.cli import cli
 from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.errors import ConfigError, TengenError
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK
-from gtp_engine.level.rank_estimate import COLUMNS, MoveMeter, read_rank_table
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, write_profile
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.progress import ProgressBar
-from gtp_engine.steps import never
+from gtp_engine.people.rank_estimate import COLUMNS, MoveMeter, read_rank_table
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
-from gtp_engine.training.distillation.human_data import (
+from gtp_engine.training.distillation.losses import HeldOut, profiles
+from gtp_engine.training.distillation.module_files import export_network, module_of_file
+from gtp_engine.training.distillation.run import export_run, new_loop, run_training
+from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, join, read_shard, shard_paths
+from gtp_engine.training.people.human_data import (
     TEMPERATURES,
     fill_folder,
     fresh_shards,
     mix_in,
     read_games,
 )
-from gtp_engine.training.distillation.losses import HeldOut, profiles
-from gtp_engine.training.distillation.module_files import export_network, module_of_file
-from gtp_engine.training.distillation.rank_fit import look_at
-from gtp_engine.training.distillation.run import export_run, new_loop, run_training
-from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, join, read_shard, shard_paths
+from gtp_engine.training.people.rank_fit import look_at
 
 SIDE = 5
 

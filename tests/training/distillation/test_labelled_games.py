@@ -9,15 +9,13 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from numpy.typing import NDArray
 
-from gtp_engine.errors import ConfigError
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.selfplay.plans import plain_plan
-from gtp_engine.selfplay.policy_games import NetworkMoves, SearchMoves
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import (
     BLOCK_MOVES,
@@ -30,6 +28,8 @@ from gtp_engine.training.distillation.labelled_games import (
     play_blocks,
 )
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player
+from gtp_engine.training.selfplay.plans import plain_plan
+from gtp_engine.training.selfplay.policy_games import NetworkMoves, SearchMoves
 
 
 def blocks(

@@ -14,9 +14,9 @@ from gtp_engine.go.coords import point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
-from gtp_engine.selfplay.policy_games import PolicyGames
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.shards import Samples
+from gtp_engine.training.selfplay.policy_games import PolicyGames
 
 
 def label(game: Game, evaluator: Evaluator | None = None) -> Samples:

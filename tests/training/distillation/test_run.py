@@ -14,13 +14,13 @@ from training.needs_torch import torch
 from training.toy import run as run_module
 from training.toy import tiny_config, tiny_module, write_data
 
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.katago_inputs import ADVANTAGE
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.progress import ProgressBar
-from gtp_engine.steps import never
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop
 from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels

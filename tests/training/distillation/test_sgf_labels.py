@@ -8,7 +8,7 @@ from fake_evaluators import FakeEvaluator
 from training.distillation.test_labels import label
 from training.scripted_rows import BlackLeads
 
-from gtp_engine.errors import SgfError
+from gtp_engine.base.errors import SgfError
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules

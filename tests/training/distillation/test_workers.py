@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.errors import ModelError
+from gtp_engine.base.errors import ModelError
+from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.training.distillation.labelled_games import SelfPlaySettings, first_game
 from gtp_engine.training.distillation.workers import BlockWorkerMaker, Makers, OnnxTeacher, blocks_of_workers
-from gtp_engine.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
 FAKE = Makers(FakeEvaluator)

@@ -1,0 +1,159 @@
+"""One engine of a match: the commands it gets, in the order in which gogui-twogtp sends them.
+
+At the start: protocol_version, name, version, list_commands, tengen-ready if the engine is ours, and kata-set-param if
+the match sets the visits.  For each game: boardsize, clear_board, the rules if the engine lists a command for them,
+komi, a clock if the match has one, the handicap, and the opening's stones as `play`.  Rules come before komi because an
+engine may reset komi with them.
+
+The client (`protocols.client.gtp_engines`) knows how clocks and rules are sent.
+"""
+
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.arena.match.settings import MatchError, MatchSettings, MatchSide
+from gtp_engine.base.errors import CommandFailedError, EngineError, EngineStartError
+from gtp_engine.go.clock import TimeKind, TimeLeft
+from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.game import Game
+from gtp_engine.protocols.client.connection import EngineConnection
+from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine, TimedReply
+
+_REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
+
+
+class MatchEngine:
+    """An engine process and, after `shake_hands`, its name, version and commands.
+
+    Raises EngineError when the process cannot be started or fails.
+    """
+
+    def __init__(self, side: MatchSide, settings: MatchSettings, *, log: Path) -> None:
+        self.side = side
+        self._settings = settings
+        self._times = settings.time_settings()
+        self._empty = Game(settings.size, rules=settings.parsed_rules(), komi=settings.komi)
+        connection = EngineConnection.popen(settings.command(side), label=side, log=log)
+        self._client: Final = SimpleGtpEngine(connection, settings.reply_timeout)
+
+    def shake_hands(self) -> None:
+        """Request name, version and commands, and set the engine's visits.
+
+        Raises MatchError when it does not speak GTP 2 or lacks a command that every game needs.
+        """
+        try:
+            self._client.hello()
+        except EngineStartError as error:
+            raise MatchError(str(error)) from error
+        missing = [command for command in _REQUIRED if not self.lists(command)]
+        if missing:
+            raise MatchError(f"{self.side}: {self.name} does not list {', '.join(missing)}")
+        if self.lists("tengen-ready"):  # before that, an engine that has just been installed plays by small searches
+            self._client.send("tengen-ready")
+        if self._settings.visits:
+            self._set_visits(self._settings.visits)
+
+    @property
+    def name(self) -> str:
+        """The engine's reply to `name`."""
+        return self._client.name
+
+    def _set_visits(self, visits: int) -> None:
+        if not self.lists("kata-set-param"):
+            raise MatchError(
+                f"{self.side}: the visits of {self.name} cannot be set (it does not list kata-set-param); "
+                "leave out --visits and set the limit in its command"
+            )
+        self._client.send(f"kata-set-param maxVisits {visits}")
+
+    def describe(self) -> dict[str, str]:
+        """Return the engine's name and version from its replies."""
+        return {"name": self.name, "version": self._client.version}
+
+    def lists(self, command: str) -> bool:
+        """Return whether the engine lists a command."""
+        return self._client.lists(command)
+
+    def start_game(self) -> None:
+        """Set up an empty board with the match's rules, komi and clocks.
+
+        Raises MatchError when the engine refuses one of them: the match would be meaningless.
+        """
+        times, client = self._times, self._client
+        kinds = () if times is None or times.kind not in (TimeKind.FISCHER, TimeKind.BYOYOMI) else client.time_kinds()
+        if times is not None and times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
+            raise MatchError(f"{self.side}: {self.name} has no byo-yomi; play with --overtime-stones")
+        if times is not None and not (times.kind in kinds or self.lists("time_settings")):
+            raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
+        try:
+            client.clear_board(self._empty)
+            if times is not None:
+                client.set_time(times)
+        except CommandFailedError as error:
+            raise MatchError(str(error)) from error
+
+    def play(self, move: Move) -> None:
+        """Send a move to the engine; raises CommandFailedError when it refuses."""
+        self._client.play_moves(self._empty, [move])
+
+    def place_handicap(self) -> None:
+        """Place the match's handicap stones, if any; raises MatchError when the engine refuses them."""
+        points = self._settings.handicap_points()
+        if not points or not self.lists("set_free_handicap"):
+            self.play_all([Move(BLACK, point) for point in points])
+            return
+        game = self._empty.copy()
+        game.set_handicap(points)
+        try:
+            self._client.set_stones(game)
+        except CommandFailedError as error:
+            raise MatchError(str(error)) from error
+
+    def play_all(self, moves: Iterable[Move]) -> None:
+        """Send the stones of an opening to the engine; raises MatchError when it refuses one."""
+        try:
+            self._client.play_moves(self._empty, tuple(moves))
+        except CommandFailedError as error:
+            raise MatchError(f"the stones before the first move cannot be placed: {error}") from error
+
+    def send_time_left(self, color: int, left: TimeLeft) -> None:
+        """Send the engine's clock, if the match is set to do so or the engine plays with an emulated Fischer clock.
+
+        Nothing is sent to an engine that does not list `time_left`, and a refusal is ignored: the engine then relies
+        on its own clock.
+        """
+        times = self._times
+        is_emulated = (
+            times is not None and times.kind is TimeKind.FISCHER and "fischer" not in self._client.time_kinds()
+        )
+        if times is None or not (self._settings.time_left or is_emulated):
+            return
+        with contextlib.suppress(CommandFailedError):
+            self._client.set_time_left(color, times, left)
+
+    def genmove(self, color: int) -> TimedReply:
+        """Return the engine's move as text, with the seconds it took."""
+        return self._client.genmove(color)
+
+    def final_score(self) -> str | None:
+        """Return the engine's score of the final position, or None when it has no such command or fails."""
+        if not self.lists("final_score"):
+            return None
+        try:
+            return self._client.send("final_score")
+        except EngineError:
+            return None
+
+    def is_alive(self) -> bool:
+        """Return whether the engine still runs."""
+        return self._client.is_alive()
+
+    def close(self) -> None:
+        """End the engine with `quit`, or kill it when it does not exit."""
+        self._client.close()
+
+    def kill(self) -> None:
+        """Kill the engine; safe from any thread."""
+        self._client.kill()

@@ -1,0 +1,489 @@
+"""Plays all games of a match, several at a time, stores the finished ones, and shows them on a progress bar.
+
+Each of `parallel` worker threads has its own pair of engine processes, which play several games; a process that has
+died is replaced before the next game.  Or the workers of a pool play (`workers`), on the machines of a Ray cluster, and
+each thread waits for a game of one of them; a game whose machine is lost is played again elsewhere.
+
+An interrupted match resumes with the missing games.  A game that cannot be played, because of a bug or because it ends
+its workers, leaves the others alone; the next run tries it again.  With a sequential test, the match ends as soon as
+the test accepts a hypothesis.  Games still running are then aborted and do not count, so that the stored games always
+lead to the same result of the test.
+"""
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass, replace
+from datetime import date
+from glob import escape
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+from gtp_engine.arena.match.match_engine import MatchEngine
+from gtp_engine.arena.match.match_game import FinishedGame, Opening, Referee, load_openings, openings_digest, play_game
+from gtp_engine.arena.match.records import GameRecord, MatchFolder
+from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, Sprt, other_side
+from gtp_engine.arena.match.statistics import run_sprt, summarize
+from gtp_engine.base.errors import EngineError, TaskError, TengenError, counted
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.worker_process import join_command, split_command
+from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool
+from gtp_engine.compiled.kernel_cache import cache_root, package_environment
+from gtp_engine.nn.named_networks import model_path, shipped_folder, use_as_shipped
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.sgf import format_sgf
+
+MAX_FAILURES: Final = 3
+"""The match is aborted when one engine dies, hangs or refuses a move in this many games in a row."""
+
+OWN_COMMAND: Final = "gtp-engine"
+"""The program that machines of a cluster are sent."""
+
+_LOG_BYTES: Final = 1 << 18
+"""The end of the log of a game that is sent back."""
+_OLD_LOG: Final = 86400.0
+"""Seconds after which the log of a worker that has been killed is removed."""
+
+GamePool = WorkerPool["GameTask", "ReturnedGame"]
+
+
+def run_match(
+    settings: MatchSettings,
+    folder: MatchFolder,
+    on_game: Callable[[GameRecord], None] = lambda record: None,
+    cancel: CancelToken | None = None,
+    pool: GamePool | None = None,
+) -> list[GameRecord]:
+    """Play the games that `folder` lacks, unless `cancel` ends the match, and return all games, sorted by number.
+
+    The workers of a `pool`, if there is one, play them (`job_of_games`).  `on_game` is called after each game, from any
+    thread but one at a time.  Raises MatchError when the match cannot continue, games could not be played, or another
+    process plays it, and propagates KeyboardInterrupt; the finished games are in the folder in all cases.
+    """
+    if not _missing_games(settings, folder):
+        return folder.records()
+    with folder.playing():
+        match = _Match(settings, folder, on_game, pool)
+        try:
+            with (cancel or CancelToken()).calling(match.stop):
+                match.run()
+        finally:
+            match.close()
+    return folder.records()
+
+
+def _missing_games(settings: MatchSettings, folder: MatchFolder) -> list[int]:
+    """Return the numbers of the games that are still to be played."""
+    if _has_verdict(settings, folder):
+        return []
+    finished = {record.game for record in folder.records()}
+    return [number for number in range(1, settings.games + 1) if number not in finished]
+
+
+def _has_verdict(settings: MatchSettings, folder: MatchFolder) -> bool:
+    """Return whether there is a sequential test that the finished games decide."""
+    test = settings.sprt
+    return test is not None and run_sprt(test, folder.records()).verdict != "undecided"
+
+
+class MatchPlayer(Protocol):
+    """Plays one game after the other."""
+
+    def play(self, number: int, opening: Opening) -> FinishedGame:
+        """Return a finished game; raises MatchError, and TaskError for a game that cannot be played."""
+        ...
+
+    def kill(self) -> None:
+        """End a game under way, and those to come; safe from any thread."""
+        ...
+
+    def close(self) -> None:
+        """End the engines."""
+        ...
+
+
+class EnginePair:
+    """Two engine processes of this machine; one that has died is replaced before the next game.
+
+    `on_start` receives the side and the description of each engine when it has started.
+    """
+
+    def __init__(
+        self,
+        settings: MatchSettings,
+        referee: Referee,
+        log: Callable[[MatchSide], Path],
+        on_start: Callable[[MatchSide, dict[str, str]], None],
+    ) -> None:
+        self._settings: Final = settings
+        self._referee: Final = referee
+        self._log: Final = log
+        self._on_start: Final = on_start
+        self._players: Final[dict[MatchSide, MatchEngine]] = {}
+        self._is_killed = False
+
+    def play(self, number: int, opening: Opening) -> FinishedGame:
+        """Return a finished game; see `MatchPlayer`."""
+        for side in SIDES:
+            if side not in self._players or not self._players[side].is_alive():
+                self._start(side)
+        return play_game(number, opening, self._players, self._settings, self._referee)
+
+    def kill(self) -> None:
+        """Kill both engines; see `MatchPlayer`."""
+        self._is_killed = True
+        for player in list(self._players.values()):
+            player.kill()
+
+    def close(self) -> None:
+        """End both engines."""
+        for player in self._players.values():
+            player.close()
+        self._players.clear()
+
+    def _start(self, side: MatchSide) -> None:
+        """Start an engine, in place of one that has died; raises MatchError when it cannot be prepared for a game."""
+        if side in self._players:
+            self._players.pop(side).close()
+        try:
+            player = MatchEngine(side, self._settings, log=self._log(side))
+            self._players[side] = player
+            if self._is_killed:
+                player.kill()
+            player.shake_hands()
+        except EngineError as error:
+            raise MatchError(str(error)) from error
+        self._on_start(side, player.describe())
+
+
+class _Match:
+    """The state that the worker threads share."""
+
+    def __init__(
+        self,
+        settings: MatchSettings,
+        folder: MatchFolder,
+        on_game: Callable[[GameRecord], None],
+        pool: GamePool | None,
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._on_game = on_game
+        self._pool = pool
+        folder.check_openings(openings_digest(settings), settings.openings)
+        self._openings = load_openings(settings)
+        self._referee = Referee(settings)
+        self._lock = threading.Lock()
+        self._pending = deque(_missing_games(settings, folder))
+        self._players: set[MatchPlayer] = set()
+        self._failures = dict.fromkeys(SIDES, 0)
+        self._not_played: dict[int, str] = {}
+        self._error: BaseException | None = None
+        self._stopping = False
+
+    def run(self) -> None:
+        """Play every pending game; raises the error that stopped a worker."""
+        count = min(self._settings.parallel, len(self._pending))
+        workers = [
+            threading.Thread(target=self._work, args=(index,), name=f"match-{index}") for index in range(1, count + 1)
+        ]
+        for worker in workers:
+            worker.start()
+        try:
+            for worker in workers:
+                worker.join()
+        except BaseException:
+            self.stop()
+            for worker in workers:
+                worker.join()
+            raise
+        if self._error is not None:
+            raise self._error
+        if self._not_played and not self._stopping:
+            number, reason = min(self._not_played.items())
+            games = counted(len(self._not_played), "game")
+            raise MatchError(f"{games} could not be played, the first of them game {number}: {reason}")
+
+    def close(self) -> None:
+        """Close the referee; each worker closes its own engines."""
+        self._referee.close()
+
+    def _work(self, index: int) -> None:
+        """Play games one after the other with this thread's own player."""
+        player = self._new_player(index)
+        with self._lock:
+            self._players.add(player)
+        try:
+            while (number := self._next_game()) is not None:
+                opening = self._openings[self._settings.opening(number) % len(self._openings)]
+                try:
+                    played = player.play(number, opening)
+                except TaskError as error:
+                    self._not_played[number] = str(error)
+                except (TengenError, OSError):
+                    raise
+                except Exception as error:  # a bug, which concerns this game
+                    self._not_played[number] = f"{type(error).__name__}: {error}"
+                    player.close()
+                else:
+                    self._finish(played)
+                self._kill_if_stopping()
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            with self._lock:
+                self._players.discard(player)
+            player.close()
+
+    def _new_player(self, index: int) -> MatchPlayer:
+        """Return what plays the games of a thread."""
+
+        def log(side: MatchSide) -> Path:
+            return self._folder.log_path(f"{side}-{index}")
+
+        if self._pool is not None:
+            return _PooledPlayer(self._pool, self._settings, log, self._folder.check_engine)
+        return EnginePair(self._settings, self._referee, log, self._folder.check_engine)
+
+    def _next_game(self) -> int | None:
+        with self._lock:
+            return self._pending.popleft() if self._pending and not self._stopping else None
+
+    def _sgf(self, played: FinishedGame) -> str:
+        black = played.record.black
+        return format_sgf(
+            played.game,
+            black_name=self._folder.engine_name(black),
+            white_name=self._folder.engine_name(other_side(black)),
+            result=played.record.result,
+            date=date.today().isoformat(),
+        )
+
+    def _finish(self, played: FinishedGame) -> None:
+        """Store a game unless the end of the match aborted it; raises MatchError after too many failures."""
+        record = played.record
+        with self._lock:
+            if self._stopping:
+                return
+            self._folder.add(record, self._sgf(played))
+            self._on_game(record)
+            self._stopping = _has_verdict(self._settings, self._folder)
+            for side in SIDES:
+                failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
+                self._failures[side] = self._failures[side] + 1 if failed else 0
+                if self._failures[side] == MAX_FAILURES:
+                    raise MatchError(f"{side} failed in {MAX_FAILURES} games in a row; the last time: {record.detail}")
+
+    def _fail(self, error: BaseException) -> None:
+        """Store the first error and end the match."""
+        with self._lock:
+            if self._error is None and not self._stopping:
+                self._error = error
+        self.stop()
+
+    def stop(self) -> None:
+        """Abort the running games and play no more; may be called from any thread."""
+        with self._lock:
+            self._stopping = True
+        self._kill_if_stopping()
+
+    def _kill_if_stopping(self) -> None:
+        """End every running game if the match is stopping."""
+        with self._lock:
+            players = list(self._players) if self._stopping else []
+        for player in players:
+            player.kill()
+
+
+class MatchProgress:
+    """Shows finished games on a bar whose total is the number of games; `finished` were played before."""
+
+    def __init__(self, bar: ProgressBar, finished: Sequence[GameRecord], test: Sprt | None = None) -> None:
+        self._bar = bar
+        self._records = list(finished)
+        self._test = test
+        self._update()
+
+    def game_over(self, record: GameRecord) -> None:
+        """Show one more finished game."""
+        self._records.append(record)
+        line = f"game {record.game}: {record.result} ({record.black} black, {counted(record.moves, 'move')})"
+        self._bar.log(f"{line} {record.detail}".rstrip())
+        self._update()
+
+    def _update(self) -> None:
+        self._bar.update(len(self._records), f"{counted(len(self._records), 'game')}, {self._score()}")
+
+    def _score(self) -> str:
+        summary = summarize(self._records, self._test)
+        low, high = summary.rate_interval
+        score = f"first {summary.rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
+        return f"{score} LLR {summary.sprt.llr:+.2f}" if summary.sprt is not None else score
+
+
+# Games on other machines
+
+
+class GameTask(NamedTuple):
+    """A game for a worker of a pool."""
+
+    settings: MatchSettings
+    number: int
+    opening: Opening
+
+
+class ReturnedGame(NamedTuple):
+    """What it sends back: the game, the engines' names and versions, and what has been added to their logs."""
+
+    game: FinishedGame
+    engines: dict[MatchSide, dict[str, str]]
+    logs: dict[MatchSide, bytes]
+
+
+class _PooledPlayer:
+    """Has the workers of a pool play; see `MatchPlayer`."""
+
+    def __init__(
+        self,
+        pool: GamePool,
+        settings: MatchSettings,
+        log: Callable[[MatchSide], Path],
+        on_start: Callable[[MatchSide, dict[str, str]], None],
+    ) -> None:
+        self._pool: Final = pool
+        self._settings: Final = settings
+        self._log: Final = log
+        self._on_start: Final = on_start
+        self._game: Future[ReturnedGame] | None = None
+        self._is_killed = False
+
+    def play(self, number: int, opening: Opening) -> FinishedGame:
+        self._game = self._pool.submit(GameTask(self._settings, number, opening))
+        if self._is_killed:
+            self.kill()
+        played = self._game.result()
+        for side in SIDES:
+            self._on_start(side, played.engines[side])
+            with self._log(side).open("ab") as file:
+                file.write(played.logs[side])
+        return played.game
+
+    def kill(self) -> None:
+        self._is_killed = True
+        if self._game is not None and not self._game.cancel():
+            with contextlib.suppress(InvalidStateError):
+                self._game.set_exception(MatchError("the match has been stopped"))
+
+    def close(self) -> None:
+        """Do nothing: the engines belong to the workers."""
+
+
+def job_of_games(commands: Iterable[str], *, threads: int) -> WorkerJob:
+    """Return the job of workers that play games of engines with these commands, on `threads` cores for each game.
+
+    Machines are sent this package as `gtp-engine`, its networks, and the files that commands of it name; programs of
+    others have to be there, under the same command.
+    """
+    sent = {command: _sent_command(command) for command in commands}
+    files = {file for words in sent.values() for word in words if isinstance(word, Path) for file in _with_copies(word)}
+    shipped = None
+    with contextlib.suppress(TengenError):  # it may have been removed, if another network is named
+        shipped = shipped_folder()
+        files.add(shipped)
+    return WorkerJob("match", [GameWorkerMaker(sent, shipped)], sorted(files), threads, calls_kernels=False)
+
+
+def _sent_command(command: str) -> list[str | Path]:
+    """Return the words of a command, files and networks that exist here as paths; as one word if it is another's."""
+    words = split_command(command)
+    if isinstance(words, str) or words[0] != OWN_COMMAND:
+        return [command]
+    found: list[str | Path] = [OWN_COMMAND]
+    for word in words[1:]:
+        flag, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        path = model_path(value) if value else Path()
+        is_sent = bool(value) and (path.is_file() or (path.is_dir() and any(path.glob("*.onnx"))))
+        found += [flag] * bool(equals) + [path.absolute() if is_sent else value] if equals or not flag else [word]
+    return found
+
+
+def _with_copies(path: Path) -> list[Path]:
+    """Return a file with those that belong to it, such as a quantized copy and levels, which begin with its name."""
+    return sorted(path.parent.glob(f"{escape(path.stem)}*")) if path.suffix == ".onnx" else [path]
+
+
+@dataclass(frozen=True)
+class GameWorkerMaker:
+    """Makes a worker that plays games; `commands` are the words of the engines' commands."""
+
+    commands: Mapping[str, list[str | Path]]
+    shipped: Path | None
+
+    def __call__(self, place: WorkerPlace) -> Callable[[GameTask], ReturnedGame]:
+        """Return the worker."""
+        if self.shipped is not None:
+            use_as_shipped(place.path(self.shipped))
+        os.environ["PYTHONPATH"] = package_environment(dict(os.environ))["PYTHONPATH"]  # for `gtp-engine`
+        return _GameWorker({command: _command_at(words, place) for command, words in self.commands.items()}).play
+
+
+def _command_at(words: Sequence[str | Path], place: WorkerPlace) -> str:
+    """Return a command of `_sent_command` as it is given at a place."""
+    if words[0] != OWN_COMMAND:
+        return str(words[0])
+    own = [str(place.path(word)) if isinstance(word, Path) else word for word in words[1:]]
+    return join_command([sys.executable, "-P", "-m", OWN_COMMAND.replace("-", "_"), *own])
+
+
+class _GameWorker:
+    """Plays games of any matches, one after the other; the engines stay for the next game of the same match."""
+
+    def __init__(self, commands: Mapping[str, str]) -> None:
+        self._commands: Final = commands
+        self._logs: Final = _log_folder()
+        self._engines: dict[MatchSide, dict[str, str]] = {}
+        self._settings: MatchSettings | None = None
+        self._pair: EnginePair | None = None
+
+    def play(self, task: GameTask) -> ReturnedGame:
+        """Return a game; raises MatchError."""
+        if self._pair is None or task.settings != self._settings:
+            if self._pair is not None:
+                self._pair.close()
+            first, second = (self._commands[task.settings.command(side)] for side in SIDES)
+            here = replace(task.settings, first=first, second=second)
+            self._pair = EnginePair(here, Referee(here), self._log, self._engines.__setitem__)
+            self._settings = task.settings
+        sizes = {side: self._log_size(side) for side in SIDES}
+        game = self._pair.play(task.number, task.opening)
+        return ReturnedGame(game, dict(self._engines), {side: self._log_since(side, sizes[side]) for side in SIDES})
+
+    def _log(self, side: MatchSide) -> Path:
+        return self._logs / f"{side}.log"
+
+    def _log_size(self, side: MatchSide) -> int:
+        return self._log(side).stat().st_size if self._log(side).exists() else 0
+
+    def _log_since(self, side: MatchSide, size: int) -> bytes:
+        """Return what has been added to a log since it had this size, of much only the end."""
+        with self._log(side).open("rb") as file:
+            file.seek(max(size, self._log_size(side) - _LOG_BYTES))
+            return file.read()
+
+
+def _log_folder() -> Path:
+    """Return a new folder for logs; those of workers that have been killed long ago are removed."""
+    logs = cache_root() / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    for old in logs.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > _OLD_LOG:
+                shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(dir=logs))

@@ -1,0 +1,444 @@
+"""The results of a match, from the first engine's point of view: summary, table, sequential test, standings, picture.
+
+The summary has wins by colour, winrate and Elo difference with their intervals, times and faults.  A draw counts as
+half a win, and so does a game without result, as in KataGo's gatekeeper; games that were stopped are void and left out.
+
+A *sequential probability ratio test* (SPRT) tells when to end a match, and which hypothesis its games accept.  Two
+hypotheses about the Elo difference, H0: `elo0` and H1: `elo1`, are compared by the log-likelihood ratio of the results
+so far.  The match ends when the ratio leaves the interval from log(beta / (1 − alpha)) to log((1 − beta) / alpha) (Wald
+1945); H1 is then accepted wrongly with probability alpha, H0 with probability beta, approximately.
+
+Its results are *pairs*: two games with the same opening and the colours exchanged, which together give the first engine
+0, ½, 1, 1½ or 2 points.  The games of a pair are not independent of each other (an opening may favour Black), so pairs
+are counted instead of games: the pentanomial model of Fishtest, Stockfish's testing framework.  A pair counts once both
+games are finished, and not at all if one of them is void.
+
+The share of draws and the spread of the results are unknown, so the likelihood under each hypothesis is the largest
+over all distributions with its expected score (generalized likelihood ratio; Van den Bergh, "A practical introduction
+to the GSPRT", and the exact logistic variant in Fishtest's "LLRcalc").  Elo differences are logistic (`elo`).
+
+The picture needs matplotlib.  Its curve is the share of the points after each game that counts, in the order of the
+games' numbers, with its 95 % interval; its last point is what the table shows.  Dots at 100, 50 and 0 % are the games
+that were won, drawn and lost.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from gtp_engine.arena.elo import (
+    RatingArray,
+    elo_difference,
+    expected_score,
+    format_elo,
+    rate_players,
+    wilson_interval,
+)
+from gtp_engine.arena.match.records import GameRecord
+from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSide, Sprt, other_side
+from gtp_engine.base.errors import counted, problem, shown
+from gtp_engine.base.files import check_writable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Verdict = Literal["H0", "H1", "undecided"]
+
+PAIR_SCORES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The possible score rates of a pair of games."""
+
+_UNSEEN: Final = 1e-3
+"""Pairs counted for a result that has not occurred yet, as in Fishtest, so that no likelihood is zero."""
+
+_BISECTIONS: Final = 100
+"""Halvings of the interval that holds the solution: more than a float has bits."""
+
+
+@dataclass(frozen=True)
+class SprtResult:
+    """The state of a test: `llr` between `lower`, where H0 is accepted, and `upper`, where H1 is.
+
+    `pairs` counts the pairs with each of `PAIR_SCORES`.
+    """
+
+    test: Sprt
+    pairs: tuple[int, ...]
+    llr: float
+
+    @property
+    def lower(self) -> float:
+        """Return the log-likelihood ratio at which H0 is accepted."""
+        return math.log(self.test.beta / (1 - self.test.alpha))
+
+    @property
+    def upper(self) -> float:
+        """Return the log-likelihood ratio at which H1 is accepted."""
+        return math.log((1 - self.test.beta) / self.test.alpha)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return which hypothesis the results accept, if any."""
+        if self.llr <= self.lower:
+            return "H0"
+        return "H1" if self.llr >= self.upper else "undecided"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a JSON object."""
+        return {
+            **vars(self.test),
+            "pairs": list(self.pairs),
+            "llr": self.llr,
+            "bounds": [self.lower, self.upper],
+            "verdict": self.verdict,
+        }
+
+    def describe(self) -> str:
+        """Return the result as a line of text."""
+        accepted = {"H0": self.test.elo0, "H1": self.test.elo1}.get(self.verdict)
+        end = "undecided" if accepted is None else f"{self.verdict} accepted (Elo {accepted:+g})"
+        return (
+            f"LLR {self.llr:+.2f} of {self.lower:.2f} … {self.upper:+.2f} after {sum(self.pairs)} pairs, "
+            f"Elo {self.test.elo0:+g} against {self.test.elo1:+g}: {end}"
+        )
+
+
+def run_sprt(test: Sprt, records: Sequence[GameRecord]) -> SprtResult:
+    """Return the state of the test after the finished games of a match; their order does not matter."""
+    pairs = count_pairs(records)
+    return SprtResult(test, pairs, log_likelihood_ratio(pairs, elo0=test.elo0, elo1=test.elo1))
+
+
+def count_pairs(records: Sequence[GameRecord]) -> tuple[int, ...]:
+    """Return how many complete pairs (games 1 and 2, 3 and 4, …) have each of `PAIR_SCORES`."""
+    points = {record.game: record.points for record in records if record.winner != "none"}
+    pairs = ((points[game] + points[game + 1]) / 2 for game in points if game % 2 == 1 and game + 1 in points)
+    counts = Counter(pairs)
+    return tuple(counts[score] for score in PAIR_SCORES)
+
+
+def log_likelihood_ratio(pairs: Sequence[int], *, elo0: float, elo1: float) -> float:
+    """Return log(likelihood under `elo1` / likelihood under `elo0`) of pairs counted by `PAIR_SCORES`."""
+    if not any(pairs):
+        return 0.0
+    weights = [max(count, _UNSEEN) for count in pairs]
+    score0, score1 = expected_score(elo0), expected_score(elo1)
+    tilt0, tilt1 = _tilt(weights, score0), _tilt(weights, score1)
+    return sum(
+        weight * (math.log1p(tilt0 * (score - score0)) - math.log1p(tilt1 * (score - score1)))
+        for weight, score in zip(weights, PAIR_SCORES, strict=True)
+    )
+
+
+def _tilt(weights: Sequence[float], mean: float) -> float:
+    """Return t such that the most likely distribution with this mean has the probabilities w / (1 + t·(score − mean)).
+
+    The w are the weights divided by their sum.  Setting the mean of that distribution to `mean` gives an equation
+    whose left side decreases with t, so it has one solution in the interval where all probabilities are positive.
+    """
+    low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])
+    for _ in range(_BISECTIONS):
+        tilt = (low + high) / 2
+        excess = sum(
+            weight * (score - mean) / (1 + tilt * (score - mean))
+            for weight, score in zip(weights, PAIR_SCORES, strict=True)
+        )
+        low, high = (tilt, high) if excess > 0 else (low, tilt)
+    return (low + high) / 2
+
+
+@dataclass(frozen=True)
+class ColorResults:
+    """Results of the first engine with one colour."""
+
+    wins: int
+    losses: int
+    draws: int
+
+
+@dataclass(frozen=True)
+class SideFaults:
+    """One engine's faults: games lost by them, and moves over time, forgiven or not."""
+
+    time_losses: int
+    illegal_moves: int
+    failures: int
+    overruns: int
+
+
+@dataclass(frozen=True)
+class SideTimes:
+    """Seconds an engine took for its moves; zero if it played none."""
+
+    mean: float
+    maximum: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The result of a match, from the first engine's point of view.
+
+    `void` counts games that do not count; `rate` is the winrate, with its 95 % interval.  `score_disagreements` and
+    `winner_disagreements` are the numbers of games whose recorded scores, or the winners by them, differ.
+    """
+
+    as_black: ColorResults
+    as_white: ColorResults
+    void: int
+    rate: float
+    rate_interval: tuple[float, float]
+    times: dict[MatchSide, SideTimes]
+    faults: dict[MatchSide, SideFaults]
+    mean_moves: float
+    score_disagreements: tuple[int, ...]
+    winner_disagreements: tuple[int, ...]
+    repeated: tuple[int, ...]
+    """Games that repeat an earlier one with the same colours: they tell nothing new, and intervals are too narrow."""
+    sprt: SprtResult | None = None
+
+    @property
+    def games(self) -> int:
+        """Return the number of games that count: all but the void ones."""
+        colors = (self.as_black, self.as_white)
+        return sum(color.wins + color.losses + color.draws for color in colors)
+
+    @property
+    def elo(self) -> float:
+        """Return the Elo difference of the winrate."""
+        return elo_difference(self.rate)
+
+    @property
+    def elo_interval(self) -> tuple[float, float]:
+        """Return the ends of the winrate's interval as Elo differences."""
+        return elo_difference(self.rate_interval[0]), elo_difference(self.rate_interval[1])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as a JSON object; an infinite Elo difference is null."""
+
+        def finite(value: float) -> float | None:
+            return round(value, 1) if math.isfinite(value) else None
+
+        return {
+            "games": self.games,
+            "void": self.void,
+            "first_as_black": vars(self.as_black),
+            "first_as_white": vars(self.as_white),
+            "win_rate": self.rate,
+            "win_rate_interval": list(self.rate_interval),
+            "elo": finite(self.elo),
+            "elo_interval": [finite(value) for value in self.elo_interval],
+            "think_time": {side: vars(self.times[side]) for side in SIDES},
+            "faults": {side: vars(self.faults[side]) for side in SIDES},
+            "mean_moves": self.mean_moves,
+            "score_disagreements": list(self.score_disagreements),
+            "winner_disagreements": list(self.winner_disagreements),
+            "repeated": list(self.repeated),
+            "sprt": self.sprt.to_json() if self.sprt is not None else None,
+        }
+
+
+def summarize(records: Sequence[GameRecord], test: Sprt | None = None) -> Summary:
+    """Return the summary of finished games, with the state of the sequential test if there is one."""
+    as_black = _color_results([record for record in records if record.black == "first"])
+    as_white = _color_results([record for record in records if record.black == "second"])
+    games = sum(color.wins + color.losses + color.draws for color in (as_black, as_white))
+    points = as_black.wins + as_white.wins + (as_black.draws + as_white.draws) / 2
+    return Summary(
+        as_black=as_black,
+        as_white=as_white,
+        void=sum(record.winner == "none" for record in records),
+        rate=points / games if games else 0.5,
+        rate_interval=wilson_interval(points, games),
+        times={side: _side_times(records, side) for side in SIDES},
+        faults={side: _side_faults(records, side) for side in SIDES},
+        mean_moves=sum(record.moves for record in records) / len(records) if records else 0.0,
+        score_disagreements=tuple(record.game for record in records if len(set(record.scores.values())) > 1),
+        winner_disagreements=tuple(
+            record.game for record in records if len({score[:1] for score in record.scores.values()}) > 1
+        ),
+        repeated=repeated_games([record for record in records if record.winner != "none"]),
+        sprt=run_sprt(test, records) if test is not None else None,
+    )
+
+
+def repeated_games(records: Sequence[GameRecord]) -> tuple[int, ...]:
+    """Return the numbers of the games that have the moves and colours of an earlier one in the list."""
+    seen: set[tuple[str, str]] = set()
+    found = []
+    for record in records:
+        game = (record.black, record.digest)
+        if record.digest and game in seen:
+            found.append(record.game)
+        seen.add(game)
+    return tuple(found)
+
+
+def _color_results(records: Sequence[GameRecord]) -> ColorResults:
+    winners = [record.winner for record in records]
+    return ColorResults(wins=winners.count("first"), losses=winners.count("second"), draws=winners.count("draw"))
+
+
+def _side_times(records: Sequence[GameRecord], side: MatchSide) -> SideTimes:
+    times = [seconds for record in records for seconds in record.think_times[side]]
+    return SideTimes(mean=sum(times) / len(times), maximum=max(times)) if times else SideTimes(mean=0.0, maximum=0.0)
+
+
+def _side_faults(records: Sequence[GameRecord], side: MatchSide) -> SideFaults:
+    lost = [record.reason for record in records if record.winner == other_side(side)]
+    return SideFaults(
+        time_losses=lost.count("time"),
+        illegal_moves=lost.count("illegal"),
+        failures=lost.count("failure") + lost.count("refused"),
+        overruns=sum(record.overruns[side] for record in records),
+    )
+
+
+def format_table(summary: Summary, *, first: str, second: str) -> str:
+    """Return the summary as lines of text; `first` and `second` are the engines' names."""
+    low, high = summary.rate_interval
+    lines = [
+        f"{first}  against  {second}",
+        f"games          {summary.games}" + (f", and {summary.void} void" if summary.void else ""),
+        f"winrate        {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
+        f"Elo            {format_elo(summary.elo)}   (95 % interval {format_elo(summary.elo_interval[0])}"
+        f" to {format_elo(summary.elo_interval[1])})",
+        *([f"SPRT           {summary.sprt.describe()}"] if summary.sprt is not None else []),
+        _color_line("as Black", summary.as_black),
+        _color_line("as White", summary.as_white),
+        f"moves a game   {summary.mean_moves:.0f}",
+        *(_side_line(side, name, summary) for side, name in zip(SIDES, (first, second), strict=True)),
+    ]
+    if summary.score_disagreements:
+        listed = ", ".join(map(str, summary.score_disagreements))
+        lines.append(f"final scores differ in game {listed}")
+    if summary.winner_disagreements:
+        listed = ", ".join(map(str, summary.winner_disagreements))
+        lines.append(f"even the winner is disputed in game {listed}")
+    if remark := repetition_remark(len(summary.repeated)):
+        lines.append(remark)
+    return "\n".join(lines)
+
+
+def repetition_remark(count: int) -> str:
+    """Return a sentence about so many games that repeat an earlier one, "" if there are none."""
+    if not count:
+        return ""
+    games = f"{counted(count, 'game')} {'repeats' if count == 1 else 'repeat'}"
+    return f"{games} an earlier one move by move, so the intervals are too narrow; random plies vary them"
+
+
+def _color_line(label: str, results: ColorResults) -> str:
+    draws = f", {results.draws} drawn" if results.draws else ""
+    return f"{label:<14} {results.wins} won, {results.losses} lost{draws}"
+
+
+def _side_line(side: MatchSide, name: str, summary: Summary) -> str:
+    times, faults = summary.times[side], summary.faults[side]
+    return (
+        f"{side:<14} {name}: {times.mean:.2f} s a move, at most {times.maximum:.2f} s; "
+        f"{faults.time_losses} lost on time ({counted(faults.overruns, 'move')} over time), "
+        f"{faults.illegal_moves} by illegal moves, {faults.failures} by failures"
+    )
+
+
+FORMATS: Final = (".svg", ".png")
+
+_INCHES: Final = (8.0, 4.5)
+_DOTS_PER_INCH: Final = 150
+"""Size of the picture: 1200 by 675 dots as PNG."""
+_FEW: Final = 40
+"""Games up to which the points of the curve are marked; more would hide the curve."""
+
+
+def check_plot(path: Path) -> None:
+    """Raise MatchError if a plot cannot be written to `path`, to be called before hours of games.
+
+    Its folder is created if need be.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise MatchError(problem(f"plot {shown(str(path))}", expected=f"a file name ending in {' or '.join(FORMATS)}"))
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        advice = "install it with: pip install 'gtp-engine[plot]'"
+        raise MatchError(problem("plots", expected="matplotlib, which is not installed", advice=advice)) from error
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(path)
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second: str) -> None:
+    """Write the picture of finished games, sorted by number, under the engines' names; raises MatchError."""
+    check_plot(path)
+    from matplotlib.figure import Figure  # not pyplot, which would need a display and keep the figure
+
+    figure = Figure(figsize=_INCHES, layout="constrained")
+    axes = figure.add_subplot()
+    draw_curve(records, axes)
+    axes.set_title(f"{first}  against  {second}", parse_math=False)
+    try:
+        figure.savefig(path, dpi=_DOTS_PER_INCH)
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> MatchError:
+    return MatchError(f"cannot write the plot {path}: {error.strerror}")
+
+
+def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
+    """Draw the winrate over the games that count, its interval and the line of even strength."""
+    from matplotlib.ticker import MaxNLocator
+
+    results = [record.points for record in records if record.winner != "none"]
+    points = list(accumulate(results))
+    games = range(1, len(points) + 1)
+    axes.axhline(50, color="0.5", linewidth=0.8, linestyle="--")
+    if points:
+        label = "games won, drawn or lost"
+        axes.plot(games, [100 * each for each in results], "o", color="0.4", markersize=4, clip_on=False, label=label)
+        rates = [score / count for score, count in zip(points, games, strict=True)]
+        ends = [wilson_interval(score, count) for score, count in zip(points, games, strict=True)]
+        low, high = (format_elo(elo_difference(end)) for end in ends[-1])
+        label = f"95 % interval, at last Elo {low} to {high}"
+        axes.fill_between(games, [100 * end[0] for end in ends], [100 * end[1] for end in ends], alpha=0.2, label=label)
+        label = f"winrate, at last {rates[-1]:.1%}, Elo {format_elo(elo_difference(rates[-1]))}"
+        axes.plot(games, [100 * rate for rate in rates], label=label, marker="." if len(games) <= _FEW else "")
+        axes.legend(loc="lower right")
+    axes.set(xlabel="games", ylabel="winrate of the first engine, %", ylim=(0, 100))
+    axes.set_xlim(0.5, max(1, len(points)) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def format_standings(names: Sequence[str], points: RatingArray, columns: Mapping[str, Sequence[str]]) -> str:
+    """Return a Markdown table of players, the best first: rating, games, share of the points, and that by opponent.
+
+    `columns` holds further columns by their titles, a text for each player.
+    """
+    ratings, games = rate_players(points), points + points.T
+    order = np.argsort(-ratings.elo, kind="stable")
+    titles = ["#", "player", "Elo", "games", "points", *(str(place) for place in range(1, len(names) + 1)), *columns]
+    lines = [_row(titles), _row(["---:", "---", *["---:"] * (len(titles) - 2)])]
+    for place, player in enumerate(order, start=1):
+        shares = [_share(points[player, other], games[player, other]) for other in order]
+        rating = f"{ratings.elo[player]:+.0f} ± {ratings.margin[player]:.0f}"
+        whole = _share(points[player].sum(), games[player].sum())
+        further = (texts[player] for texts in columns.values())
+        lines.append(_row([str(place), names[player], rating, f"{games[player].sum():.0f}", whole, *shares, *further]))
+    return "\n".join(lines)
+
+
+def _share(points: float, games: float) -> str:
+    return f"{points / games:.0%}" if games else "–"
+
+
+def _row(cells: Sequence[str]) -> str:
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"

@@ -1,0 +1,193 @@
+"""Plays the games of a tournament, several at a time; each worker may have cores of its own.
+
+A worker takes the meeting with the fewest games and plays some games of its match, so that the tables cover all engines
+early on.  Matches are stored as those of `gtp-engine match`, and resume like them.  After each game there is a line for
+it, the leader stands beside the bar, and the files of the tables are up to date.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.arena.match.match_game import load_openings
+from gtp_engine.arena.match.records import GameRecord, MatchFolder
+from gtp_engine.arena.match.runner import GamePool, run_match
+from gtp_engine.arena.match.settings import MatchError, MatchSettings
+from gtp_engine.arena.tournament.standings import page_of, tables_of, to_json
+from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament
+from gtp_engine.base.errors import TengenError, counted, problem
+from gtp_engine.base.files import replacing
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.search.cancellation import CancelToken
+
+GAMES_IN_A_ROW: Final = 10
+"""Games of a meeting that a worker plays before it takes another: each time, the engines have to be started again."""
+
+
+class TournamentRunner:
+    """A tournament with its folder `out`; `on_game` is called after each game, one at a time, from any thread.
+
+    The workers of a `pool`, if there is one, play the games, twice as many at a time as they are, so that none waits.
+    Raises MatchError if the folder holds other matches, for openings that cannot be used, and if there are too few
+    cores to bind the games to.
+    """
+
+    def __init__(
+        self,
+        description: Tournament,
+        out: Path,
+        on_game: Callable[[Meeting, GameRecord], None] = lambda *_: None,
+        pool: GamePool | None = None,
+    ) -> None:
+        self.description: Final = description
+        self._out: Final = out
+        self._on_game: Final = on_game
+        self._pool: Final = pool
+        self._cores: Final = _core_sets(description.parallel) if description.bind_to_cores else None
+        self._folders: Final = {
+            meeting: MatchFolder(out / description.folder(meeting), description.match(meeting))
+            for meeting in description.meetings
+        }
+        self._lock: Final = threading.Lock()
+        self._waiting: Final = [meeting for meeting in description.meetings if self._missing(meeting)]
+        for meeting in {meeting.condition: meeting for meeting in self._waiting}.values():
+            load_openings(self._settings(meeting))  # now rather than when the condition's turn comes
+        self._cancel: Final = CancelToken()
+        self._error: Exception | None = None
+
+    @property
+    def results(self) -> dict[Meeting, list[GameRecord]]:
+        """The finished games of each meeting, sorted by number."""
+        return {meeting: folder.records() for meeting, folder in self._folders.items()}
+
+    @property
+    def other_matches(self) -> list[str]:
+        """The names of folders beside those of the meetings that hold games: engines were renamed, moved or removed."""
+        known = {folder.path.name for folder in self._folders.values()}
+        return sorted(path.parent.name for path in self._out.glob("*/results.jsonl") if path.parent.name not in known)
+
+    def run(self) -> None:
+        """Play the missing games; raises MatchError when an engine fails, and any other error that ends a match."""
+        workers = [
+            threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
+            for index in range(len(self._waiting) if self._pool else min(self.description.parallel, len(self._waiting)))
+        ]
+        for worker in workers:
+            worker.start()
+        try:
+            for worker in workers:
+                worker.join()
+        finally:
+            self._cancel.cancel()
+            for worker in workers:
+                worker.join()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self, index: int) -> None:
+        """Play matches one after the other; the engines inherit the cores of this thread."""
+        if self._cores is not None and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, self._cores[index])
+        while (meeting := self._next()) is not None:
+            try:
+                self._play(meeting)
+            except Exception as error:  # raised again by `run`: an engine that fails, a full disk
+                self._fail(meeting, error)
+                return
+            with self._lock:
+                if self._missing(meeting):
+                    self._waiting.append(meeting)
+
+    def _next(self) -> Meeting | None:
+        """Return the meeting with the fewest games that no other worker plays, None if there is none."""
+        with self._lock:
+            if self._cancel.is_cancelled or not self._waiting:
+                return None
+            meeting = min(self._waiting, key=lambda each: len(self._folders[each].records()))
+            self._waiting.remove(meeting)
+            return meeting
+
+    def _play(self, meeting: Meeting) -> None:
+        folder, settings = self._folders[meeting], self._settings(meeting)
+
+        def game_over(record: GameRecord) -> None:
+            with self._lock:
+                self._on_game(meeting, record)
+
+        parallel = 1 if self._pool is None else -(-2 * self._pool.workers // len(self._folders))
+        until = min(len(folder.records()) + max(GAMES_IN_A_ROW, 2 * parallel), settings.games)
+        run_match(replace(settings, games=until, parallel=parallel), folder, game_over, self._cancel, self._pool)
+
+    def _settings(self, meeting: Meeting) -> MatchSettings:
+        """Return the settings of a meeting's match, with the whole path of its openings."""
+        return replace(self.description.match(meeting), openings=self.description.openings(meeting))
+
+    def _missing(self, meeting: Meeting) -> bool:
+        return len(self._folders[meeting].records()) < self.description.games
+
+    def _fail(self, meeting: Meeting, error: Exception) -> None:
+        """Keep the first error, and end all matches."""
+        if isinstance(error, (TengenError, OSError)):
+            first, second = (self.description.entrants[place].name for place in (meeting.first, meeting.second))
+            error = MatchError(f"{first} (first) – {second} (second): {error}")
+        with self._lock:
+            self._error = self._error or error
+        self._cancel.cancel()
+
+
+def _core_sets(parallel: int) -> list[set[int]]:
+    """Return the cores of each worker; raises MatchError where there are too few, or the system cannot bind."""
+    if not hasattr(os, "sched_getaffinity"):
+        raise MatchError(problem("bind-to-cores", expected="Linux", advice="leave it out on this system"))
+    cores = sorted(os.sched_getaffinity(0))
+    each = len(cores) // parallel
+    if each == 0:
+        given = f"parallel = {parallel} with bind-to-cores"
+        raise MatchError(problem(given, expected=f"at most this machine's {counted(len(cores), 'core')}"))
+    return [set(cores[index * each : (index + 1) * each]) for index in range(parallel)]
+
+
+class TournamentProgress:
+    """Reports games on `bar`, and writes index.html and results.json in `folder` after each of them."""
+
+    def __init__(self, description: Tournament, folder: Path, title: str, bar: ProgressBar) -> None:
+        self._description: Final = description
+        self._folder: Final = folder
+        self._title: Final = title
+        self._bar: Final = bar
+        self._results: dict[Meeting, list[GameRecord]] = {}
+
+    def begin(self, results: Mapping[Meeting, Sequence[GameRecord]]) -> None:
+        """Show the games that were played before."""
+        self._results = {meeting: list(records) for meeting, records in results.items()}
+        self._update()
+
+    def game_over(self, meeting: Meeting, record: GameRecord) -> None:
+        """Show one more finished game."""
+        self._results[meeting].append(record)
+        names = [self._description.entrants[place].name for place in (meeting.first, meeting.second)]
+        black, white = names if record.black == "first" else reversed(names)
+        condition = self._description.conditions[meeting.condition].title
+        line = f"{condition}: {black} (B) – {white} (W) {record.result}, {counted(record.moves, 'move')}"
+        self._bar.log(f"{line} {record.detail}".rstrip())
+        self._update()
+
+    def _update(self) -> None:
+        played = sum(len(records) for records in self._results.values())
+        tables = tables_of(self._description, self._results)
+        leader = self._description.entrants[tables[0].order[0]].name
+        self._bar.update(played, counted(played, "game") + (f", {leader} leads" if played else ""))
+        files = {
+            "index.html": page_of(self._title, self._description, tables, self._results),
+            "results.json": json.dumps(to_json(self._description, tables, self._results), indent=1) + "\n",
+        }
+        try:
+            for name, text in files.items():
+                with replacing(self._folder / name) as path:
+                    path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise MatchError(f"cannot write to {self._folder}: {error.strerror}") from error

@@ -1,0 +1,13 @@
+"""What every other room stands on, and what knows nothing of Go.
+
+errors          every exception raised on purpose, and how messages are made
+former_names    names of the public interface that have moved
+files           files written whole or not at all, locks, paths of the user
+streams         stdin and stdout of the protocols; everything else goes to stderr
+progress        the progress bar
+languages       texts in the reader's language, from the catalogues in `locale/`
+machine         processors and memory of this machine
+worker_process  a process that works for this one and ends with it
+workers         many of them, on this machine or on a Ray cluster: retries and replacement
+steps           long work: stopped by a signal, resumed, chained, ended by a deadline
+"""

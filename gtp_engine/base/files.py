@@ -1,0 +1,317 @@
+"""Files that are written whole or not at all, or line by line; their locks and hashes, and the folder of the user."""
+
+import errno
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import sys
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gtp_engine.base.errors import ConfigError, TengenError, problem, shown, shown_path
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+ZIP_DAMAGE: Final = (
+    ValueError,
+    LookupError,
+    TypeError,
+    EOFError,
+    RuntimeError,  # a damaged header may ask for a password, or (NotImplementedError) for an unknown method
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What reading the arrays of a damaged `.npz` file raises, besides OSError."""
+
+_ELSEWHERE: Final = "name a file elsewhere"
+"""Advice for a file that the user names and that cannot be written."""
+
+_PATIENCE: Final = (0.01, 0.05, 0.2, 0.5, 1.0)
+"""Seconds between attempts to replace a file that another program, such as a virus scanner, has open on Windows."""
+
+LOCK: Final = "in-use.lock"
+"""The lock file in a folder that one process writes to; others may read."""
+
+_ATTEMPTS: Final = 100
+"""Attempts to lock a file that others remove, one after the other, at the moment in which it is opened."""
+
+_NOT_SYNCED: Final = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
+"""What some file systems say to the wish to sync a folder."""
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_LONGEST_INTEGER: Final = 20
+"""Characters of the longest integer of 64 bits."""
+
+_UNFINISHED: Final = ".part"
+"""Added to the name of a file that is being written."""
+
+
+def expanded(path: str) -> Path:
+    """Return a path with `~` replaced by the home directory it stands for; it stays where that is unknown."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def data_folder() -> Path:
+    """Return the folder for the user's networks and games, which need not exist: TENGEN_DATA_DIR, or the usual one.
+
+    Raises TengenError if there is no home directory.
+    """
+    if named := os.environ.get("TENGEN_DATA_DIR"):
+        return expanded(named)
+    try:
+        return _usual_folder() / "tengen"
+    except RuntimeError as error:
+        advice = "set TENGEN_DATA_DIR to a folder for networks and games"
+        raise TengenError(problem("there is no home directory", advice=advice)) from error
+
+
+def _usual_folder() -> Path:
+    """Return the platform's folder for the data of programs; raises RuntimeError if there is no home directory."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Yield the path of a file to write, which replaces `target` at the end of the block; it is on the disk then.
+
+    If the block raises, the unfinished file is removed and an older `target` stays as it was.  Of several processes
+    that write one file at the same time each writes its own, and the last one stays.  Raises OSError if the file cannot
+    be moved into place.
+    """
+    unfinished = _unfinished_path(target)
+    try:
+        yield unfinished
+        with unfinished.open("r+b") as file:
+            os.fsync(file.fileno())
+        _move(unfinished, target)
+        sync_folder(target.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of the files in a folder to the disk, where the system can do that; raises OSError."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NOT_SYNCED:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Copy a file with its permissions, whole or not at all; raises OSError."""
+    with replacing(target) as unfinished:
+        shutil.copy2(source, unfinished)
+
+
+def append(path: Path, text: str) -> None:
+    """Add text to the end of a file, which is created if need be; it is on the disk then.  Raises OSError."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    if is_new:
+        sync_folder(path.parent)
+
+
+def _move(unfinished: Path, target: Path) -> None:
+    """Replace `target`; raises OSError."""
+    for seconds in _PATIENCE if sys.platform == "win32" else ():
+        try:
+            os.replace(unfinished, target)
+            return
+        except PermissionError:
+            time.sleep(seconds)
+    os.replace(unfinished, target)
+
+
+def _unfinished_path(target: Path) -> Path:
+    """Return the path beside `target` of a file that will replace it, another one each time; raises OSError."""
+    try:
+        unfinished = target.with_name(f"{target.name}.{secrets.token_hex(4)}{_UNFINISHED}")
+        os.access(unfinished, os.F_OK)
+    except ValueError as error:  # no name, or characters that no name has
+        raise OSError(errno.EINVAL, "not a file name") from error
+    return unfinished
+
+
+@contextmanager
+def writing(path: Path, kind: type[TengenError], what: str) -> Iterator[None]:
+    """Raise an error of `kind` where the block, which writes `path`, raises OSError; `what` says what the path is."""
+    try:
+        yield
+    except OSError as error:
+        given = f"cannot write {what} {shown_path(path)}: {error.strerror or error}"
+        raise kind(problem(given, advice="make room there, or name another folder")) from error
+
+
+def check_writable(path: Path) -> None:
+    """Raise OSError if `replacing` or appending could not write a file, before work is done for it; leaves no trace."""
+    unfinished = _unfinished_path(path)
+    unfinished.touch()
+    unfinished.unlink()
+    if path.exists():
+        with path.open("ab"):
+            pass
+
+
+def complete_lines(path: Path, *, cut: bool = True) -> list[str]:
+    """Return the lines of a file that grows line by line, none if it does not exist, without a last line without end.
+
+    Such a line was being written when a process ended, so `cut` cuts it off: what is appended later must not continue
+    it.  Without `cut` the file stays as it is, because another process may be writing the line.  Bytes that are not
+    UTF-8 become U+FFFD.  Raises OSError.
+    """
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if cut and len(whole) < len(data):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    return [line.removesuffix("\r") for line in whole.decode("utf-8", errors="replace").split("\n")[:-1]]
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Yield whether this block alone holds the lock file `path`, created if need be, with its folder; it stays.
+
+    False while another process, thread or block holds it, which may remove it.  True where the file system has no
+    locks.  A process that is killed lets go of it.
+    """
+    from filelock import FileLock, Timeout  # here: most commands lock nothing
+
+    guard = FileLock(path)
+    try:
+        if not any(_has_locked(guard, path) for _ in range(_ATTEMPTS)):
+            raise FileNotFoundError(path)
+    except Timeout:
+        yield False
+        return
+    except (OSError, NotImplementedError):  # filelock raises the second where the system has no file locks
+        yield True
+        return
+    try:
+        yield True
+    finally:
+        guard.release()
+
+
+def _has_locked(guard: "FileLock", path: Path) -> bool:
+    """Acquire the lock of the file that is at `path` then: who held it may have removed the one that was there before.
+
+    The next one would find another file, and lock that.  Raises Timeout while another one holds the lock, and OSError.
+    """
+    with suppress(FileNotFoundError, FileExistsError):  # mkdir raises both where others remove the folder
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:  # no other file has its number while it is open
+            guard.acquire(timeout=0)
+            if sys.platform == "win32" or os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return True
+    guard.release()
+    return False
+
+
+@contextmanager
+def owning(
+    folder: Path,
+    kind: type[TengenError] = ConfigError,
+    *,
+    file: str | None = None,
+    advice: str = "wait for its end, or name another place",
+) -> Iterator[None]:
+    """Hold the right to write to a folder, which is created if need be, or only to the `file` in it.
+
+    One process has it at a time.  Raises an error of `kind` while another one has it, or if the folder cannot be used.
+    A block that raises leaves no lock and no empty folder that were not there before.
+    """
+    with writing(folder, kind, "to"):
+        made = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+    lock = folder / (LOCK if file is None else f"{file}.lock")
+    is_new = not lock.exists()
+    with locked(lock) as is_mine:
+        if not is_mine:
+            given = f"another process writes to {shown_path(folder if file is None else folder / file)}"
+            raise kind(problem(given, advice=advice))
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):  # such as a folder in which something has been written
+                for remove in (lock.unlink, *(each.rmdir for each in made)) if is_new else ():
+                    remove()
+            raise
+
+
+def json_of(text: str | bytes) -> Any:
+    """Return the value of JSON that others may have written.
+
+    Raises ValueError for anything else, also for numbers that are not finite or integers beyond 64 bits, which Python's
+    parser takes, and for what is nested too deeply.
+    """
+    try:
+        return json.loads(text, parse_int=_small, parse_float=_finite, parse_constant=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _small(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER or not _LEAST <= int(text) <= _MOST:
+        raise ValueError(f"integer {shown(text)} beyond 64 bits")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{shown(text)} is not a finite number")
+    return number
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal; raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_result(path: Path, advice: str = _ELSEWHERE) -> None:
+    """Raise ConfigError if a file cannot be written; to be called before the work that takes minutes."""
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise _cannot_write(path, error, advice) from error
+
+
+def write_result(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; raises ConfigError where that is impossible."""
+    try:
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)
+    except OSError as error:
+        raise _cannot_write(path, error, _ELSEWHERE) from error
+
+
+def _cannot_write(path: Path, error: OSError, advice: str) -> ConfigError:
+    return ConfigError(problem(f"cannot write {shown_path(path)}: {error.strerror or error}", advice=advice))

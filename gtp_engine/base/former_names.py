@@ -1,0 +1,65 @@
+"""Former names of public methods and modules, which go on working for one minor version and warn meanwhile.
+
+Former names of the package itself stand in `gtp_engine.__init__`, which loads what it exports by name.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def former_name(name: str, function: Callable[P, R], *, gone: str) -> Callable[P, R]:
+    """Return a function under a former name, of which each call warns.
+
+    `gone` is the version without it, the minor version after the one that renames; a test demands its removal then.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> R:
+        now = f"{name} is now {function.__qualname__}; the former name goes with version {gone}"
+        warnings.warn(now, DeprecationWarning, stacklevel=2)
+        return function(*args, **named)
+
+    call.__doc__ = f"Do the same as `{function.__name__}`, whose former name this is; it goes with version {gone}."
+    return call
+
+
+class FormerModules(MetaPathFinder, Loader):
+    """Imports modules of a package under their former names, which warns; their own modules with them.
+
+    `moved` has the former name and the name now, both below the package; `gone` is the version without the former ones.
+    """
+
+    def __init__(self, package: str, moved: Mapping[str, str], *, gone: str) -> None:
+        self._package = package
+        self._moved = moved
+        self._gone = gone
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return that this loads a former name; None for any other."""
+        return ModuleSpec(fullname, self) if self._name_now(fullname) else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module that has moved in the place of an empty one."""
+        former, now = module.__name__, self._name_now(module.__name__)
+        message = f"{former} is now {now}; the former name goes with version {self._gone}"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        sys.modules[former] = import_module(now)
+
+    def _name_now(self, fullname: str) -> str:
+        """Return what a former name stands for, "" for a name that has not moved."""
+        package, *names = fullname.split(".")
+        if package != self._package or not names or names[0] not in self._moved:
+            return ""
+        return ".".join([package, self._moved[names[0]], *names[1:]])

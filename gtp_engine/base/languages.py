@@ -1,0 +1,148 @@
+"""The languages of the interface: texts of the terminal, of the command line's summaries and of the pages.
+
+English texts are the keys of gettext's catalogues, `locale/LANGUAGE/LC_MESSAGES/DOMAIN.po`: domain `program` for the
+texts of Python, `pages` for those of the pages' HTML and JavaScript.  `scripts/translations` collects them from the
+sources; installing the package compiles the catalogues.
+
+    use("ja")
+    _("{player} passes.", player=_("Black"))      # 黒はパスしました。
+    ngettext("{count} stone", "{count} stones", 3)  # 3子
+
+A process speaks one language, that of `--language` or else of its locale.  A page speaks that of its reader's browser,
+unless the page or `--language` says otherwise; review/page/language.js finds the best one as `best_language` does.
+GTP, JSON, configuration and error messages are English: programs and bug reports read them.
+"""
+
+import gettext as _gettext
+import html
+import json
+import locale
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from gtp_engine.base.errors import TengenError, problem
+
+ENGLISH: Final = "en"
+
+LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {ENGLISH: "English", "zh-Hans": "简体中文", "zh-Hant": "繁體中文", "ja": "日本語", "ko": "한국어"}
+)
+"""Names of the languages in themselves, by their tags (BCP 47)."""
+
+LOCALE: Final = Path(__file__).parent / "locale"
+"""The folder of the catalogues."""
+
+_TRADITIONAL: Final = frozenset({"hant", "tw", "hk", "mo"})
+"""Scripts and regions whose Chinese is written in traditional characters (CLDR's likely subtags)."""
+
+_VARIABLES: Final = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+"""The environment's variables that name a language, the first that is set (gettext's order)."""
+
+_catalogue: _gettext.NullTranslations | None = None
+_chosen = ""
+
+
+def use(language: str | None = None) -> None:
+    """Let this process speak the best of our languages for a tag or the name of a locale; None: that of the system."""
+    global _catalogue, _chosen
+    _catalogue = _load("program", best_language(_system_languages() if language is None else [language]))
+    _chosen = "" if language is None else best_language([language])
+
+
+def _(text: str, **values: object) -> str:
+    """Return `text` in the language of this process, with `values` in the place of their names in braces."""
+    translated = _current().gettext(text)
+    return translated.format(**values) if values else translated
+
+
+def later(text: str) -> str:
+    """Return `text`, which is kept in English and translated where people see it, by `_(text)`."""
+    return text
+
+
+def ngettext(one: str, many: str, count: float, **values: object) -> str:
+    """Return the text for this `count`, which stands for `{count}`, in the language of this process."""
+    return _current().ngettext(one, many, 1 if count == 1 else 2).format(count=count, **values)
+
+
+def rank_text(rank: str) -> str:
+    """Return a rank such as "5k" in the language of this process: 5級."""
+    number = rank[:-1]
+    return _("{number}d", number=number) if rank.endswith("d") else _("{number}k", number=number)
+
+
+_RULES: Final = (
+    later("chinese"), later("japanese"), later("aga"), later("new-zealand"), later("nz"), later("ing"), later("goe"),
+    later("tromp-taylor"), later("chinese-ogs"), later("aga-button"), later("stone-scoring"),
+    later("ancient-territory"),
+)  # fmt: skip
+
+
+def rules_text(name: str) -> str:
+    """Return the name of a rule set, KataGo's or as SGF writes it, in the language of this process; English stays."""
+    translated = _(name.lower())
+    return name if translated == name.lower() else translated
+
+
+def page_texts(language: str) -> dict[str, str]:
+    """Return the texts of the pages in one of `LANGUAGES`, by their English; plurals by their singular."""
+    texts = {}
+    catalogue = _load("pages", language)
+    for key, text in getattr(catalogue, "_catalog", {}).items():
+        texts[key[0] if isinstance(key, tuple) else key] = text
+    return {key: text for key, text in texts.items() if key}
+
+
+def in_language(page: str) -> str:
+    """Return a page's HTML with the languages that it can speak, and the one that was chosen for this process."""
+    names = html.escape(json.dumps(dict(LANGUAGES), ensure_ascii=False))
+    return page.replace("@LANGUAGES@", names).replace("@LANGUAGE@", _chosen)
+
+
+def best_language(wanted: Iterable[str]) -> str:
+    """Return the tag of the first language of `wanted`, tags or names of locales, that we speak; "en" if there is none.
+
+    Chinese without a script is traditional for Taiwan, Hong Kong and Macau, and simplified otherwise.
+    """
+    for name in wanted:
+        first, *rest = re.split(r"[-_.@]", name.strip().lower())
+        if first == "zh":
+            return "zh-Hant" if _TRADITIONAL.intersection(rest) and "hans" not in rest else "zh-Hans"
+        if first in LANGUAGES or first in ("c", "posix"):
+            return first if first in LANGUAGES else ENGLISH
+    return ENGLISH
+
+
+def _current() -> _gettext.NullTranslations:
+    if _catalogue is None:
+        use()
+    assert _catalogue is not None
+    return _catalogue
+
+
+def _load(domain: str, language: str) -> _gettext.NullTranslations:
+    """Return the compiled catalogue; English needs none.  Raises TengenError if it was not compiled."""
+    if language == ENGLISH:
+        return _gettext.NullTranslations()
+    try:
+        return _gettext.translation(domain, LOCALE, [language.replace("-", "_")])
+    except FileNotFoundError as error:
+        reason = f"the texts in {LANGUAGES[language]} are not compiled"
+        raise TengenError(problem(reason, advice="install the package, in a checkout with pip install -e .")) from error
+
+
+def _system_languages() -> Iterator[str]:
+    """Return the languages of the environment, else that of Windows, the preferred first."""
+    for variable in _VARIABLES:
+        if value := os.environ.get(variable):
+            yield from value.split(":")
+            return
+    if sys.platform == "win32":
+        import ctypes
+
+        yield locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), ENGLISH)

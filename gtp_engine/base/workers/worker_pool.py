@@ -1,0 +1,679 @@
+"""Work handed to other processes, here or on the machines of a Ray cluster: one pool, which outlives its workers.
+
+    WorkerJob         what workers do: what makes them, the files and the cores that they need
+    open_workers      a pool of processes of this machine, or of actors on a Ray cluster
+    WorkerPool        takes tasks and returns futures
+
+Each worker has a number.  It is made where it runs and then does one task after the other.  When it is lost, with its
+process or its machine, another one of its number is started, and its tasks go to whichever worker is idle first; a task
+that has ended MOST_LOSSES workers gets TaskError instead.  So it is with a worker that hangs, because it is far longer
+at a task than others were.  A worker that cannot be started is tried again after a while.  When every one of them has
+failed MOST_LOSSES times in a row, the pool has failed, and so have its tasks.
+
+Where a machine has never done such tasks, one of its workers does its first one, and compiles the kernels, before the
+others get theirs.
+
+All that a pool knows belongs to one thread, which takes events from a queue: tasks, and what workers tell.
+"""
+
+import contextlib
+import heapq
+import math
+import os
+import statistics
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+
+from gtp_engine.base.errors import ConfigError, TaskError, TengenError, WorkerError, counted, problem, shown
+from gtp_engine.base.worker_process import END_SECONDS, Connection, WorkerProcess, end_workers, start_worker
+from gtp_engine.compiled.kernel_cache import is_cache_filled, note_kernels
+
+MOST_LOSSES: Final = 5
+"""How many workers a task may end, and how often in a row each of them may fail.  Machines that are taken away at
+random end the same task five times only if they last hardly longer than a task."""
+
+_FIRST_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 60.0
+"""Seconds before a worker is started again that failed twice in a row; each time twice as many, up to a minute."""
+
+_GROWTH_INTERVAL: Final = 5.0
+"""Seconds between two looks for machines that have joined."""
+
+_STATUS_INTERVAL: Final = 60.0
+"""Seconds between two notes of how many workers are at work, and on how many machines."""
+
+_NOTE_INTERVAL: Final = 10.0
+"""Seconds within which one note tells of all workers that are lost on a machine: they go together."""
+
+HANGING: Final = 20.0
+"""How many times as long as the median of the tasks a worker may be at one, before it is taken to hang."""
+
+_LEAST_MINUTES: Final = 10.0
+"""Minutes that it may be at one in any case, unless TENGEN_WORKER_MINUTES names another number; 0: as long as it likes.
+The first task of a machine compiles kernels, which takes minutes where many do so at once.
+
+As long as no task is done, a worker may be HANGING times as long at one, and twice as long after each that is ended so:
+tasks may take hours.  While it is being made, it may always take as long as at first."""
+
+_REMEMBERED: Final = 101
+"""Durations of tasks, the last ones, of which the median is taken."""
+
+_LONGEST_WAIT: Final = 3600.0
+"""Seconds between two looks at the workers: no system waits for any number."""
+
+HERE: Final = "this machine"
+"""What stands for the name of a machine where there is only this one."""
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+
+class WorkerPlace(NamedTuple):
+    """What a worker's maker is told: its number, how many workers of the number were lost, and where files are."""
+
+    number: int = 0
+    life: int = 0
+    folders: Mapping[Path, Path] = {}
+    """The folders with the files of the job on this machine, by those from which they were sent."""
+
+    def path(self, path: Path) -> Path:
+        """Return where a file of the job, or the folder that holds some, lies on this machine."""
+        for folder in (path, *path.parents):
+            if folder in self.folders:
+                return self.folders[folder] / path.relative_to(folder)
+        return path
+
+
+FIRST_PLACE: Final = WorkerPlace()
+"""That of this process, where it does the work itself."""
+
+WorkerMaker = Callable[[WorkerPlace], Callable[[Any], Any]]
+"""Returns a worker, which returns the answer of a task; can be pickled."""
+
+
+def ignore_note(text: str) -> None:
+    """Drop a note."""
+
+
+@dataclass(frozen=True)
+class WorkerJob:
+    """What workers do; `title` names them in Ray's dashboard, and the kernels that they call in the cache of kernels.
+
+    Worker number i is made by number i of `makers`, which begin again after the last.
+    """
+
+    title: str
+    makers: Sequence[WorkerMaker]
+    files: Sequence[Path] = ()
+    """What the makers need, on machines that lack it: files, and folders with all that is in them."""
+    threads: int = 1
+    """Cores of a worker."""
+    ahead: int = 1
+    """Tasks that a worker has at a time, so that it does not wait while answers are transferred."""
+    alike: bool = False
+    """Whether all tasks are alike, so that no task is to blame for the loss of a worker."""
+    calls_kernels: bool = True
+
+
+# At the worker's end
+
+
+class _Placed(NamedTuple):
+    pass
+
+
+class _Ready(NamedTuple):
+    node: str
+    is_warm: bool
+
+
+class _Refused(NamedTuple):
+    node: str
+    error: TengenError
+    is_general: bool  # so that it will be refused anywhere else, too
+
+
+class _Answered(NamedTuple):
+    task: int
+    answer: Any
+
+
+class _Failed(NamedTuple):
+    task: int
+    error: TengenError
+
+
+class _Lost(NamedTuple):
+    reason: str
+
+
+PLACED: Final = _Placed()
+
+
+def lost(reason: str) -> "WorkerMessage":
+    """Return the message that a worker is gone."""
+    return _Lost(reason)
+
+
+WorkerMessage = _Placed | _Ready | _Refused | _Answered | _Failed | _Lost
+"""What a worker tells: that there is a process which becomes it, that it is ready or why it is not; then answers.  The
+last is told when it is gone."""
+
+
+class TaskRunner:
+    """A worker where it runs: makes it, and turns all that it raises into messages."""
+
+    def __init__(self, title: str | None) -> None:
+        self._title: Final = title  # None if its tasks call no kernels
+        self._work: Callable[[Any], Any] | None = None
+        self._is_marked = False
+
+    def begin(self, make: Callable[[], Callable[[Any], Any]], node: str) -> WorkerMessage:
+        """Make the worker."""
+        try:
+            self._work = make()
+        except WorkerError as error:
+            return _Refused(node, error, is_general=False)
+        except TengenError as error:
+            return _Refused(node, error, is_general=True)
+        except Exception as error:
+            return _Refused(node, _unexpected(error), is_general=False)
+        return _Ready(node, self._title is None or is_cache_filled(self._title))
+
+    def do(self, number: int, task: Any) -> WorkerMessage:
+        """Do a task."""
+        assert self._work is not None, "it has begun"
+        try:
+            answer = self._work(task)
+        except TengenError as error:
+            return _Failed(number, error)
+        except Exception as error:
+            return _Failed(number, _unexpected(error))
+        if self._title is not None and not self._is_marked:
+            note_kernels(self._title)
+            self._is_marked = True
+        return _Answered(number, answer)
+
+
+def _unexpected(error: Exception) -> TaskError:
+    return TaskError(" ".join(f"{type(error).__name__}: {error}".split()))
+
+
+# The pool
+
+TellMessage = Callable[[WorkerMessage], None]
+
+
+class WorkerStation(Protocol):
+    """A worker seen from here.  Nothing is raised: whatever goes wrong is told as the loss of the worker."""
+
+    def send(self, number: int, task: Any) -> None:
+        """Have it do a task after those that it has."""
+        ...
+
+    def end(self) -> None:
+        """End it, in the middle of its work if need be."""
+        ...
+
+
+class WorkerHost(Protocol):
+    """Starts workers: here, or on other machines."""
+
+    def start(self, number: int, life: int, tell: TellMessage) -> WorkerStation:
+        """Start one, which tells what becomes of it, from any thread."""
+        ...
+
+    def capacity(self) -> int:
+        """Return for how many workers there is room now."""
+        ...
+
+    def close(self, stations: Iterable[WorkerStation]) -> None:
+        """End all workers."""
+        ...
+
+
+@dataclass
+class _Entry(Generic[Task, Answer]):
+    """A task, and who waits for its answer."""
+
+    task: Task
+    future: "Future[Answer]"
+    losses: int = 0
+
+    def fail(self, error: BaseException) -> None:
+        with contextlib.suppress(InvalidStateError):
+            self.future.set_exception(error)
+
+
+@dataclass
+class _NumberedWorker:
+    """A number, and the worker that has it."""
+
+    number: int
+    station: WorkerStation | None = None
+    node: str | None = None  # None until it is ready
+    starts: int = 0
+    life: int = 0  # how many of its workers were ready and are lost
+    failures: int = 0  # in a row
+    entries: dict[int, _Entry[Any, Any]] = field(default_factory=dict)
+    since: float = math.inf  # when it began with the first of them, or to be made
+
+
+class _Told(NamedTuple):
+    seat: _NumberedWorker
+    start: int
+    message: WorkerMessage
+
+
+@dataclass
+class NodeTally:
+    """What a machine has done: its workers now, those that it has lost, its answers."""
+
+    workers: int = 0
+    lost: int = 0
+    answers: int = 0
+    is_warm: bool = False
+    first: tuple[_NumberedWorker, int] | None = None
+    """The worker that does the first task on a machine that has no compiled kernels yet."""
+    waiting: list[tuple[_NumberedWorker, int]] = field(default_factory=list)
+    """Those that get none until it is done."""
+
+
+class WorkerPool(Generic[Task, Answer]):
+    """Hands tasks to `count` workers; None: to as many as the host has room for, more when machines join.
+
+    `note` receives a sentence when a machine joins or workers are lost, from another thread.
+    """
+
+    def __init__(self, host: WorkerHost, job: WorkerJob, count: int | None, note: Callable[[str], None]) -> None:
+        self.note = note
+        self.nodes: Final[dict[str, NodeTally]] = {}
+        self._host: Final = host
+        self._job: Final = job
+        self._is_growing: Final = count is None
+        self._seats: Final[list[_NumberedWorker]] = []
+        self._idle: Final[deque[tuple[_NumberedWorker, int]]] = deque()
+        """Workers with room for a task, once for each; with the start for which that holds."""
+        self._waiting: Final[deque[_Entry[Task, Answer]]] = deque()
+        self._paused: Final[list[tuple[float, int]]] = []
+        self._noted: Final[dict[str, float]] = {}
+        self._tasks = 0
+        self._least_seconds: Final = 60 * least_minutes() or math.inf
+        self._first_seconds = HANGING * self._least_seconds
+        self._durations: Final[deque[float]] = deque(maxlen=_REMEMBERED)
+        self._error: TengenError | None = None
+        self._is_over = False
+        self._events: Final[SimpleQueue[_Entry[Task, Answer] | _Told | None]] = SimpleQueue()
+        self._look_again = time.monotonic() + _GROWTH_INTERVAL
+        self._tell_again = time.monotonic() + _STATUS_INTERVAL
+        self._grow_to(max(1, host.capacity()) if count is None else count)
+        self._thread: Final = threading.Thread(target=self._run, name="worker-pool", daemon=True)
+        self._thread.start()
+
+    @property
+    def workers(self) -> int:
+        """The number of workers, those included that are still being started."""
+        return len(self._seats)
+
+    @property
+    def status(self) -> str:
+        """How many workers are at work, on how many machines, and what they have done."""
+        tallies = list(self.nodes.copy().values())
+        counts = [tally.workers for tally in tallies if tally.workers]
+        answers = counted(sum(tally.answers for tally in tallies), "answer")
+        return f"{counted(sum(counts), 'worker')} on {counted(len(counts), 'node')}, {answers}"
+
+    def submit(self, task: Task) -> "Future[Answer]":
+        """Return the future answer of a task.
+
+        It raises what the worker has raised, TaskError for what ought not to be raised and for a task that ends its
+        workers, and WorkerError if the pool has failed or is closed.
+        """
+        entry: _Entry[Task, Answer] = _Entry(task, Future())
+        self._events.put(entry)
+        if self._is_over:
+            entry.fail(_ended())
+        return entry.future
+
+    def close(self) -> None:
+        """End all workers; tasks that are not done get WorkerError."""
+        self._events.put(None)
+        self._thread.join()
+
+    def report(self) -> list[str]:
+        """Return a line for each machine: what it has done, and how many workers it has lost."""
+        return [
+            f"{node}: {counted(tally.answers, 'answer')}, {counted(tally.lost, 'worker')} lost"
+            for node, tally in sorted(self.nodes.items())
+        ]
+
+    def _run(self) -> None:
+        """Take events until the pool is closed."""
+        try:
+            while True:
+                try:
+                    event = self._events.get(timeout=self._seconds_to_wait())
+                except Empty:
+                    pass
+                else:
+                    if event is None:
+                        return
+                    self._take(event)
+                self._end_hanging()
+                self._start_again()
+                self._look_for_room()
+                self._tell_status()
+                self._dispatch()
+        finally:
+            self._is_over = True
+            self._fail(_ended())
+            self._drop_events()
+            self._host.close([seat.station for seat in self._seats if seat.station is not None])
+
+    def _seconds_to_wait(self) -> float | None:
+        times = [when for when, _ in self._paused[:1]] + [self._look_again] * self._is_growing
+        times += [self._tell_again] * self._has_machines
+        times += [seat.since + self._patience(seat) for seat in self._seats]
+        first = min(times, default=math.inf)
+        return min(_LONGEST_WAIT, max(0.0, first - time.monotonic())) if first < math.inf else None
+
+    def _drop_events(self) -> None:
+        with contextlib.suppress(Empty):
+            while True:
+                event = self._events.get_nowait()
+                if isinstance(event, _Entry):
+                    event.fail(_ended())
+
+    def _take(self, event: _Entry[Task, Answer] | _Told) -> None:
+        if isinstance(event, _Entry):
+            if self._error is not None:
+                event.fail(self._error)
+            else:
+                self._waiting.append(event)
+            return
+        seat, start, message = event
+        match message:
+            case _Answered() | _Failed():
+                self._answer(seat, start, message)
+            case _ if start != seat.starts:
+                return  # of a worker that is lost already
+            case _Placed():
+                if seat.node is None:  # else Ray has told this later than that it is ready
+                    seat.since = time.monotonic()
+            case _Ready():
+                self._seat_is_ready(seat, message)
+            case _Refused():
+                if message.is_general:
+                    self._fail(message.error)
+                self._seat_failed(seat, str(message.error), message.node)
+            case _Lost():
+                self._seat_failed(seat, message.reason, seat.node)
+
+    @property
+    def _has_machines(self) -> bool:
+        return any(node != HERE for node in self.nodes)
+
+    def _tell_status(self) -> None:
+        if self._has_machines and time.monotonic() >= self._tell_again:
+            self.note(self.status)
+            self._tell_again = time.monotonic() + _STATUS_INTERVAL
+
+    # workers
+
+    def _grow_to(self, count: int) -> None:
+        while len(self._seats) < count:
+            self._seats.append(_NumberedWorker(len(self._seats)))
+            self._start(self._seats[-1])
+
+    def _look_for_room(self) -> None:
+        if self._is_growing and time.monotonic() >= self._look_again:
+            self._grow_to(self._host.capacity())
+            self._look_again = time.monotonic() + _GROWTH_INTERVAL
+
+    def _start(self, seat: _NumberedWorker) -> None:
+        seat.starts += 1
+        start = seat.starts
+
+        def tell(message: WorkerMessage) -> None:
+            self._events.put(_Told(seat, start, message))
+
+        try:
+            seat.station = self._host.start(seat.number, seat.life, tell)
+        except OSError as error:  # too many processes, or no memory for another
+            tell(_Lost(f"could not be started ({error.strerror})"))
+
+    def _start_again(self) -> None:
+        while self._paused and self._paused[0][0] <= time.monotonic():
+            _, number = heapq.heappop(self._paused)
+            if self._error is None:
+                self._start(self._seats[number])
+
+    def _seat_is_ready(self, seat: _NumberedWorker, message: _Ready) -> None:
+        if message.node not in self.nodes:
+            self.nodes[message.node] = NodeTally(is_warm=message.is_warm)
+            if message.node != HERE:
+                self.note(f"node {message.node} has joined")
+        tally = self.nodes[message.node]
+        tally.workers += 1
+        tally.waiting += [(seat, seat.starts)] * self._job.ahead
+        seat.node, seat.since = message.node, math.inf
+        self._let_work(tally)
+
+    def _let_work(self, tally: NodeTally) -> None:
+        """Let the workers of a machine have tasks: all, or only a first one as long as the kernels are not compiled."""
+        if tally.is_warm:
+            self._idle.extend(tally.waiting)
+            tally.waiting.clear()
+            return
+        while tally.waiting and (tally.first is None or not _holds(*tally.first)):
+            tally.first = tally.waiting.pop(0)
+            self._idle.append(tally.first)
+
+    def _patience(self, seat: _NumberedWorker) -> float:
+        """Return the seconds that a worker may be at a task, or at being made."""
+        if seat.node is None:
+            return HANGING * self._least_seconds
+        return max(self._least_seconds, HANGING * self._usual()) if self._durations else self._first_seconds
+
+    def _end_hanging(self) -> None:
+        """End workers that are far longer at a task than others were, or at becoming one."""
+        for seat in self._seats:
+            taken = time.monotonic() - seat.since
+            if taken < self._patience(seat):
+                continue
+            reason = "has been starting" if seat.node is None else "has been at a task"
+            usual = f" (usual: {_seconds(self._usual())})" if self._durations and seat.node is not None else ""
+            if seat.node is not None and not self._durations:
+                self._first_seconds *= 2
+            self._seat_failed(seat, f"{reason} for {_seconds(taken)}{usual} and is ended", seat.node)
+
+    def _usual(self) -> float:
+        return statistics.median(self._durations)
+
+    def _seat_failed(self, seat: _NumberedWorker, reason: str, node: str | None) -> None:
+        """Give a lost worker's tasks to others, and start another one of its number, at once or later."""
+        if seat.node is not None:
+            tally = self.nodes[seat.node]
+            tally.workers -= 1
+            tally.lost += 1
+            seat.life += 1
+        if seat.station is not None:
+            seat.station.end()
+        seat.starts += 1  # what it tells from now on is that it has ended
+        seat.since = math.inf
+        seat.failures = 0 if self._gives_up_task(seat, reason) else seat.failures + 1
+        seat.station = None
+        if seat.node is not None:
+            seat.node = None
+            self._let_work(tally)
+        pause = 0.0 if seat.failures < 2 else min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (seat.failures - 2))
+        heapq.heappush(self._paused, (time.monotonic() + pause, seat.number))
+        self._note_failure(reason, node)
+        if all(each.failures >= MOST_LOSSES for each in self._seats):
+            self._fail(WorkerError(f"all workers failed {MOST_LOSSES} times in a row; the last one: {reason}"))
+
+    def _gives_up_task(self, seat: _NumberedWorker, reason: str) -> bool:
+        """Put the tasks of a lost worker before all others; return whether its first one has ended too many workers."""
+        entries = list(seat.entries.values())
+        seat.entries.clear()
+        is_to_blame = False
+        if entries and not self._job.alike:
+            entries[0].losses += 1
+            is_to_blame = entries[0].losses >= MOST_LOSSES
+        if is_to_blame:
+            text = f"{counted(MOST_LOSSES, 'worker')} ended while doing it; the last: {reason}"
+            entries.pop(0).fail(TaskError(text))
+        self._waiting.extendleft(reversed(entries))
+        return is_to_blame
+
+    def _note_failure(self, reason: str, node: str | None) -> None:
+        worker = "a worker" if node in (None, HERE) else f"a worker on {node}"
+        now, text = time.monotonic(), f"{worker} {reason}; its tasks go to others, and another one replaces it"
+        if now >= self._noted.get(text, 0.0):
+            self._noted[text] = now + _NOTE_INTERVAL
+            self.note(text)
+
+    # tasks
+
+    def _dispatch(self) -> None:
+        """Send tasks to workers that have room."""
+        while self._waiting and self._idle:
+            seat, start = self._idle.popleft()
+            if not _holds(seat, start):
+                continue
+            entry, future = self._waiting[0], self._waiting.popleft().future
+            if future.done() or not (future.running() or future.set_running_or_notify_cancel()):
+                self._idle.appendleft((seat, start))
+                continue
+            self._tasks += 1
+            if not seat.entries:
+                seat.since = time.monotonic()
+            seat.entries[self._tasks] = entry
+            assert seat.station is not None, "it holds"
+            seat.station.send(self._tasks, entry.task)
+
+    def _answer(self, seat: _NumberedWorker, start: int, message: _Answered | _Failed) -> None:
+        entry = seat.entries.pop(message.task, None)
+        if entry is None or start != seat.starts or seat.node is None:
+            return  # its worker counts as lost, and the task has been given to another
+        seat.failures = 0
+        now = time.monotonic()
+        self._durations.append(now - seat.since)
+        seat.since = now if seat.entries else math.inf
+        tally = self.nodes[seat.node]
+        tally.answers += 1
+        self._idle.append((seat, start))
+        tally.is_warm = True
+        self._let_work(tally)
+        if isinstance(message, _Failed):
+            entry.fail(message.error)
+        else:
+            with contextlib.suppress(InvalidStateError):  # it is not wanted any more
+                entry.future.set_result(message.answer)
+
+    def _fail(self, error: TengenError) -> None:
+        """Fail all tasks, and those to come."""
+        self._error = self._error or error
+        for entry in [*self._waiting, *(entry for seat in self._seats for entry in seat.entries.values())]:
+            entry.fail(self._error)
+        self._waiting.clear()
+
+
+def least_minutes() -> float:
+    """Return the minutes that any task may take, by the environment; raises ConfigError."""
+    text = os.environ.get("TENGEN_WORKER_MINUTES", "")
+    try:
+        minutes = float(text or _LEAST_MINUTES)
+        if 0.0 <= minutes < float("inf"):
+            return minutes
+    except ValueError:
+        pass
+    raise ConfigError(problem(f"TENGEN_WORKER_MINUTES {shown(text)}", expected="minutes, or 0 for as long as it takes"))
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.{int(seconds < 10)}f} s"
+
+
+def _holds(seat: _NumberedWorker, start: int) -> bool:
+    """Return whether the worker of this start is still there."""
+    return start == seat.starts and seat.node is not None
+
+
+def _ended() -> WorkerError:
+    return WorkerError("the workers have been ended")
+
+
+# Processes of this machine
+
+
+class _ProcessStation:
+    """A process at the other end of a pipe."""
+
+    def __init__(self, worker: WorkerProcess, tell: TellMessage) -> None:
+        self._worker: Final = worker
+        self._listener: Final = threading.Thread(target=self._listen, args=(tell,), name="worker", daemon=True)
+        self._listener.start()
+
+    def _listen(self, tell: TellMessage) -> None:
+        """Pass on what the worker tells, to its end."""
+        reason = "ended unexpectedly"
+        try:
+            while True:
+                tell(self._worker.pipe.recv())
+        except (EOFError, OSError):
+            self._worker.process.join(END_SECONDS)
+        except Exception as error:  # an answer that cannot be unpickled
+            reason = str(_unexpected(error))
+        code = self._worker.process.exitcode
+        tell(_Lost(f"{reason} (signal {-code})" if code is not None and code < 0 else reason))
+
+    def send(self, number: int, task: Any) -> None:
+        with contextlib.suppress(OSError):  # the listener tells that it has ended
+            self._worker.pipe.send((number, task))
+
+    def end(self) -> None:
+        self._worker.process.kill()
+        self._listener.join(END_SECONDS)
+        end_workers([self._worker])
+
+
+class ProcessHost:
+    """Processes of this machine; there is always room for one."""
+
+    def __init__(self, job: WorkerJob) -> None:
+        self._job: Final = job
+
+    def start(self, number: int, life: int, tell: TellMessage) -> _ProcessStation:
+        """Start a process; see `WorkerHost`."""
+        make, title = self._job.makers[number % len(self._job.makers)], self._job.title
+        kernels = title if self._job.calls_kernels else None
+        worker = start_worker(_serve, make, WorkerPlace(number, life), kernels)
+        tell(PLACED)
+        return _ProcessStation(worker, tell)
+
+    def capacity(self) -> int:
+        """Return 1: what more there is room for is the caller's to say."""
+        return 1
+
+    def close(self, stations: Iterable[WorkerStation]) -> None:
+        """End the processes."""
+        for station in stations:
+            station.end()
+
+
+def _serve(make: WorkerMaker, place: WorkerPlace, kernels: str | None, pipe: Connection) -> None:
+    """Do tasks until the pipe is closed: the body of a process."""
+    runner = TaskRunner(kernels)
+    with contextlib.suppress(EOFError, OSError):
+        pipe.send(runner.begin(partial(make, place), HERE))
+        while True:
+            pipe.send(runner.do(*pipe.recv()))

@@ -1,0 +1,340 @@
+"""What is said about a book: its size and lines, whether it is sound, how it compares with other sources.
+
+    describe        size, depth, value and best line
+    position_lines  the moves of one position
+    check           every line played, every key and value computed again
+    search_deeper   some positions searched again with more visits
+    compare_record  the moves of a game record by the book
+    compare_page    the moves of a page of KataGo's books beside the book's
+    to_tree         the best lines as a game tree
+
+A page of KataGo's books is HTML with a script of constants (`exportToHtmlDir` in its cpp/book/book.cpp): `nextPla` is 1
+for Black, `board` the colours of all points row by row, 1 for Black and 2 for White, and `moves` a list of moves with
+`xy`, the points that are the same by symmetry, or `move`, "pass" or "other", and `ssM`, the score for White with komi,
+`sRad`, half the width of its error bars, `p` and `v`, prior and visits.  A page says neither komi nor passes, so the
+book's komi is taken for its own.
+"""
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted, problem, shown_path
+from gtp_engine.base.files import json_of
+from gtp_engine.engine.book.book import Book, BookNode, BookReply, Interval, mirrored, place, shown_interval
+from gtp_engine.engine.book.making import BookSearch, costs
+from gtp_engine.go.constants import BLACK, PASS, Move
+from gtp_engine.go.coords import Color, xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.sgf import GameTree
+
+MOST_TROUBLES: Final = 20
+"""Troubles that a check names; of more it gives the number."""
+
+PAGE_BYTES: Final = 4_000_000
+"""Largest page of KataGo's that is read; its own have some thousand bytes."""
+
+_CONSTANT: Final = r"const {} = (.*?);\s*$"
+
+
+def describe(book: Book) -> str:
+    """Return some lines about a book: board, rules, size, depth, value and best line."""
+    header = book.header
+    lines = [
+        f"{header.width}x{header.height}, {header.rules.preset_name() or header.rules.to_json()}, "
+        f"searched at komi {header.komi:g} with {header.network or 'an unnamed network'}"
+    ]
+    if not book.nodes:
+        return f"{lines[0]}\nno positions yet"
+    links, visits = (
+        sum(counts) for counts in zip(*((len(each.linked), each.visits) for each in book.nodes), strict=True)
+    )
+    depths = Counter(len(node.line) for node in book.nodes)
+    lines.append(
+        f"{counted(len(book), 'position')}, {counted(links, 'move')} between them, "
+        f"{counted(visits, 'visit')}, longest line {counted(max(depths), 'move')}"
+    )
+    lines.append("positions by depth: " + " ".join(f"{depth}:{depths[depth]}" for depth in sorted(depths)))
+    lines.append(f"value {shown_interval(book.nodes[0].found)}")
+    lines.append(f"best line {' '.join(vertex for vertex, _ in best_moves(book, header.game()))}")
+    return "\n".join(lines)
+
+
+def best_moves(book: Book, game: Game) -> Iterator[tuple[str, BookReply]]:
+    """Yield the best moves from a position on, with their values, while the book has any; plays them in `game`."""
+    while not game.is_over and (replies := book.find(game)):
+        vertex = game.vertex(replies[0].point)
+        yield vertex, replies[0]
+        game.play(replies[0].point)
+
+
+def position_lines(book: Book, game: Game) -> list[str]:
+    """Return a line for each move that the book has for a position, the best first, with the line that follows."""
+    lines = []
+    for reply in book.find(game):
+        after = game.copy()
+        after.play(reply.point)
+        line = " ".join([game.vertex(reply.point), *(vertex for vertex, _ in best_moves(book, after))])
+        source = "" if reply.is_in_book else f", {counted(reply.visits, 'visit')} of the position's own search"
+        lines.append(f"{shown_interval(reply.found)}: {line}{source}")
+    return lines
+
+
+# --- checks ---
+
+
+def check(book: Book) -> list[str]:
+    """Return what is wrong with a book: moves that are not legal, keys that differ, values that are not the best ones.
+
+    The positions that no line leads to are named too: they were being added when a process was killed.
+    """
+    troubles: list[str] = []
+    for number, node in enumerate(book.nodes):
+        try:
+            troubles += [f"position {number}: {trouble}" for trouble in _troubles(book, node, number)]
+        except TengenError as error:
+            troubles.append(f"position {number}: {error}")
+    lost = [number for number, cost in enumerate(costs(book)) if cost == float("inf")]
+    if lost:
+        troubles.append(f"no line leads to {counted(len(lost), 'position')}: {', '.join(map(str, lost[:10]))}")
+    return troubles
+
+
+def _troubles(book: Book, node: BookNode, number: int) -> Iterator[str]:
+    """Yield what is wrong with a position; raises IllegalMoveError and InvalidVertexError for its line."""
+    game, header = book.game_at(node), book.header
+    if (key := place(game).key) != node.key:
+        yield f"its line leads to {key}, not to {node.key}"
+        return
+    symmetry = number % symmetry_count(header.width, header.height)
+    if place(_mirror(game, symmetry)).key != node.key:
+        yield f"mirrored by symmetry {symmetry} it has another key"
+    for move in node.moves:
+        after = game.copy()
+        try:
+            after.play(move.vertex)
+        except IllegalMoveError as error:
+            yield f"move {move.vertex}: {error}"
+            continue
+        if move.to is not None and place(after).key != book.nodes[move.to].key:
+            yield f"move {move.vertex} does not lead to position {move.to}"
+    best = [sign * value for sign, value in ((node.sign, option.value) for _, option in book.options(node))]
+    if best and abs(max(best) - node.sign * node.found.value) > 1e-9:
+        yield f"its value is {node.found.value:g}, its best move has {node.sign * max(best):g}"
+    if not node.found.lower <= node.found.value <= node.found.upper:
+        yield f"its bounds {node.found.lower:g} and {node.found.upper:g} are not around {node.found.value:g}"
+
+
+def _mirror(game: Game, symmetry: int) -> Game:
+    """Return a game mirrored by a symmetry."""
+    image = Game(game.width, game.height, game.rules, game.komi)
+    for move in game.moves:
+        image.play(Move(move.color, mirrored(move.point, symmetry, (game.width, game.height))))
+    return image
+
+
+@dataclass(frozen=True)
+class Deeper:
+    """A position searched again: its value in the book, and the new search's score and most visited move."""
+
+    node: BookNode
+    score: float
+    is_same_move: bool
+
+    @property
+    def difference(self) -> float:
+        """Points for Black by which the new search differs."""
+        return self.score - self.node.found.value
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the new score is within the error bars."""
+        return self.node.found.lower <= self.score <= self.node.found.upper
+
+
+def search_deeper(book: Book, search: BookSearch, count: int, seed: int) -> list[Deeper]:
+    """Return new searches of up to `count` random positions that are not over."""
+    nodes = [node for node in book.nodes if node.visits > 0]
+    chosen = random.Random(seed).sample(nodes, min(count, len(nodes)))
+    found = search.search([book.game_at(node) for node in chosen])
+    pairs = []
+    for node, new in zip(chosen, found, strict=True):
+        options = book.options(node)
+        best = max(new.moves, key=lambda move: move.visits, default=None)
+        same = best is not None and bool(options) and options[0][0].vertex == best.vertex
+        score = new.score if best is None else best.score
+        pairs.append(Deeper(node, score, same))
+    return pairs
+
+
+def describe_deeper(found: Sequence[Deeper], visits: int) -> str:
+    """Return how far new searches differ from a book."""
+    if not found:
+        return "no position was searched again"
+    sizes = sorted(abs(each.difference) for each in found)
+    within = sum(each.is_within for each in found) / len(found)
+    same = sum(each.is_same_move for each in found) / len(found)
+    return (
+        f"{counted(len(found), 'position')} searched again with {counted(visits, 'visit')}: scores differ by "
+        f"{sum(sizes) / len(sizes):.2f} points on average, {sizes[len(sizes) // 2]:.2f} in the middle, {sizes[-1]:.2f} "
+        f"at most; {within:.0%} within the error bars, {same:.0%} with the same best move"
+    )
+
+
+# --- other sources ---
+
+
+def compare_record(book: Book, data: bytes) -> list[str]:
+    """Return a line for each move of a record's main line that the book has something to say about; raises SgfError.
+
+    Raises ConfigError for a record of another board; its rules and komi do not matter.
+    """
+    record = Game.from_sgf(data)
+    if (record.width, record.height) != (book.header.width, book.header.height):
+        given = f"a record on {record.width}x{record.height}"
+        raise ConfigError(problem(given, expected=f"{book.header.width}x{book.header.height}, the book's board"))
+    game = book.header.game()
+    game.set_up(record.setup_stones, record.first_player)
+    lines = []
+    for number, move in enumerate(record.moves, start=1):
+        replies = book.find(game)
+        before = game.copy()
+        game.play(move, allow_superko=True)
+        if not replies:
+            continue
+        best = replies[0]
+        same = [reply for reply in replies if _leads_to(before, reply.point) == place(game).key]
+        sign = 1.0 if move.color == BLACK else -1.0
+        verdict = "not in the book"
+        if same:
+            lost = sign * (best.found.value - same[0].found.value)
+            verdict = f"{shown_interval(same[0].found)}, {max(0.0, lost):.1f} points lost"
+        lines.append(
+            f"move {number}, {Color(move.color).letter} {game.vertex(move.point)}: {verdict}; "
+            f"best {before.vertex(best.point)}, {shown_interval(best.found)}"
+        )
+    return lines
+
+
+def _leads_to(game: Game, point: int) -> str:
+    """Return the key of the position after a move."""
+    after = game.copy()
+    after.play(point)
+    return place(after).key
+
+
+def compare_page(book: Book, text: str) -> list[str]:
+    """Return a line for each move of a page of KataGo's, with the values of both; raises ConfigError for other text."""
+    player, board, moves = (_constant(text, name) for name in ("nextPla", "board", "moves"))
+    header = book.header
+    try:
+        if len(board) != header.width * header.height or player not in (1, 2):
+            given = f"a page of {len(board)} points"
+            raise ConfigError(problem(given, expected=f"{header.width}x{header.height}, the book's board"))
+        game = header.game()
+        stones = [(cell, int(color)) for cell, color in enumerate(board) if color]
+        points = [(_point(header.width, cell % header.width, cell // header.width), color) for cell, color in stones]
+        game.set_up([Move(color, point) for point, color in points], int(player))
+        rows = [(_page_points(header.width, move), move) for move in moves]
+        return [_page_line(book, game, points, move) for points, move in rows]
+    except (ValueError, LookupError, TypeError) as error:
+        raise _no_page() from error
+
+
+def _point(width: int, x: int, y: int) -> int:
+    return xy_to_point(x, y, width=width)
+
+
+def _page_points(width: int, move: dict[str, Any]) -> list[int]:
+    """Return the points of a move of a page, PASS for a pass; none for "other", all that are not named."""
+    if "xy" in move:
+        return [_point(width, int(x), int(y)) for x, y in move["xy"]]
+    return [PASS] if move["move"] == "pass" else []
+
+
+def _page_line(book: Book, game: Game, points: Sequence[int], move: dict[str, Any]) -> str:
+    """Return a line about a move of a page."""
+    value, spread = book.header.komi - float(move["ssM"]), float(move.get("sRad", 0.0))
+    theirs = shown_interval(Interval(value, value - spread, value + spread))
+    name = game.vertex(points[0]) if points else "other moves"
+    own = "not in the book"
+    for reply in book.find(game):
+        if reply.point in points or any(_leads_to(game, reply.point) == _leads_to(game, each) for each in points[:1]):
+            own = shown_interval(reply.found)
+    return f"{name}: {theirs} by KataGo, {counted(int(move['v']), 'visit')}; {own}"
+
+
+def _constant(text: str, name: str) -> Any:
+    """Return the value of a constant in a page's script; raises ConfigError."""
+    found = re.search(_CONSTANT.format(name), text, re.MULTILINE)
+    if found is None:
+        raise _no_page()
+    try:
+        return json_of(re.sub(r",(?=\s*[\]}])", "", found[1]).replace("'", '"'))
+    except ValueError as error:
+        raise _no_page() from error
+
+
+def _no_page() -> ConfigError:
+    return ConfigError(problem("a page without nextPla, board and moves", expected="a page of a book of KataGo's"))
+
+
+def compare_file(book: Book, path: Path) -> list[str]:
+    """Return what a record or a page of KataGo's says beside the book; raises ConfigError and SgfError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
+    if path.suffix.lower() in (".html", ".htm"):
+        if len(data) > PAGE_BYTES:
+            raise _no_page()
+        return compare_page(book, data.decode("utf-8", errors="replace"))
+    return compare_record(book, data)
+
+
+# --- as a game tree ---
+
+
+def to_tree(book: Book, most: int) -> GameTree:
+    """Return the best lines of a book, up to `most` moves of it, as a game tree with values in the comments."""
+    game = book.header.game()
+    tree = GameTree(game)
+    tree.root.comment = describe(book)
+    waiting, added = [(tree.root, game)], 0
+    for node, position in waiting:  # breadth first: grows meanwhile
+        for reply in book.find(position):
+            if added == most:
+                return tree
+            after = position.copy()
+            child = node.add_played(after.play(reply.point))
+            child.comment = shown_interval(reply.found)
+            added += 1
+            if reply.is_in_book and not after.is_over:
+                waiting.append((child, after))
+    return tree
+
+
+def json_text(book: Book) -> str:
+    """Return what `describe` says as JSON."""
+    found = book.nodes[0].found if book.nodes else None
+    return json.dumps(
+        book.header.to_json()
+        | {"positions": len(book), "moves": sum(len(node.linked) for node in book.nodes)}
+        | {"depth": max((len(node.line) for node in book.nodes), default=0)}
+        | {"value": found and found._asdict(), "line": [v for v, _ in best_moves(book, book.header.game())]},
+        indent=2,
+    )
+
+
+def at_line(book: Book, vertices: Sequence[str]) -> Game:
+    """Return the game after moves on the book's board; raises IllegalMoveError and InvalidVertexError."""
+    game = book.header.game()
+    for vertex in vertices:
+        game.play(vertex)
+    return game

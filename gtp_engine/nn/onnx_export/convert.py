@@ -1,0 +1,192 @@
+"""Converts a KataGo network file to a network file of this engine.
+
+convert_file, convert_bytes   the conversion
+imported_copy                 what was converted in the user's folder: made once, and found again
+info_of_network               the metadata of the new file
+check_target                  checks that a file can be written, before the work for it begins
+
+A front end that starts `katago` names a file in KataGo's format.  Its copy is the network, in the user's folder or
+shipped with the engine, that was made from a file of the same contents.  Reading a hundred megabytes to compare them
+takes up to a second, so an index remembers the hash of each file with its size and the time of its last change.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gtp_engine.base.errors import ModelError, problem, shown_path
+from gtp_engine.base.files import check_writable, json_of, replacing, sha256_of
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
+from gtp_engine.nn.katago_format.description import Network
+from gtp_engine.nn.katago_format.parser import parse_network
+from gtp_engine.nn.loading import store_evaluation
+from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS, NetworkInfo, read_info
+from gtp_engine.nn.named_networks import shipped_networks, user_folder
+from gtp_engine.nn.network_files import KATAGO_ENDINGS
+from gtp_engine.nn.onnx_export.build import build_model
+from gtp_engine.nn.quantized_copy import is_quantized_copy
+
+KATAGO_LICENSE: Final = (
+    "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"
+)
+"""Where the terms of KataGo's networks are published; their files do not contain them."""
+
+_INDEX: Final = "imported.json"
+_DIGITS: Final = 8
+"""Digits of the hash in the name of a copy: files of one name, such as default_model, are different networks."""
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """The result of converting a KataGo network file."""
+
+    path: Path
+    info: NetworkInfo
+    parameters: int
+    """Number of learned parameters in the network."""
+    size: int
+    """Size of the new file in bytes."""
+
+
+def onnx_name(name: str) -> str:
+    """Return the name of the ONNX file for a KataGo file."""
+    ending = next((ending for ending in KATAGO_ENDINGS if name.endswith(ending)), "")
+    return name.removesuffix(ending) + ".onnx"
+
+
+def convert_file(source: Path, target: Path) -> Conversion:
+    """Write the KataGo network file `source` to `target`, another file, as an ONNX file; raises ModelError."""
+    try:
+        data = source.read_bytes()
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
+    check_target(target, source=source)
+    return convert_bytes(data, source.name, target)
+
+
+def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", terms: str = KATAGO_LICENSE) -> Conversion:
+    """Write the network in `data`, a KataGo file called `name`, to `target` as an ONNX file; raises ModelError.
+
+    `origin` (default: the name) and `terms` are written to the metadata.  A file at `target` is replaced once the new
+    one is complete.
+    """
+    try:
+        network = parse_network(data)
+    except ModelError as error:
+        raise ModelError(f"{name}: {error}") from error
+    digest = hashlib.sha256(data).hexdigest()
+    info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest, advantages=True)
+    content = build_model(network, info).SerializeToString()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as unfinished:
+            unfinished.write_bytes(content)
+            store_evaluation(unfinished)
+    except OSError as error:
+        raise not_written(target, error) from error
+    return Conversion(target, info, network.parameters, target.stat().st_size)
+
+
+def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
+    """Return the ONNX file that was made from a KataGo network file, which is made now if there is none.
+
+    `log` receives a line before and after that.
+
+    Raises ModelError, and TengenError without a home directory.
+    """
+    try:
+        state, index = _state_of(source), _read_index()
+        known = index.get(state[0])
+        digest = str(known[-1]) if known is not None and known[:-1] == state[1:] else sha256_of(source)
+        copy = _copy_of(digest, source.name)
+        if copy is None:
+            log(f"Importing {source}, once; this takes some seconds ...")
+            name = f"{onnx_name(source.name).removesuffix('.onnx')}-{digest[:_DIGITS]}.onnx"
+            copy = convert_bytes(source.read_bytes(), source.name, user_folder() / name).path
+            log(f"Imported as {copy}; the next start finds it there.")
+    except OSError as error:
+        raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
+    if known != [*state[1:], digest]:
+        _write_index(index | {state[0]: [*state[1:], digest]})
+    return copy
+
+
+def _copy_of(digest: str, name: str) -> Path | None:
+    """Return the network that was made from a file with this hash, None if there is none; `name` is the file's."""
+    mine = user_folder()
+    likely = mine / f"{onnx_name(name).removesuffix('.onnx')}-{digest[:_DIGITS]}.onnx"
+    others = [file for file in sorted(mine.glob("*.onnx")) if not is_quantized_copy(file)]
+    for file in (likely, *others, *(path for path in shipped_networks().values() if path.is_file())):
+        with suppress(ModelError):  # another file, or a damaged one
+            if read_info(file).source_sha256 == digest:
+                return file
+    return None
+
+
+def _state_of(source: Path) -> list[str | int]:
+    """Return path, size and time of the last change of a file; raises OSError."""
+    state = source.stat()
+    return [str(source.resolve()), state.st_size, state.st_mtime_ns]
+
+
+def _read_index() -> dict[object, list[object]]:
+    """Return, by path, size, time and hash of the files that were imported; none if the index is missing or damaged."""
+    try:
+        index = json_of((user_folder() / _INDEX).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {key: value for key, value in index.items() if isinstance(value, list)} if isinstance(index, dict) else {}
+
+
+def _write_index(index: dict[object, list[object]]) -> None:
+    """Write the index; where that is impossible, the next start reads the network file again."""
+    file = user_folder() / _INDEX
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as unfinished:
+            unfinished.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+
+
+def info_of_network(network: Network, *, origin: str, terms: str, sha256: str, advantages: bool = False) -> NetworkInfo:
+    """Return the metadata of the ONNX file of `network`.
+
+    `advantages` says whether the network was trained with playout doubling advantages, as KataGo's are.  Networks that
+    imitate people were not, so it is ignored for them.
+    """
+    imitates_people = network.trunk.from_profile is not None
+    return NetworkInfo(
+        kind="policy+value",
+        encoder=HUMAN_ENCODER if imitates_people else KATAGO_ENCODER,
+        planes=network.planes,
+        globals_=network.globals_ + (PROFILE_INPUTS if imitates_people else 0),
+        sizes=ANY_BOARD,
+        name=network.name,
+        precision="float32",
+        passes="policy",
+        model_version=network.version,
+        scales=network.scales,
+        suicide_area=network.suicide_area,
+        advantages=advantages and not imitates_people,
+        origin=origin,
+        license=terms,
+        source_sha256=sha256,
+    )
+
+
+def check_target(target: Path, *, source: Path) -> None:
+    """Raise ModelError if `target` cannot be written, or is the file `source` that is read, which would be lost."""
+    if target.exists() and source.exists() and target.samefile(source):
+        raise ModelError(problem(f"{shown_path(target)} is the network itself", expected="another file to write"))
+    try:
+        check_writable(target)
+    except OSError as error:
+        raise not_written(target, error) from error
+
+
+def not_written(target: Path, error: OSError) -> ModelError:
+    """Return the error for a network file that could not be written."""
+    return ModelError(f"network file {shown_path(target)} cannot be written ({error.strerror})")

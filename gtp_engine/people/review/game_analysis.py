@@ -1,0 +1,375 @@
+"""Searches the positions of a game in two passes, group by group, and keeps what is done in a file.
+
+`Effort` says how much is searched, and which positions are searched again.  A group is the unit of work, which any
+process can do: it is searched from empty trees and an empty cache (`search.puct.joint_search`), so its result depends
+on nothing that was searched before, nor on where that was.  A review that was interrupted goes on with the first group
+that is missing and ends with the same numbers.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+from gtp_engine import __version__
+from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.files import append, complete_lines, json_of
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.people.review.game_line import GameLine, GamePosition, RecordPlace
+from gtp_engine.people.review.game_review import FORMAT, Finding, finding_of, seen_by
+from gtp_engine.search.limits import Limits, Progress, SearchRequest
+from gtp_engine.search.puct.joint_search import JointSearch
+
+DEFAULT_VISITS: Final = 80
+"""Visits of every position on 19×19 in the first pass: at half as many, moves of small prior are hardly tried at all;
+with more, twenty games of 250 moves take more than 40 minutes on two cores."""
+
+DEFAULT_POINTS: Final = 19 * 19
+LEAST_POINTS: Final = 9 * 9
+"""Points of the board that DEFAULT_VISITS is for, and of the board with the most visits; smaller ones get no more."""
+
+SECOND_SHARE: Final = 0.25
+"""Share of the positions that are searched again, with SECOND_FACTOR times the visits, so that in long games both
+passes cost about the same."""
+
+SECOND_LEAST: Final = 24
+"""Least number of positions that are searched again: those before and after ten mistakes, and a few more."""
+
+SECOND_FACTOR: Final = 4
+
+FIRST_PASS_TIME: Final = 0.5
+"""Share of a total time that the first pass takes."""
+
+WINRATE_POINTS: Final = 10.0
+"""Points that a change of the winrate by 1 adds to the interest of a move: fewer than it is worth in an even game,
+because mistakes are listed by points."""
+
+OWN_SHARE: Final = 0.25
+"""Factor on the interest of a move that the search would have played: by definition it loses nothing."""
+
+GAIN_SHARE: Final = 0.5
+"""Factor on the interest of a move after which its side is better off: the search was wrong, the move is no mistake.
+Of the ten biggest mistakes of each of ten games at 20 visits, 82 of 100 were among the fifteen biggest at 200 visits
+with these three values, and at least 7 of each game; with 20, 1 and 1 it was 77, and at least 6."""
+
+CLOSE_VISITS: Final = 0.7
+"""Visits of the second candidate, as a share of the first's, from which on a decision is close."""
+
+CLOSE_INTEREST: Final = 1.0
+"""Interest of a close decision, points: less than that of a mistake."""
+
+GROUP: Final = 32
+"""Positions searched side by side: with 16 the network's batches are smaller, with 64 an interruption costs more."""
+
+SEED: Final = 1
+"""Seed of the search unless the configuration has one."""
+
+OnProgress = Callable[[float, str], None]
+"""Receives the share that is done, from 0 to 1, and a text."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a review may spend: `visits` for each position, or `seconds` for each, or `total` seconds for a game.
+
+    Without any of them visits depend on the board.  With visits or a total time there is a second pass, over the
+    positions where most was at stake.  Raises ConfigError for two limits at once and for values that are not positive.
+    """
+
+    visits: int | None = None
+    seconds: float | None = None
+    total: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        if len(given) > 1:
+            raise ConfigError(problem(f"both {' and '.join(given)}", expected="one limit for the review"))
+        for name, value in given.items():
+            if not value > 0:
+                raise ConfigError(problem(f"{name} {value}", expected="a number above 0"))
+
+    def first_visits(self, points: int) -> int | None:
+        """Return the visits of each position in the first pass, on a board of `points`; None if time limits it.
+
+        By default a position of any board takes about the same time.
+        """
+        if self.is_timed:
+            return None
+        return self.visits or round(DEFAULT_VISITS * DEFAULT_POINTS / min(max(points, LEAST_POINTS), DEFAULT_POINTS))
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether time limits the review; its result then varies from run to run."""
+        return self.seconds is not None or self.total is not None
+
+    @property
+    def has_second_pass(self) -> bool:
+        """Whether positions of interest are searched again."""
+        return self.seconds is None
+
+
+def of_interest(findings: Sequence[Finding], places: Sequence[RecordPlace]) -> list[int]:
+    """Return the places to search again, ascending: those before and after what may be the largest mistakes.
+
+    A decision between two candidates counts a little; where the record changes the position, no move is responsible.
+    """
+    interest = [_closeness(finding) for finding in findings]
+    for number, place in enumerate(places):
+        if place.before is not None and not place.position.is_changed:
+            change = _change(findings[place.before], findings[number], place.vertex)
+            for each in (place.before, number):
+                interest[each] = max(interest[each], change)
+    order = sorted(range(len(findings)), key=lambda number: (-interest[number], number))
+    return sorted(order[: max(SECOND_LEAST, round(SECOND_SHARE * len(findings)))])
+
+
+def _change(before: Finding, after: Finding, vertex: str | None) -> float:
+    """Return the interest of the move `vertex`, in points, from the change of lead and winrate."""
+    lost = seen_by(before.to_play, before)[1] - seen_by(before.to_play, after)[1]
+    change = abs(lost) + WINRATE_POINTS * abs(before.winrate - after.winrate)
+    is_own = before.best is not None and before.best.vertex == vertex
+    return change * (GAIN_SHARE if lost < 0 else 1.0) * (OWN_SHARE if is_own else 1.0)
+
+
+def _closeness(finding: Finding) -> float:
+    """Return the interest of a position in which two candidates are close, in points; 0 for any other."""
+    if len(finding.candidates) < 2:
+        return 0.0
+    first, second = finding.candidates[:2]
+    return CLOSE_INTEREST if second.visits >= CLOSE_VISITS * first.visits else 0.0
+
+
+class PositionGroup(NamedTuple):
+    """Positions to search, and the limits: `visits` of each, `seconds` for all of them together.
+
+    `played` holds the point that was played in each position, None at the end of a line.
+    """
+
+    positions: tuple[GamePosition, ...]
+    played: tuple[int | None, ...]
+    visits: int | None = None
+    seconds: float | None = None
+
+
+class GroupSearcher(Protocol):
+    """Searches groups: here, in other processes, or on other machines."""
+
+    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+        """Yield what was found in the positions of each group, in order; raises what the evaluator raises."""
+        ...
+
+
+class GroupSearch:
+    """A searcher with one evaluator, which stays open; groups have up to `size` positions."""
+
+    def __init__(self, config: Config, evaluator: Evaluator, size: int) -> None:
+        self._search: Final = JointSearch(config, evaluator, size)
+        self._ignores_history: Final = config.analysis.ignore_history
+
+    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+        """Search each group when it is asked for; see `GroupSearcher`."""
+        return map(self.search_one, groups)
+
+    def search_one(self, group: PositionGroup) -> list[Finding]:
+        """Return what was found in the positions of a group."""
+        end = None if group.seconds is None else time.monotonic() + group.seconds
+
+        def is_late(_: Progress) -> bool:
+            return end is not None and time.monotonic() >= end
+
+        limits = SearchRequest(Limits(visits=group.visits, watcher=is_late), ignores_history=self._ignores_history)
+        reports = self._search.run([(position.game, position.to_play) for position in group.positions], limits)
+        return [
+            finding_of(position, report, played)
+            for position, report, played in zip(group.positions, reports, group.played, strict=True)
+        ]
+
+
+def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
+    """Return the evaluator if it evaluates score and ownership, which `what` needs; raises ConfigError otherwise.
+
+    None, a search by rollouts, is refused too: rollouts have no policy, and their scores are too rough.
+    """
+    if evaluator is None:
+        raise ConfigError(problem(f"{what} without a network", advice="set network.model (--model FILE)"))
+    if not evaluator.info.has_score or not evaluator.info.has_ownership:
+        expected, advice = "one that evaluates score and ownership", "set network.model (--model FILE) to another"
+        raise ConfigError(problem(f"{what} with network {evaluator.info.name}", expected=expected, advice=advice))
+    return evaluator
+
+
+def seeded(config: Config) -> Config:
+    """Return the configuration with a seed: its own or SEED."""
+    seed = SEED if config.search.seed is None else config.search.seed
+    return config.with_values({"search.seed": seed})
+
+
+class SavedWork:
+    """What a review has found so far, in a file of JSON lines that begins with a key; without a path only in memory.
+
+    A file with another key, of another record or other settings, is begun again.  Raises OSError.
+    """
+
+    def __init__(self, path: Path | None, key: str) -> None:
+        self._path: Final = path
+        self._findings: Final[dict[tuple[int, int], Finding]] = {}
+        if path is None:
+            return
+        lines = complete_lines(path)
+        if lines and lines[0] == key:
+            for line in lines[1:]:
+                self._read(line)
+        else:
+            path.write_text(key + "\n", "utf-8")
+
+    def get(self, first_pass: bool, place: int) -> Finding | None:
+        """Return what was found in a place of a record, None if it was not searched yet."""
+        return self._findings.get((0 if first_pass else 1, place))
+
+    def add(self, first_pass: bool, places: Sequence[int], findings: Sequence[Finding]) -> None:
+        """Keep the findings of a group; they reach the disk together."""
+        kind, found = 0 if first_pass else 1, dict(zip(places, findings, strict=True))
+        self._findings.update({(kind, place): finding for place, finding in found.items()})
+        if self._path is not None:
+            lines = [
+                json.dumps([kind, place, finding.to_json()], separators=(",", ":")) for place, finding in found.items()
+            ]
+            append(self._path, "\n".join(lines) + "\n")
+
+    def remove(self) -> None:
+        """Delete the file."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def _read(self, line: str) -> None:
+        """Add a line, unless it is damaged; its position is then searched again."""
+        try:
+            kind, place, data = json_of(line)
+            finding = Finding.from_json(data)
+        except (ValueError, KeyError, TypeError):
+            return
+        self._findings[kind, place] = finding
+
+
+class GameAnalysis:
+    """Analyses games with one evaluator, which stays open, `group` positions (by default GROUP) side by side.
+
+    A `searcher`, if given, searches the groups instead, with the same network.  Raises ConfigError without a network
+    that evaluates score and ownership.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        evaluator: Evaluator | None,
+        effort: Effort,
+        *,
+        group: int | None = None,
+        searcher: GroupSearcher | None = None,
+    ) -> None:
+        evaluator = scoring_evaluator("a review", evaluator)
+        config = seeded(config)
+        self._effort: Final = effort
+        self._group: Final = group or GROUP
+        network = [evaluator.info.name, evaluator.info.fingerprint]
+        self._settings: Final = [__version__, FORMAT, *network, str(effort), str(config.search), str(config.puct)]
+        self._searcher: Final = searcher or GroupSearch(config, evaluator, self._group)
+        self.network: Final = evaluator.info.name
+
+    def key(self, data: bytes, line: GameLine, *more: str) -> str:
+        """Return what identifies a review: the record, the settings, the network, the version, and what is `more`."""
+        game = [str(line.rules), str(line.komi), *(["variations"] if line.variations else []), *more]
+        return hashlib.sha256(data + "\0".join([*self._settings, *game]).encode()).hexdigest()
+
+    def visits(self, points: int) -> int | None:
+        """Return the visits of a position in the first pass, None if time limits it."""
+        return self._effort.first_visits(points)
+
+    def look_at(self, positions: Sequence[GamePosition], visits: int) -> list[Finding]:
+        """Return what is found in positions beside the game's."""
+        groups = [positions[start : start + self._group] for start in range(0, len(positions), self._group)]
+        asked = (PositionGroup(tuple(group), (None,) * len(group), visits) for group in groups)
+        return [finding for found in self._searcher.search(asked) for finding in found]
+
+    def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
+        """Return what was found in each place of `line`; an exception that `progress` raises ends it between groups."""
+        run = _Run(self._searcher, line, saved, progress, self._group)
+        visits = self._effort.first_visits(line.points)
+        total, seconds = self._effort.total, self._effort.seconds
+        everything = range(len(line.places))
+        share = 0.5 if self._effort.has_second_pass else 1.0
+        if total is not None:
+            seconds = FIRST_PASS_TIME * total / len(everything)
+        findings = run.search(everything, visits, seconds=seconds, share=share)
+        if not self._effort.has_second_pass:
+            return findings
+        again = of_interest(findings, line.places)
+        seconds = None if total is None else (1.0 - FIRST_PASS_TIME) * total / len(again)
+        more = None if visits is None else SECOND_FACTOR * visits
+        found = run.search(again, more, seconds=seconds, share=0.5, is_first=False)
+        for place, finding in zip(again, found, strict=True):
+            if finding.visits > findings[place].visits:  # in a short time a second look may see less
+                findings[place] = finding
+        return findings
+
+
+class _Run:
+    """The review of one game."""
+
+    def __init__(
+        self, searcher: GroupSearcher, line: GameLine, saved: SavedWork, progress: OnProgress, group: int
+    ) -> None:
+        self._searcher: Final = searcher
+        self._line: Final = line
+        self._saved: Final = saved
+        self._progress: Final = progress
+        self._group: Final = group
+
+    def search(
+        self,
+        places: Sequence[int],
+        visits: int | None,
+        *,
+        seconds: float | None = None,
+        share: float,
+        is_first: bool = True,
+    ) -> list[Finding]:
+        """Return the findings of these places, each searched with `visits` or for `seconds`.
+
+        `share` is that of this pass in the whole review, for the progress; the second pass comes last.
+        """
+        groups = [places[start : start + self._group] for start in range(0, len(places), self._group)]
+        missing = [group for group in groups if self._known(group, is_first) is None]
+        results = self._searcher.search(self._request(group, visits, seconds) for group in missing)
+        found: list[Finding] = []
+        for group in groups:
+            known = self._known(group, is_first)
+            if known is None:
+                known = next(results)
+                self._saved.add(is_first, group, known)
+            found += known
+            done = share * len(found) / len(places)
+            self._progress(
+                done if is_first else 1.0 - share + done,
+                f"{'position' if is_first else 'second look'} {len(found)}/{len(places)}",
+            )
+        return found
+
+    def _known(self, places: Sequence[int], is_first: bool) -> list[Finding] | None:
+        """Return what was found in a group earlier, None if any of it is missing."""
+        known = [finding for place in places if (finding := self._saved.get(is_first, place)) is not None]
+        return known if len(known) == len(places) else None
+
+    def _request(self, places: Sequence[int], visits: int | None, seconds: float | None) -> PositionGroup:
+        found = [self._line.places[place] for place in places]
+        return PositionGroup(
+            positions=tuple(place.position for place in found),
+            played=tuple(place.played for place in found),
+            visits=visits,
+            seconds=None if seconds is None else len(places) * seconds,
+        )

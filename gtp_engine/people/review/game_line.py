@@ -1,0 +1,271 @@
+"""The positions of a record's main line, with rules, komi, handicap and set-up stones, and those of its variations.
+
+A variation begins at the first node that is in no earlier line; lines come in the order of the text, the main line
+first.  All positions of a record have a place: first those of the main line, then those of the variations in order.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gtp_engine.base.errors import SgfError, counted
+from gtp_engine.go.constants import Move
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.sgf import SgfRecord, parse_sgf, play_record, record_to_game
+from gtp_engine.sgf.game_tree import GameNode, GameTree
+from gtp_engine.sgf.reader import record_of
+
+MOST_VARIATIONS: Final = 1000
+"""Lines that are read beside the main line; a commented game has dozens, a dictionary of openings tens of thousands."""
+
+
+@dataclass(frozen=True)
+class GamePosition:
+    """The position after `number` moves, and the colour to play there.
+
+    `is_changed` is set where the record adds or removes stones after the last move.
+    """
+
+    number: int
+    game: Game
+    to_play: int
+    is_changed: bool = False
+
+
+class RecordPlace(NamedTuple):
+    """A position of a record, and how its line goes on.
+
+    `before` is the place of the position before and `vertex` the move played there, both None for the first position;
+    `played` is the point played next, None at the end of a line.
+    """
+
+    position: GamePosition
+    before: int | None
+    vertex: str | None
+    played: int | None
+
+
+class Variation(NamedTuple):
+    """A line of moves beside those before it: `positions[k]` is the one after `moves[k]`.
+
+    `before` is the place of the position in which it begins, see `GameLine.places`; `nodes[k]` is the number (in
+    `GameTree.nodes`) of the last node with `positions[k]`, None if its node goes on with another move.
+    """
+
+    before: int
+    moves: tuple[Move, ...]
+    positions: tuple[GamePosition, ...]
+    nodes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class GameLine:
+    """The main line of a game; `positions[k]` is the one after k moves, so there is one more than moves.
+
+    With `variations` (see `variations.read_variations`) there are more; `notes` say which were left out, and which
+    moves cannot be compared.  `seconds` is the time that each move took, None where the record does not tell it.
+    """
+
+    record: SgfRecord
+    positions: tuple[GamePosition, ...]
+    variations: tuple[Variation, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: tuple[float | None, ...] = ()
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """The moves of the main line."""
+        return self.record.moves
+
+    @property
+    def points(self) -> int:
+        """The points of the board."""
+        game = self.positions[0].game
+        return game.width * game.height
+
+    @cached_property
+    def places(self) -> tuple[RecordPlace, ...]:
+        """All positions: those of the main line, then those of the variations in order."""
+        places = [RecordPlace(self.positions[0], None, None, self.moves[0].point if self.moves else None)]
+        _extend(places, 0, self.moves, self.positions[1:])
+        for variation in self.variations:
+            _extend(places, variation.before, variation.moves, variation.positions)
+        return tuple(places)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules under which the game is reviewed."""
+        return self.positions[0].game.rules
+
+    @property
+    def komi(self) -> float:
+        """The komi, without points for a handicap."""
+        return self.positions[0].game.komi
+
+
+def _extend(places: list[RecordPlace], before: int, moves: Sequence[Move], positions: Sequence[GamePosition]) -> None:
+    """Add the positions after `moves`, which begin in place `before`."""
+    following = [*(move.point for move in moves[1:]), None]
+    for move, position, played in zip(moves, positions, following, strict=True):
+        places.append(RecordPlace(position, before, position.game.vertex(move.point), played))
+        before = len(places) - 1
+
+
+def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLine:
+    """Return the main line of the first game in an SGF file.
+
+    It ends before a move that cannot be played.  `rules` and `komi` are for records that name none.  Raises SgfError
+    for a record that cannot be read, and for one without moves.
+    """
+    _, record = play_record(parse_sgf(data), rules=rules, komi=komi)
+    if not record.moves:
+        raise SgfError("; ".join(["the record has no moves to review", *record.notes]))
+    return replace(_line_of(record, rules, komi), seconds=_seconds_used(data, len(record.moves)))
+
+
+_BYOYOMI: Final = re.compile(r"[0-9]+\s*[x×]\s*([0-9]+(?:\.[0-9]+)?)")
+_FISCHER: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:s|sec|seconds)?\s*fischer", re.IGNORECASE)
+"""Overtime as servers write it: "5x30 byo-yomi", "10 fischer"; SGF leaves the text to the program."""
+
+
+def _seconds_used(data: bytes, moves: int) -> tuple[float | None, ...]:
+    """Return the time that each move took, from the time left after it (BL, WL) and the overtime (OT, OB, OW)."""
+    nodes = GameTree(data).main_line()
+    overtime = " ".join(nodes[0].get("OT"))
+    period, increment = _first_number(_BYOYOMI, overtime), _first_number(_FISCHER, overtime) or 0.0
+    main = _number(nodes[0].get("TM"))
+    left: dict[str, float | None] = {"B": main, "W": main}
+    used: list[float | None] = []
+    for node in nodes:
+        color = "B" if "B" in node.names else "W"
+        now, before = _number(node.get(f"{color}L")), left[color]
+        spent = None
+        if now is not None and period is not None and f"O{color}" in node.names:
+            # Main time that was left is spent first; a clock that shows the whole period was set after the move.
+            left[color] = 0.0
+            spent = None if before is None or now == period else before + period - now
+        elif now is not None:
+            left[color] = now
+            spent = None if before is None else before + increment - now
+        is_known = node.moves == 1 and spent is not None and spent >= 0
+        used += [spent if is_known else None] * node.moves
+    return (*(None if each is None else round(each, 1) for each in used), *[None] * moves)[:moves]
+
+
+def _first_number(pattern: re.Pattern[str], text: str) -> float | None:
+    found = pattern.search(text)
+    return None if found is None else float(found[1])
+
+
+def _number(values: Sequence[str]) -> float | None:
+    """Return the number of seconds that a property has, None if it has none."""
+    try:
+        number = float(values[0]) if values else -1.0
+    except ValueError:
+        return None
+    return number if 0 <= number < _LONGEST else None  # not a number is neither
+
+
+_LONGEST: Final = 1e7
+"""Seconds; a hundred days are no time for a move."""
+
+
+def _line_of(record: SgfRecord, rules: Rules, komi: float | None) -> GameLine:
+    """Return the line of a record; raises SgfError if it cannot be replayed."""
+    if record.later_setups:
+        games = [_game_before(record, number, rules, komi) for number in range(len(record.moves) + 1)]
+    else:
+        games = _replayed(record, rules, komi)
+    changed = {setup.move_index for setup in record.later_setups if setup.stones or setup.emptied}
+    positions = tuple(GamePosition(number, *game, is_changed=number in changed) for number, game in enumerate(games))
+    return GameLine(record, positions, notes=notes_on_changes(positions))
+
+
+def notes_on_changes(positions: Sequence[GamePosition]) -> tuple[str, ...]:
+    """Return a note about the moves after which a record changes the position, none if there are none."""
+    numbers = ", ".join(str(position.number) for position in positions if position.is_changed)
+    if not numbers:
+        return ()
+    return (f"the record changes the position after move {numbers}: what was lost there is not known",)
+
+
+def _game_before(record: SgfRecord, number: int, rules: Rules, komi: float | None) -> tuple[Game, int]:
+    """Return the game after `number` moves and the colour to play."""
+    game = record_to_game(record, move_number=number + 1, rules=rules, komi=komi)
+    return game, game.to_play
+
+
+def _replayed(record: SgfRecord, rules: Rules, komi: float | None) -> list[tuple[Game, int]]:
+    """Return game and colour to play for each position of a record that sets up stones before the first move only."""
+    last = record_to_game(record, rules=rules, komi=komi)  # reports an illegal move with its number
+    game, _ = _game_before(record, 0, rules, komi)
+    games = []
+    for move in record.moves:
+        games.append((game.copy(), move.color))
+        game.play(move, allow_superko=True)
+    return [*games, (last, last.to_play)]
+
+
+class _Seen(NamedTuple):
+    """What is known of a node in an earlier line: the place of the position after it, and the moves up to there."""
+
+    place: int
+    moves: int
+
+
+def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | None) -> GameLine:
+    """Return the line with the variations of its record; `rules` and `komi` are for records that name none.
+
+    What cannot be read is left out, with a note.  Raises SgfError for a record that cannot be read.
+    """
+    tree = GameTree(data)
+    seen: dict[int, _Seen] = {}
+    variations: list[Variation] = []
+    notes = list(line.notes)
+    games = [position.game for position in line.positions]
+    for count, path in enumerate(node.path() for node in tree.nodes() if not node.children):
+        if count == 0:
+            _add_nodes(seen, path, _Seen(0, 0), first_place=1)
+            continue
+        if count > MOST_VARIATIONS:
+            notes.append(f"the record has more than {counted(MOST_VARIATIONS, 'variation')}; the others were left out")
+            break
+        start = next(number for number, node in enumerate(path) if node.id not in seen)
+        branch = seen[path[start - 1].id]
+        try:
+            record = record_of(path)
+            if len(record.moves) < sum(node.moves for node in path):
+                raise SgfError(record.notes[-1])
+            whole = _line_of(record, rules, komi)
+        except SgfError as error:
+            notes.append(f"the variation after move {branch.moves} was left out: {error}")
+            continue
+        same = np.array_equal(whole.positions[branch.moves].game.board.color, games[branch.place].board.color)
+        if not same:
+            notes.append(f"the variation after move {branch.moves} was left out: it sets up another position")
+            continue
+        positions = whole.positions[branch.moves + 1 :]
+        nodes = _add_nodes(seen, path[start:], branch, first_place=len(games))
+        if positions:
+            moves = whole.moves[branch.moves :]
+            numbers = tuple(nodes.get(position.number) for position in positions)
+            variations.append(Variation(branch.place, moves, positions, numbers))
+            games += [position.game for position in positions]
+            notes += notes_on_changes(positions)
+    return GameLine(line.record, line.positions, tuple(variations), tuple(notes))
+
+
+def _add_nodes(seen: dict[int, _Seen], nodes: list[GameNode], branch: _Seen, *, first_place: int) -> dict[int, int]:
+    """Add the nodes of a line after `branch`; return for each number of moves the last node after that many moves."""
+    moves, last = branch.moves, {}
+    for node in nodes:
+        moves += node.moves
+        new = moves - branch.moves
+        seen[node.id] = _Seen(first_place + new - 1 if new else branch.place, moves)
+        last[moves] = node.id
+    return last

@@ -1,0 +1,410 @@
+"""What players can learn from a review: positions to solve, what people of their rank play, and how they have done.
+
+    completed        a review with lessons, with what people play, and with the ranks that the moves look like
+    People           the human-like network, and the rank estimate that belongs to it
+    LearningRecord   what was solved over games, in a file
+
+A lesson is the position before one of a player's biggest mistakes.  The moves that the search considered, and those
+that people of the player's rank are likely to play, are compared by a search after each of them; see `Answer.is_right`.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.base.errors import ModelError, TengenError
+from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.streams import write_log
+from gtp_engine.config import Config
+from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile, rank_name, rank_number
+from gtp_engine.engine.level_table import HUMAN_MODEL
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
+from gtp_engine.evaluation.positions import Positions, new_positions, put_row
+from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.nn.evaluators import evaluator_of
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.people.rank_estimate import (
+    MoveMeter,
+    RankTable,
+    check_comparable,
+    estimate,
+    rank_table_path,
+    read_rank_table,
+)
+from gtp_engine.people.review.game_analysis import GameAnalysis
+from gtp_engine.people.review.game_line import GameLine, GamePosition
+from gtp_engine.people.review.game_review import (
+    Answer,
+    Finding,
+    GameReview,
+    Lesson,
+    PeopleChoice,
+    PlayedLike,
+    PlayedMove,
+    color_letter,
+    points_lost,
+    seen_by,
+)
+from gtp_engine.sgf.values import parse_rank
+
+_RANKS_ABOVE: Final = (1, 2, 5)
+"""How many ranks stronger those are whose moves are compared with a player's mistakes."""
+_NEXT: Final = 2
+"""Ranks above a player from which mistakes are learned next."""
+_RARER: Final = 0.85
+_TYPICAL: Final = 0.02
+"""A mistake is worth studying next if _NEXT ranks above at most _RARER times as many people play it, by the human-like
+network, and if _TYPICAL of the player's rank do at least: a slip that no rank makes teaches nothing.  In games between
+people such mistakes were in fact made 0.59 ± 0.22 times as often (95 %) two ranks above, by as many moves; those with a
+share of 0.85 to 0.95 there 0.98 ± 0.29 times (`docs/review.md`)."""
+
+_LIKELY_MOVES: Final = 8
+_LEAST_SHARE: Final = 0.01
+"""Moves of people that a lesson compares at most, and how many of them play such a move at least."""
+_VISITS_SHARE: Final = 0.25
+"""Visits of the search after a move of a lesson, as a share of those of a position of the game."""
+_KNOWN_VISITS: Final = 16
+"""Visits with which the search has compared a move well enough."""
+_MOVES_OF_ESTIMATE: Final = 60
+"""Moves of a player by which a rank is told, as in `gtp-engine rank`."""
+
+Shares = NDArray[np.float32]
+
+
+class People:
+    """What people play, by the human-like network, and what their rank is, by the `table` that belongs to it, if any.
+
+    For any thread.
+    """
+
+    def __init__(self, strong: Evaluator, human: Evaluator, table: RankTable | None) -> None:
+        self._human: Final = human
+        self._meter: Final = None if table is None else MoveMeter(strong, human)
+        self._table: Final = table
+        self._lock: Final = threading.Lock()
+        self.name: Final = human.info.name
+
+    def knows(self, line: GameLine) -> bool:
+        """Return whether the network plays such a board."""
+        return self.plays_on(line.positions[0].game)
+
+    def plays_on(self, game: Game) -> bool:
+        """Return whether the network plays on a board of this size."""
+        return self._human.info.boards.include(game.width, game.height)
+
+    def played_like(self, line: GameLine, color: int) -> PlayedLike:
+        """Return the rank that the moves of a player look like, or why it cannot be told."""
+        record = line.record
+        text = record.black_rank if color == BLACK else record.white_rank
+        given = _comparable(parse_rank(text or ""))
+        if self._meter is None or self._table is None:
+            return PlayedLike(note=f"the network {self.name} has no table of ranks", rank=given)
+        try:
+            game = line.positions[-1].game
+            check_comparable(record, game)
+            with self._lock:
+                moves = self._meter.measure(game, color, most=_MOVES_OF_ESTIMATE)
+            found = estimate(self._table, [moves])
+        except TengenError as error:
+            return PlayedLike(note=str(error), rank=given)
+        return PlayedLike(found.to_json(), rank=given or rank_name(found.rank))
+
+    def choices(self, line: GameLine, moves: Sequence[PlayedMove], ranks: Mapping[str, str]) -> "list[PeopleChoice]":
+        """Return what people of the `ranks` of both colors play in the position before each move."""
+        positions = _rows(line)
+        games = [position.game for position in line.positions]
+        own = self._shares(games, positions, [ranks[move.color] for move in moves])
+        of_others: dict[int, dict[str, float]] = {move.number: {} for move in moves if move.is_mistake}
+        for above in (0, *_RANKS_ABOVE):
+            numbers = list(of_others)
+            others = [_above(ranks[moves[number - 1].color], above) for number in numbers]
+            shares = self._shares(games, positions, others, [number - 1 for number in numbers])
+            for row, (number, rank) in enumerate(zip(numbers, others, strict=True)):
+                of_others[number][rank] = round(float(shares[row, line.moves[number - 1].point]), 4)
+        choices = []
+        for row, move in enumerate(moves):
+            game, likeliest = line.positions[row].game, int(own[row].argmax())
+            choices.append(
+                PeopleChoice(
+                    rank=ranks[move.color],
+                    vertex=game.vertex(likeliest),
+                    share=round(float(own[row, likeliest]), 4),
+                    played_share=round(float(own[row, line.moves[row].point]), 4),
+                    shares=of_others.get(move.number, {}),
+                )
+            )
+        return choices
+
+    def likely(self, line: GameLine, number: int, rank: str) -> list[int]:
+        """Return the points that people of a rank are likely to play at move `number`, the likeliest first."""
+        games = [position.game for position in line.positions]
+        shares = self._shares(games, _rows(line, number), [rank], [number - 1])[0]
+        points = np.argsort(-shares)[:_LIKELY_MOVES]
+        return [int(point) for point in points if shares[point] >= _LEAST_SHARE and point != PASS]
+
+    def shares(self, game: Game, rank: str) -> Shares:
+        """Return how many people of a rank play each point in the position of a game."""
+        positions = new_positions(1, game.width, game.height)
+        GameRows(positions).fill(0, game)
+        found: Shares = self._shares([game], positions, [rank])[0]
+        return found
+
+    def _shares(
+        self, games: Sequence[Game], positions: Positions, ranks: Sequence[str], rows: Sequence[int] | None = None
+    ) -> Shares:
+        """Return the policy of people of each of the ranks in these rows (by default all): [rows, points]."""
+        game, count = games[0], len(ranks)
+        chosen = new_positions(max(1, count), game.width, game.height)
+        for i, (row, rank) in enumerate(zip(rows or range(count), ranks, strict=True)):
+            put_row(chosen, i, positions, row)
+            number = rank_number(rank)
+            profile = HumanProfile("rank", number, number).code
+            write_conditions(chosen, i, conditions_of(games[row], human_profile=profile))
+        evaluation = new_evaluation(max(1, count), game.width, game.height)
+        if count:
+            with self._lock:
+                self._human.evaluate(Request(chosen, count, evaluation))
+        return evaluation.policy[:count]
+
+    def close(self) -> None:
+        """Free the human-like network."""
+        self._human.close()
+
+
+def _rows(line: GameLine, most: int | None = None) -> Positions:
+    """Return the positions before the first `most` moves (by default all), as networks take them."""
+    first = line.positions[0].game
+    count = len(line.moves) if most is None else most
+    positions, latest = (new_positions(rows, first.width, first.height) for rows in (count, 1))
+    rows, replayed = GameRows(latest), first.copy()
+    for number in range(count):
+        if line.record.later_setups:
+            replayed = line.positions[number].game
+        rows.fill(0, replayed)
+        put_row(positions, number, latest, 0)
+        if not line.record.later_setups:
+            replayed.play(line.moves[number], allow_superko=True)
+    return positions
+
+
+def _comparable(rank: str | None) -> str | None:
+    """Return the rank among those that the network imitates that is nearest to `rank`; None for none."""
+    if rank is None:
+        return None
+    if rank.endswith("p"):
+        return rank_name(1)
+    return rank_name(min(rank_number(rank), DAN_RANKS + KYU_RANKS))
+
+
+def _above(rank: str, ranks: int) -> str:
+    """Return the rank that is so many ranks stronger, 9d at most."""
+    return rank_name(max(1, rank_number(rank) - ranks))
+
+
+def open_people(config: Config, strong: Evaluator | None, log: Callable[[str], None] = write_log) -> People | None:
+    """Return the people of the configuration's human-like network, or of the one that ships; None without a network.
+
+    Raises ModelError for a network that was named and cannot be loaded.
+    """
+    found = None if strong is None else human_network(config, log)
+    return None if strong is None or found is None else People(strong, *found)
+
+
+def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator, RankTable | None] | None:
+    """Return the human-like network of `open_people`, and the table of ranks that belongs to it, if any."""
+    network = config.network
+    if not config.wants_network:
+        return None
+    name = network.human_model or HUMAN_MODEL
+    precision = "auto" if network.precision == "int8" else network.precision
+    named = replace(config, network=replace(network, model=name, human_model=None, precision=precision))
+    try:
+        human = evaluator_of(named, log)
+        if human is None:
+            return None
+        path = rank_table_path(model_path(name), human.info.name)
+        return human, read_rank_table(path) if path.exists() else None
+    except ModelError as error:
+        if network.human_model is not None:
+            raise
+        log(f"reviews do not say what people play: {error}")
+        return None
+
+
+# Lessons
+
+
+def completed(review: GameReview, analysis: GameAnalysis, people: People | None = None) -> GameReview:
+    """Return the review with lessons, and with what `people` play; raises what the evaluators raise."""
+    line = review.line
+    if people is not None and people.knows(line):
+        review = _with_people(review, people)
+    mistakes = [move for color in ("B", "W") for move in review.mistakes_of(color)]
+    return replace(review, lessons=_lessons(review, analysis, people, sorted(mistakes, key=lambda move: move.number)))
+
+
+def with_known_lessons(review: GameReview) -> GameReview:
+    """Return the review with lessons of the moves that it has looked at already."""
+    mistakes = sorted({move.number for color in ("B", "W") for move in review.mistakes_of(color)})
+    moves = [review.moves[number - 1] for number in mistakes]
+    return replace(review, lessons=tuple(_lesson(move, _known_answers(review, move)) for move in moves))
+
+
+def _lesson(move: PlayedMove, answers: Mapping[str, Answer]) -> Lesson:
+    found = tuple(sorted(answers.values(), key=lambda answer: answer.points_lost))
+    return Lesson(move.number, found, is_next=_is_next(move.people))
+
+
+def _with_people(review: GameReview, people: People) -> GameReview:
+    line = review.line
+    found = {color_letter(color): people.played_like(line, color) for color in (BLACK, WHITE)}
+    ranks = {color: each.rank for color, each in found.items() if each.rank is not None}
+    if len(ranks) == 1:  # of a player who is not known more is not said than that opponents are alike
+        (known,) = ranks.values()
+        ranks = dict.fromkeys(found, known)
+    if not ranks:
+        return replace(review, played_like=found)
+    choices = people.choices(line, review.moves, ranks)
+    moves = tuple(replace(move, people=choice) for move, choice in zip(review.moves, choices, strict=True))
+    return replace(review, moves=moves, played_like=found)
+
+
+def _lessons(
+    review: GameReview, analysis: GameAnalysis, people: People | None, mistakes: Sequence[PlayedMove]
+) -> tuple[Lesson, ...]:
+    """Return the lessons of the mistakes; moves that are not known well enough are searched, if time allows."""
+    known = [_known_answers(review, move) for move in mistakes]
+    visits = analysis.visits(review.line.points)
+    if visits is not None:
+        wanted = []
+        for move, answers in zip(mistakes, known, strict=True):
+            points = _points_to_compare(review, people, move) - {_point(review, vertex) for vertex in answers}
+            wanted += [(move, answers, each) for each in _positions_after(review.line, move.number, sorted(points))]
+        found = analysis.look_at([each for _, _, each in wanted], max(2, round(_VISITS_SHARE * visits)))
+        for (move, answers, position), after in zip(wanted, found, strict=True):
+            answer = _answer_after(review, move, position, after)
+            answers[answer.vertex] = answer
+    return tuple(_lesson(move, answers) for move, answers in zip(mistakes, known, strict=True))
+
+
+def _known_answers(review: GameReview, move: PlayedMove) -> dict[str, Answer]:
+    """Return what the review knows of moves in the position before a mistake, by vertex."""
+    before, after = review.findings[move.number - 1], review.findings[move.number]
+    best = before.best
+    known = {}
+    for candidate in before.candidates:
+        if candidate is best or candidate.visits >= _KNOWN_VISITS:
+            lost = points_lost(seen_by(move.color, before)[1], seen_by(move.color, candidate)[1])
+            known[candidate.vertex] = Answer(candidate.vertex, 0.0 if candidate is best else lost, candidate.line)
+    known[move.vertex] = Answer(move.vertex, move.points_lost, (move.vertex, *_line(after)))
+    return known
+
+
+def _points_to_compare(review: GameReview, people: People | None, move: PlayedMove) -> set[int]:
+    """Return the points whose moves a lesson compares."""
+    before = review.findings[move.number - 1]
+    points = {_point(review, candidate.vertex) for candidate in before.candidates}
+    if people is not None and move.people is not None:
+        points.update(people.likely(review.line, move.number, move.people.rank))
+    return points - {PASS}
+
+
+def _point(review: GameReview, vertex: str) -> int:
+    game = review.line.positions[0].game
+    return parse_vertex(vertex, width=game.width, height=game.height)
+
+
+def _positions_after(line: GameLine, number: int, points: Iterable[int]) -> list[GamePosition]:
+    """Return the positions after other moves than move `number`, without those that the rules forbid."""
+    before, color = line.positions[number - 1], line.moves[number - 1].color
+    found = []
+    for point in points:
+        game = before.game.copy()
+        try:
+            game.play(Move(color, point))
+        except TengenError:
+            continue
+        found.append(GamePosition(number, game, opponent(color)))
+    return found
+
+
+def _answer_after(review: GameReview, move: PlayedMove, position: GamePosition, after: Finding) -> Answer:
+    """Return the answer whose position was searched."""
+    before, game = review.findings[move.number - 1], position.game
+    assert game.last_move is not None
+    vertex = game.vertex(game.last_move.point)
+    lost = points_lost(seen_by(move.color, before)[1], seen_by(move.color, after)[1])
+    return Answer(vertex, lost, (vertex, *_line(after)))
+
+
+def _line(finding: Finding) -> tuple[str, ...]:
+    """Return how the search goes on from a position."""
+    return () if finding.best is None else finding.best.line
+
+
+def _is_next(people: PeopleChoice | None) -> bool:
+    """Return whether players a little stronger make a mistake less often."""
+    if people is None:
+        return False
+    own, above = (people.shares.get(rank, 0.0) for rank in (people.rank, _above(people.rank, _NEXT)))
+    return own >= _TYPICAL and above <= _RARER * own
+
+
+# What was learned
+
+
+class LearningRecord:
+    """What was solved over games, in a file: by the review's key and the move's number, how it was solved first.
+
+    A lesson is "first" (solved at the first try), "later" or "shown"; raises OSError where the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path: Final = path
+
+    def add(self, game: str, number: int, how: str) -> None:
+        """Count a lesson; one that was shown may be solved later, one that was solved stays so."""
+        games = self._read()
+        known = games.pop(game, {})
+        if known.get(str(number)) in (None, "shown"):
+            known[str(number)] = how
+        games[game] = known
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(self._path) as unfinished:
+            unfinished.write_text(json.dumps(dict(list(games.items())[-_MOST_GAMES:])) + "\n", encoding="utf-8")
+
+    def of(self, game: str) -> dict[int, str]:
+        """Return how the lessons of a game were solved, by the numbers of their moves."""
+        return {int(number): how for number, how in self._read().get(game, {}).items()}
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of games and lessons, and of those solved, at once or later: "games", "lessons", …."""
+        games = [known for known in self._read().values() if known]
+        every = [how for known in games for how in known.values()]
+        return {
+            "games": len(games),
+            "lessons": len(every),
+            "solved": sum(how != "shown" for how in every),
+            "first": every.count("first"),
+        }
+
+    def _read(self) -> dict[str, dict[str, str]]:
+        try:
+            data: Any = json_of(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return data if isinstance(data, dict) else {}
+
+
+_MOST_GAMES: Final = 1000
+"""Games that are counted; the oldest are forgotten."""

@@ -1,0 +1,209 @@
+"""An opening explored: what people of a rank play in a position, how games went on from there, what the moves lose.
+
+    GameIndex   openings of games on record, found by their positions
+    Openings    the moves of a position, with all that
+
+Positions that are reflections or rotations of each other are the same one, and so are moves that are.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.base.errors import TengenError
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.coords import xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.people.review.game_analysis import seeded
+from gtp_engine.people.review.game_review import outlook_of, points_lost
+from gtp_engine.people.review.lessons import People
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.joint_search import JointSearch
+from gtp_engine.sgf import SgfRecord
+
+MOST_MOVES: Final = 12
+"""Moves of a position that are compared."""
+
+_LEAST_SHARE: Final = 0.01
+_OF_PEOPLE: Final = 8
+_OF_GAMES: Final = 8
+_OF_ENGINE: Final = 3
+"""Moves of each kind at most: those that people play most (_LEAST_SHARE of them at least), games, and the search."""
+
+_POINTS_A_MOVE: Final = 6
+"""Points of the board for each move of a game that counts as its opening: 60 on 19x19."""
+
+VISITS: Final = 48
+"""Visits of the search that finds the engine's moves, ..."""
+VISITS_AFTER: Final = 24
+"""... and of those that compare moves, one after each."""
+
+_PASSES: Final = -1
+
+
+@dataclass(frozen=True)
+class OpeningMove:
+    """A move, and all that is the same by symmetry: `vertex` is the one in the upper right.
+
+    `share` of the people play it, None where that is not known; `games` went on with it, of which Black won `black`
+    and White `white`; it loses `points_lost` against the best of the moves, None where that is not known.
+    """
+
+    vertex: str
+    share: float | None = None
+    games: int = 0
+    black: int = 0
+    white: int = 0
+    points_lost: float | None = None
+
+
+class _Symmetries(NamedTuple):
+    """The symmetries of a board: which point comes to each place, and where each point goes, [symmetries, points]."""
+
+    points: NDArray[np.int64]
+    """The points of the board by rows from the top, as `Game` has them."""
+    sources: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+    def position(self, game: Game) -> tuple[int, list[int]]:
+        """Return what all symmetric positions have in common, and the symmetries that lead to it."""
+        stones = game.board.color[self.points].astype(np.int8)
+        texts = [row.tobytes() for row in stones[self.sources]]
+        least = min(texts)
+        return hash((game.to_play, game.width, least)), [number for number, text in enumerate(texts) if text == least]
+
+    def move(self, place: int, symmetries: list[int]) -> int:
+        """Return what all symmetric moves in a position of these `symmetries` have in common."""
+        return int(self.places[symmetries, place].min())
+
+
+@lru_cache(maxsize=64)
+def _symmetries(width: int, height: int) -> _Symmetries:
+    grid = np.arange(width * height).reshape(height, width)
+    turned = [np.rot90(each, turns) for each in (grid, grid.T) for turns in range(4)]
+    sources = np.array([each.ravel() for each in turned if each.shape == grid.shape])
+    points = np.array([xy_to_point(x, y, width=width) for y in range(height) for x in range(width)])
+    return _Symmetries(points, sources, np.argsort(sources, axis=1))
+
+
+class _Opening(NamedTuple):
+    """The opening of a game: the move that followed each position, when the game was written, and who won."""
+
+    written: float
+    moves: dict[int, int]
+    winner: str
+
+
+class GameIndex:
+    """Openings of games; for one thread."""
+
+    def __init__(self) -> None:
+        self._games: Final[dict[str, _Opening]] = {}
+        self._by_position: Final[dict[int, dict[str, int]]] = {}
+
+    def update(self, names: Iterable[tuple[str, float]], read: Callable[[str], tuple[SgfRecord, str] | None]) -> None:
+        """Hold these games, by name and when they were written; `read` returns a game's record and its result."""
+        known = dict(names)
+        for name in [name for name, opening in self._games.items() if known.get(name) != opening.written]:
+            for position in self._games.pop(name).moves:
+                del self._by_position[position][name]
+        for name in [name for name in known if name not in self._games]:
+            found = read(name)
+            moves = {} if found is None else _opening_moves(found[0])
+            winner = "" if found is None else found[1][:1]
+            self._games[name] = _Opening(known[name], moves, winner)
+            for position, move in moves.items():
+                self._by_position.setdefault(position, {})[name] = move
+
+    def moves(self, game: Game) -> dict[int, Counter[str]]:
+        """Return by the moves of a position (`_Symmetries.move`) how often who won: "B", "W" or another letter."""
+        position, _symmetric = _symmetries(game.width, game.height).position(game)
+        found: dict[int, Counter[str]] = {}
+        for name, move in self._by_position.get(position, {}).items():
+            found.setdefault(move, Counter())[self._games[name].winner] += 1
+        return found
+
+
+def _opening_moves(record: SgfRecord) -> dict[int, int]:
+    """Return the move that followed each position of an opening, which ends where the record makes no sense."""
+    game = Game(record.width, record.height)
+    count = game.width * game.height // _POINTS_A_MOVE
+    if record.later_setups:
+        count = min(count, record.later_setups[0].move_index)
+    symmetries, moves = _symmetries(game.width, game.height), dict[int, int]()
+    place_of = {int(point): place for place, point in enumerate(symmetries.points)}
+    try:
+        game.set_up(record.setup_stones, record.first_player)
+        for move in record.moves[:count]:
+            game.to_play = move.color
+            position, symmetric = symmetries.position(game)
+            place = place_of.get(move.point)
+            moves.setdefault(position, _PASSES if place is None else symmetries.move(place, symmetric))
+            game.play(move, allow_superko=True)
+    except TengenError:
+        pass
+    return moves
+
+
+class Openings:
+    """The moves of positions; `people` are those whose moves are told, None for no one's."""
+
+    def __init__(self, people: People | None, index: GameIndex) -> None:
+        self._people: Final = people
+        self._index: Final = index
+
+    def moves(self, game: Game, rank: str) -> list[OpeningMove]:
+        """Return what people of a rank play and how games went on, the most frequent moves first."""
+        shares = self._people.shares(game, rank) if self._people is not None and self._people.plays_on(game) else None
+        played, found = self._index.moves(game), []
+        for move, points in _moves_of(game).items():
+            games = played.get(move, Counter())
+            share = None if shares is None else round(float(shares[points].sum()), 4)
+            found.append(OpeningMove(game.vertex(points[0]), share, games.total(), games["B"], games["W"]))
+        likely = sorted(found, key=lambda each: -(each.share or 0.0))[:_OF_PEOPLE]
+        frequent = sorted(found, key=lambda each: -each.games)[:_OF_GAMES]
+        wanted = {each.vertex: each for each in likely if (each.share or 0.0) >= _LEAST_SHARE}
+        wanted |= {each.vertex: each for each in frequent if each.games}
+        return _sorted(wanted.values())[: MOST_MOVES - _OF_ENGINE]
+
+    def compared(
+        self, game: Game, moves: Sequence[OpeningMove], config: Config, network: Evaluator
+    ) -> list[OpeningMove]:
+        """Return the moves, and those that a search prefers, with what each loses; raises what the network raises."""
+        search = JointSearch(seeded(config), network, MOST_MOVES)
+        (report,) = search.run([(game, game.to_play)], Limits(VISITS))
+        best = {each.point for each in report.moves[:_OF_ENGINE]}
+        preferred = [points[0] for points in _moves_of(game).values() if not best.isdisjoint(points)]
+        others = [OpeningMove(game.vertex(point)) for point in preferred]
+        known = {each.vertex for each in moves}
+        wanted = [*moves, *(each for each in others if each.vertex not in known)]
+        after = [game.copy() for _ in wanted]
+        for each, move in zip(after, wanted, strict=True):
+            each.play(move.vertex)
+        if not wanted:
+            return []
+        reports = search.run([(each, each.to_play) for each in after], Limits(VISITS_AFTER))
+        leads = [outlook_of(each, game.to_play).lead for each in reports]
+        losses = [round(points_lost(max(leads), lead), 1) for lead in leads]
+        return _sorted(replace(each, points_lost=lost) for each, lost in zip(wanted, losses, strict=True))
+
+
+def _moves_of(game: Game) -> dict[int, list[int]]:
+    """Return the legal points by their moves (`_Symmetries.move`), of each move that in the upper right first."""
+    symmetries = _symmetries(game.width, game.height)
+    _position, symmetric = symmetries.position(game)
+    legal, found = set(game.legal_points()), dict[int, list[int]]()
+    for place in sorted(range(len(symmetries.points)), key=lambda place: place // game.width - place % game.width):
+        if (point := int(symmetries.points[place])) in legal:
+            found.setdefault(symmetries.move(place, symmetric), []).append(point)
+    return found
+
+
+def _sorted(moves: Iterable[OpeningMove]) -> list[OpeningMove]:
+    return sorted(moves, key=lambda each: (-(each.share or 0.0), -each.games, each.points_lost or 0.0))

@@ -1,0 +1,444 @@
+"""Reviews of many files: which to review, where the results go, and what could not be reviewed.
+
+For GAME.sgf there are GAME.review.sgf, GAME.review.html and GAME.review.json, for the second of several games in it
+GAME-game2.review.sgf and so on.  While a game is being reviewed, GAME.review.part keeps what has been found; a game
+whose JSON has the right key is finished and is not searched again.  Its files are written again only if one is missing,
+or if marks of territory are now wanted and were not before, or the other way around.
+
+`open_searcher` has all that needs networks done in other processes, or on a Ray cluster (`workers`): groups of
+positions are searched, and reviews are completed.  Each worker has networks of its own.
+"""
+
+import json
+import pickle
+import zlib
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from glob import escape
+from itertools import chain, count
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from gtp_engine.base.errors import TengenError, WorkerError
+from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.machine import available_cores
+from gtp_engine.base.workers import open_workers
+from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool, ignore_note
+from gtp_engine.config import Config
+from gtp_engine.engine.level_table import HUMAN_MODEL
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_files import find_networks
+from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
+from gtp_engine.people.review.annotations import annotated, is_own_output
+from gtp_engine.people.review.finished_reviews import page_of
+from gtp_engine.people.review.game_analysis import (
+    GROUP,
+    Effort,
+    GameAnalysis,
+    GroupSearch,
+    OnProgress,
+    PositionGroup,
+    SavedWork,
+    seeded,
+)
+from gtp_engine.people.review.game_line import read_game, read_variations
+from gtp_engine.people.review.game_review import Finding, GameReview, new_review
+from gtp_engine.people.review.lessons import People, completed, open_people
+from gtp_engine.sgf import read_sgf_file
+from gtp_engine.sgf.tree_text import game_in
+
+SUFFIX: Final = ".review"
+STDIN_NAME: Final = "stdin"
+
+_ENDINGS: Final = (".sgf", ".gib", ".ngf")
+"""Of the records in a folder."""
+
+WORKER_THREADS: Final = 2
+"""Cores of each worker, unless the number of workers or that of the network's threads is given."""
+
+_PACKED_LEVEL: Final = 3
+"""Of zlib; a higher one takes longer than it saves."""
+
+_MOST_AT_ONCE: Final = 256
+"""Games that are under way where workers may join."""
+
+_KINDS: Final = ("sgf", "html", "json")
+_WITH_TERRITORY: Final = "-territory"
+"""Added to the key in the JSON of a review whose record has marks of territory."""
+
+
+class WorkerRequest(NamedTuple):
+    """How many workers are wanted, the address of the Ray cluster for them, and what is told of them."""
+
+    workers: int | None = None
+    address: str | None = None
+    note: Callable[[str], None] = ignore_note
+
+
+@dataclass(frozen=True)
+class RecordSource:
+    """A record to review: its name for messages, its bytes, and the common beginning of the results' paths."""
+
+    name: str
+    read: Callable[[], bytes]
+    target: Path
+
+
+@dataclass(frozen=True)
+class ReviewOutcome:
+    """What became of a source: the content of its JSON file, or why it could not be reviewed.
+
+    With neither, the source is a review itself and was skipped.
+    """
+
+    source: RecordSource
+    result: dict[str, Any] | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How records are read and written: rules and komi for those that name none, `game` of several in a file.
+
+    Reviews are made for the `player` of this name, if it is given.  With `territory` the last position is marked with
+    it; with `variations` they are reviewed too.
+    """
+
+    rules: Rules
+    komi: float | None = None
+    game: int | None = None
+    territory: bool = False
+    variations: bool = False
+    player: str | None = None
+
+
+def sources_of(paths: Sequence[Path], out: Path | None) -> list[RecordSource]:
+    """Return the records of files and folders (with all folders in them), without reviews made earlier.
+
+    Results go beside the record, or below `out`, where those of a folder keep their place in it; of records with one
+    name the second becomes NAME-2.
+    """
+    found: dict[Path, RecordSource] = {}
+    targets: set[Path] = set()
+    for path in paths:
+        root = path if path.is_dir() else path.parent
+        for file in _records_in(path) if path.is_dir() else [path]:
+            if file not in found:
+                target = _free_target((root if out is None else out) / file.relative_to(root).with_suffix(""), targets)
+                targets.add(target)
+                found[file] = RecordSource(str(file), partial(read_sgf_file, str(file)), target)
+    return list(found.values())
+
+
+def _free_target(target: Path, taken: Collection[Path]) -> Path:
+    """Return the target, or the first of NAME-2, NAME-3 … that is not taken."""
+    names = chain([target], (target.with_name(f"{target.name}-{number}") for number in count(2)))
+    return next(name for name in names if name not in taken)
+
+
+def _records_in(folder: Path) -> Iterator[Path]:
+    """Yield the records in a folder, sorted by path."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() in _ENDINGS and path.is_file() and not path.stem.endswith(SUFFIX):
+            yield path
+
+
+class SharesDone:
+    """How much of each source is done; `show` receives the number of sources done, fractions included, and a text."""
+
+    def __init__(self, sources: Sequence[RecordSource], show: OnProgress) -> None:
+        self._names: Final = [Path(source.name).name for source in sources]
+        self._show: Final = show
+        self._shares: Final = [0.0] * len(sources)
+        self._lock: Final = Lock()
+        self._is_stopped = False
+
+    def receiver(self, number: int) -> OnProgress:
+        """Return what receives the progress of a source; after `stop` it raises CancelledError."""
+
+        def receive(share: float, text: str) -> None:
+            if self._is_stopped:
+                raise CancelledError
+            with self._lock:
+                self._shares[number] = share
+                self._show(sum(self._shares), f"{self._names[number]}: {text}")
+
+        return receive
+
+    def stop(self) -> None:
+        """End the reviews that are under way."""
+        self._is_stopped = True
+
+
+class FileReviewer:
+    """Reviews records, in any number of threads if the searcher of `analysis` allows it.
+
+    `complete` adds to a review what `lessons.completed` adds, with the same networks; by default that is called here.
+    """
+
+    def __init__(
+        self,
+        analysis: GameAnalysis,
+        terms: Terms,
+        people: People | None = None,
+        complete: Callable[[GameReview], GameReview] | None = None,
+    ) -> None:
+        self._analysis: Final = analysis
+        self._people: Final = people
+        self._complete: Final = complete or (lambda review: completed(review, analysis, people))
+        self._terms: Final = terms
+
+    def review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
+        """Review a record, write its files and return the outcome; raises WorkerError.
+
+        Whatever else goes wrong is the record's own matter.
+        """
+        try:
+            return self._review(source, progress)
+        except (WorkerError, CancelledError):
+            raise
+        except Exception as error:
+            return ReviewOutcome(source, failure=_reason(error))
+
+    def _review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
+        whole = source.read()
+        data = game_in(whole, self._terms.game)
+        if data != whole:  # of several games
+            source = replace(source, target=source.target.with_name(f"{source.target.name}-game{self._terms.game}"))
+        if is_own_output(data):
+            return ReviewOutcome(source)
+        line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
+        if self._terms.variations:
+            line = read_variations(data, line, rules=self._terms.rules, komi=self._terms.komi)
+        key = self._analysis.key(data, line, *self._readers())
+        whole_key = key + _WITH_TERRITORY if self._terms.territory else key
+        finished = _finished(source.target, key)
+        has_all = finished is not None and all(_path(source.target, kind).exists() for kind in _KINDS)
+        if finished is not None and has_all and finished["key"] == whole_key:
+            return ReviewOutcome(source, finished)
+        source.target.parent.mkdir(parents=True, exist_ok=True)
+        saved = SavedWork(_path(source.target, "part"), key)
+        findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
+        review = replace(new_review(line, findings, self._analysis.network), player=self._terms.player)
+        if finished is None:
+            review = self._complete(review)
+            result = {**review.to_json(), "key": whole_key}
+        else:
+            review = review.with_people_of(finished)
+            result = {**finished, "key": whole_key}
+        write_files(source.target, data, review, result, territory=self._terms.territory)
+        saved.remove()
+        return ReviewOutcome(source, result)
+
+    def _readers(self) -> list[str]:
+        """Return for whom reviews are made, and with whom players are compared."""
+        people = None if self._people is None else self._people.name
+        return [name for name in (self._terms.player, people) if name is not None]
+
+
+def _reason(error: Exception) -> str:
+    """Return why a record could not be reviewed."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error) if isinstance(error, TengenError) else f"{type(error).__name__}: {error}"
+
+
+def review_all(
+    reviewer: FileReviewer, sources: Sequence[RecordSource], shares: SharesDone, *, at_once: int = 1
+) -> Generator[ReviewOutcome]:
+    """Yield the outcome of each source as it is done, with `at_once` of them under way, each in a thread.
+
+    If the iteration ends early, the other reviews end after their current group.  Raises WorkerError.
+    """
+
+    def review(number: int) -> ReviewOutcome:
+        progress = shares.receiver(number)
+        outcome = reviewer.review(sources[number], progress)
+        progress(1.0, "done")
+        return outcome
+
+    if at_once == 1:
+        yield from map(review, range(len(sources)))
+        return
+    threads = ThreadPoolExecutor(at_once)
+    futures = [threads.submit(review, number) for number in range(len(sources))]
+    try:
+        yield from (future.result() for future in as_completed(futures))
+    finally:
+        shares.stop()
+        threads.shutdown(wait=False, cancel_futures=True)  # the searcher may have to end before the threads can
+
+
+# Workers
+
+PeopleMaker = Callable[[WorkerPlace, Evaluator], People | None]
+
+
+class WorkerNetworks:
+    """Loads the networks of a configuration for a worker, on `threads` cores; `files` are those of the networks."""
+
+    def __init__(self, config: Config, *, threads: int) -> None:
+        self._config: Final = config
+        self._model: Final = model_path(config.network.model)
+        self._human: Final = model_path(config.network.human_model or HUMAN_MODEL)
+        self._threads: Final = config.network.network_threads or threads
+
+    def strong(self, place: WorkerPlace) -> Evaluator:
+        """Return the evaluator of the search; raises ModelError."""
+        return load_evaluator(self._at(place).network, log=lambda text: None)
+
+    def people(self, place: WorkerPlace, strong: Evaluator) -> People | None:
+        """Return what people play, as `open_people` does; raises ModelError."""
+        return open_people(self._at(place), strong, log=lambda text: None)
+
+    def files(self) -> list[Path]:
+        """Return the paths of all files; raises ModelError."""
+        found = [each for files in find_networks(self._model).values() for each in files.networks]
+        files = {file for each in found for file in each.paths.values()}
+        if (self._model / ROLLOUT_WEIGHTS).exists():
+            files.add(self._model / ROLLOUT_WEIGHTS)
+        if self._human.is_dir():
+            files.add(self._human)
+        elif self._human.exists():
+            files |= set(self._human.parent.glob(f"{escape(self._human.stem)}*"))
+        return sorted(files)
+
+    def _at(self, place: WorkerPlace) -> Config:
+        human = str(place.path(self._human)) if self._human.exists() else self._config.network.human_model
+        network = replace(self._config.network, model=str(place.path(self._model)), human_model=human)
+        return replace(self._config, network=replace(network, network_threads=self._threads))
+
+
+@dataclass(frozen=True)
+class ReviewWorkerMaker:
+    """Makes a worker that searches groups of up to `size` positions, and completes reviews; tasks are `packed`.
+
+    `strong` and `people` return its networks.
+    """
+
+    strong: Callable[[WorkerPlace], Evaluator]
+    people: PeopleMaker
+    config: Config
+    effort: Effort
+    size: int
+
+    def __call__(self, place: WorkerPlace) -> Callable[[bytes], Any]:
+        """Return the worker."""
+        evaluator = self.strong(place)
+        search = GroupSearch(self.config, evaluator, self.size)
+        analysis = GameAnalysis(self.config, evaluator, self.effort, group=self.size, searcher=search)
+        people_once = cache(lambda: self.people(place, evaluator))
+
+        def do(task: bytes) -> Any:
+            asked = unpacked(task)
+            if isinstance(asked, PositionGroup):
+                return search.search_one(asked)
+            return packed(completed(asked, analysis, people_once()))
+
+        return do
+
+
+def packed(value: PositionGroup | GameReview) -> bytes:
+    """Return a value for another process: 32 positions late in a game take a fifth of a megabyte, plain ones 1.2."""
+    return zlib.compress(pickle.dumps(value), _PACKED_LEVEL)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return what `packed` was given."""
+    return pickle.loads(zlib.decompress(data))
+
+
+class PooledSearcher:
+    """A searcher that hands all to a pool's workers; several games may be reviewed `at_once`, in threads."""
+
+    def __init__(self, pool: WorkerPool[bytes, Any], *, at_once: int) -> None:
+        self.pool: Final = pool
+        self.at_once: Final = at_once
+
+    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+        """Have all groups searched at once; see `GroupSearcher`.  Raises what `WorkerPool.submit` says."""
+        answers = [self.pool.submit(packed(group)) for group in groups]
+        try:
+            for answer in answers:
+                yield answer.result()
+        finally:
+            for answer in answers:
+                answer.cancel()
+
+    def complete(self, review: GameReview) -> GameReview:
+        """Return a review that a worker has completed."""
+        found: GameReview = unpacked(self.pool.submit(packed(review)).result())
+        return found
+
+
+@contextmanager
+def open_searcher(
+    config: Config, effort: Effort, *, games: int, request: WorkerRequest
+) -> Iterator[PooledSearcher | None]:
+    """Yield what hands work to workers with the networks of `config`; None if this process should do it.
+
+    Without a number of workers there are as many as cores and games, or as a Ray cluster has cores for.  Raises
+    ModelError and WorkerError.
+    """
+    cores, config = available_cores(), seeded(config)
+    count, address = request.workers, request.address
+    threads = config.network.network_threads or WORKER_THREADS
+    if address is None:
+        count = count or max(1, min(games, cores // WORKER_THREADS))
+        if count == 1:
+            yield None
+            return
+        threads = max(1, cores // count)
+    networks = WorkerNetworks(config, threads=threads)
+    maker = ReviewWorkerMaker(networks.strong, networks.people, config, effort, GROUP)
+    job = WorkerJob("review", [maker], networks.files() if address else (), threads)
+    with open_workers(job, count, address, note=request.note) as pool:
+        yield PooledSearcher(pool, at_once=min(games, _MOST_AT_ONCE) if address else pool.workers + 1)
+
+
+# Files
+
+
+def write_files(target: Path, data: bytes, review: GameReview, result: dict[str, Any], *, territory: bool) -> None:
+    """Write the annotated record, the page and, last, the JSON, each whole or not at all."""
+    for kind, content in files_of(data, review, result, title=target.name, territory=territory).items():
+        with replacing(_path(target, kind)) as path:
+            path.write_bytes(content)
+
+
+def files_of(
+    data: bytes, review: GameReview, result: dict[str, Any], *, title: str, territory: bool = False
+) -> dict[str, bytes]:
+    """Return the content of a review's files by their endings: "sgf", "html" and, last, "json"."""
+    return {
+        "sgf": annotated(data, review, territory=territory),
+        "html": page_of(result, title=title).encode("utf-8"),
+        "json": (json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8"),
+    }
+
+
+def _path(target: Path, kind: str) -> Path:
+    return target.with_name(f"{target.name}{SUFFIX}.{kind}")
+
+
+def _finished(target: Path, key: str) -> dict[str, Any] | None:
+    """Return the content of a finished review's JSON, None if there is none with this key."""
+    try:
+        result = json_of(_path(target, "json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    known = isinstance(result, dict) and str(result.get("key")).removesuffix(_WITH_TERRITORY) == key
+    return result if known else None
+
+
+def _findings_in(result: dict[str, Any]) -> list[Finding]:
+    """Return the findings in the content of a finished review's JSON."""
+    lines = [result, *result["variations"]]
+    return [Finding.from_json(each) for line in lines for each in line["positions"]]

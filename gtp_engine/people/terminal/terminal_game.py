@@ -1,0 +1,781 @@
+"""The loops of a game and of lessons in the terminal: the person's commands, the engine's moves, the end."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from gtp_engine.base.errors import (
+    CannotUndoError,
+    GameStateError,
+    IllegalMoveError,
+    InvalidSizeError,
+    SgfError,
+    TengenError,
+    counted,
+    problem,
+    shown,
+)
+from gtp_engine.base.files import data_folder
+from gtp_engine.base.languages import _, ngettext, rank_text, rules_text
+from gtp_engine.config.sections import MAX_LEVEL
+from gtp_engine.engine import Engine
+from gtp_engine.go.board import IntArray
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import parse_color, parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.scoring import Score
+from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of
+from gtp_engine.people.play.game_clock import format_time_left
+from gtp_engine.people.play.game_settings import ENGINE_NAME
+from gtp_engine.people.review.game_line import GameLine
+from gtp_engine.people.review.game_review import RIGHT
+from gtp_engine.people.review.lessons import LearningRecord
+from gtp_engine.people.terminal.board_picture import BoardView, Screen
+from gtp_engine.people.terminal.displays import Display
+from gtp_engine.people.terminal.key_reader import (
+    Terminated,
+    cancelled_by_interrupt,
+    ignoring_termination,
+    outliving_terminal,
+)
+from gtp_engine.people.terminal.typed_command import (
+    POINT,
+    help_text,
+    parse_typed,
+    read_record,
+    save,
+    sgf_path,
+    unused_path,
+)
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.report import SearchReport
+from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.values import VOID
+
+_HINTS: Final = 5
+"""Moves that a hint names."""
+
+_OWNED: Final = 0.3
+"""Ownership from which an estimate marks a point, the same as `engine.game_end.OPEN_AREA`."""
+
+_KEPT: Final = 20
+"""Unfinished games that are kept; older ones are deleted."""
+
+
+class TerminalGame:
+    """Plays games of `engine` on `display` until the person quits."""
+
+    def __init__(self, engine: Engine, settings: GameSettings, display: Display) -> None:
+        self._engine: Final = engine
+        self._display: Final = display
+        self._settings = settings  # of the games that new starts
+        self._session = GameSession.start(engine, settings)
+        self._message = _("Type a move such as D4, or help.")
+        self._note = ""  # where the last game was saved, what is odd about a record; shown until the next command
+        self._back = 0  # moves before the last one, while the person looks back
+        self._copy: Final = _Unfinished()
+        self._is_kept_nowhere = False
+        self._labels: dict[int, str] = {}
+        self._owners: IntArray | None = None
+        self._is_stopped = False
+        self._is_saved = True
+        self._is_over = False
+        self._farewell = ""
+        self._commands: Final[dict[str, Callable[[str], None]]] = {
+            "": self._nothing,
+            POINT: self._point,
+            "pass": lambda _argument: self._play("pass"),
+            "undo": self._undo,
+            "back": self._look_back,
+            "forward": self._look_forward,
+            "hint": self._hint,
+            "score": self._score,
+            "resign": self._resign,
+            "save": self._save,
+            "load": self._load,
+            "new": self._new,
+            "level": self._level,
+            "help": self._help,
+            "quit": self._quit,
+            "accept": self._accept,
+            "resume": self._resume,
+            "now": self._now,
+            "go": self._go,
+        }
+
+    def load(self, path: str, number: int | None = None, *, human: int | None = None) -> None:
+        """Continue the game in a file, with this colour for the person or the one that the record gives them.
+
+        `number` is that of the game in a file with several.  Raises SgfError, and ModelError if the network does not
+        play such a board.
+        """
+        self._continue_record(read_record(path, number), human)
+
+    def _continue_record(self, data: bytes, human: int | None = None) -> None:
+        given = self._settings
+        self._session = GameSession.load(self._engine, data, human=human, time=given.time, defaults=given)
+        loaded = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
+        self._message = loaded
+        self._note = " ".join(map(_sentence, self._session.notes))
+        self._is_saved = True
+        self._begin_scoring()
+
+    def run(self) -> str:
+        """Play until the person quits, or the terminal or the system ends the game; return a last line, "" for none."""
+        if not self._session.game.moves and (moves := self._copy.moves_of_last()):
+            self._message = ngettext(
+                "A game was interrupted after {count} move: type resume to go on with it, or a move for a new one.",
+                "A game was interrupted after {count} moves: type resume to go on with it, or a move for a new one.",
+                moves,
+            )
+        with outliving_terminal():
+            self._play_to_end()
+        return self._farewell
+
+    def _play_to_end(self) -> None:
+        while not self._is_over:
+            try:
+                if self._session.is_engine_turn and not self._is_stopped:
+                    self._engine_moves()
+                else:
+                    self._follow(self._display.read(self._screen(), self._tick))
+            except KeyboardInterrupt:
+                self._message = _("Type quit, or press Ctrl-D, to end.")
+            except TengenError as error:
+                self._message = _sentence(str(error))
+            except OSError:  # the terminal, or the program that read the output, has gone
+                self._end_of_input()
+            except Terminated:
+                with ignoring_termination():
+                    self._end_of_input()
+
+    # --- the screen ---
+
+    def _screen(self) -> Screen:
+        session, game = self._session, self._session.game
+        if self._back:
+            game = game.copy()
+            game.undo(self._back)
+        colors = game.board.color.copy()
+        colors[list(session.placed)] = BLACK
+        last = game.last_move
+        board = BoardView(
+            width=game.width,
+            height=game.height,
+            colors=colors,
+            last_move=NULL_POINT if last is None or last.point == PASS else last.point,
+            dead=frozenset() if self._back else session.dead,
+            labels=self._labels,
+            owners=self._owners,
+        )
+        message = " ".join(filter(None, (self._note, self._message)))
+        return Screen(board, self._facts(game), message, self._prompt())
+
+    def _facts(self, game: Game) -> tuple[str, ...]:
+        """Return the lines beside the board: players, captures, clocks, rules, the last move that is shown."""
+        session = self._session
+        lines = []
+        for color, stone in ((BLACK, "X"), (WHITE, "O")):
+            who = {"color": _title(color), "stone": stone}
+            if color == session.settings.human:
+                lines.append(_("{color} ({stone}): you", **who))
+            else:
+                player = f"{ENGINE_NAME}, {_strength(session.level)}"
+                lines.append(_("{color} ({stone}): {player}", **who, player=player))
+            left = session.clock.left(color)
+            clock = f", {format_time_left(session.clock.settings, left)}" if session.clock.is_limited else ""
+            lines.append("  " + ngettext("{count} captured", "{count} captured", game.captures[color]) + clock)
+        rules, stones = rules_text(game.rules.preset_name() or _("custom")), session.settings.stones
+        facts = [_("{rules} rules, komi {komi}", rules=rules, komi=format(game.komi, "g"))]
+        lines.append(", ".join([*facts, *([_("handicap {stones}", stones=stones)] if stones else [])]))
+        if game.last_move is not None:
+            move = {"color": _title(game.last_move.color), "vertex": game.vertex(game.last_move.point)}
+            lines.append(_("Move {number}: {color} {vertex}", number=len(game.moves), **move))
+        if self._engine.is_compiling:
+            lines.append(_("Compiling: plays weaker."))
+        return tuple(lines)
+
+    def _prompt(self) -> str:
+        session = self._session
+        if self._is_stopped:
+            return _("go, now, undo or quit>")
+        if session.phase is Phase.PLACING:
+            return _("handicap stone, {count} to place>", count=session.stones_to_place)
+        if session.phase is Phase.SCORING:
+            return _("accept, resume, or a dead stone>")
+        if session.phase is Phase.FINISHED:
+            return _("new, undo, save FILE or quit>")
+        return _("your move ({color})>", color=_title(session.settings.human).lower())
+
+    def _tick(self) -> Screen | None:
+        """Return the screen a second later, None if the person's time has run out."""
+        if self._session.check_time():
+            self._announce_result()
+            return None
+        return self._screen()
+
+    def _keep(self) -> None:
+        """Keep the game on the disk as it is now; if that fails, say so once and play on."""
+        try:
+            self._copy.write(self._session)
+        except (TengenError, OSError) as error:
+            if not self._is_kept_nowhere:
+                self._note = _("This game is not kept on the disk: {reason}.", reason=error)
+            self._is_kept_nowhere = True
+
+    # --- the engine ---
+
+    def _engine_moves(self) -> None:
+        cancel = CancelToken()
+        self._think(_("{player} is thinking", player=ENGINE_NAME))
+        self._is_stopped = True  # also after an error, so that the person can type
+        with cancelled_by_interrupt(cancel):
+            choice = self._session.engine_move(cancel, self._show_search)
+        if choice is None:
+            self._message = _stopped()
+            return
+        self._after_engine()
+
+    def _after_engine(self) -> None:
+        self._is_stopped = self._is_saved = False
+        self._keep()
+        move = self._session.game.last_move
+        if self._session.phase is Phase.FINISHED:
+            self._announce_result()
+        elif move is not None:
+            vertex = self._session.game.vertex(move.point)
+            sentence = _("{player} passes.") if move.point == PASS else _("{player} plays {vertex}.")
+            self._message = sentence.format(player=ENGINE_NAME, vertex=vertex)
+            self._begin_scoring()
+
+    def _think(self, what: str) -> None:
+        """Show that a search begins, and what it is for."""
+        self._back = 0
+        self._message = _("{what} … (Ctrl-C stops)", what=what)
+        self._display.show_progress(self._thinking_screen())
+
+    def _once_compiled(self) -> str:
+        """Return what a search that needs the compiled engine waits for, "" for nothing."""
+        return _(", once the engine is compiled") if self._engine.is_compiling else ""
+
+    def _show_search(self, report: SearchReport) -> None:
+        """Show that a search goes on."""
+        screen = self._thinking_screen()
+        self._display.show_progress(replace(screen, message=f"{screen.message} {report.seconds:.0f} s"))
+
+    def _thinking_screen(self) -> Screen:
+        """Return the screen without a prompt: nothing can be typed now."""
+        return replace(self._screen(), prompt="")
+
+    # --- the person's commands ---
+
+    def _follow(self, line: str | None) -> None:
+        """Follow a line that was typed; None is the end of the input."""
+        if self._session.phase is not Phase.FINISHED and self._session.check_time():
+            self._announce_result()
+            return
+        if line is None:
+            self._end_of_input()
+            return
+        self._note = ""
+        command = parse_typed(line)
+        if not command.is_known or command.name not in self._commands:
+            self._message = _("{command} is not a command; type help.", command=shown(command.name))
+            return
+        if self._is_stopped and command.name in (POINT, "pass"):
+            self._message = _stopped()
+            return
+        if command.name:
+            self._labels, self._owners = {}, None
+        if command.name not in ("", "back", "forward"):
+            self._back = 0
+        self._commands[command.name](command.argument)
+
+    def _nothing(self, _argument: str) -> None:
+        if self._back:
+            self._look(0)
+        elif self._session.phase is Phase.SCORING:
+            self._message = self._scoring_message()
+
+    def _point(self, vertex: str) -> None:
+        if self._session.phase is not Phase.SCORING:
+            self._play(vertex)
+            return
+        chain = self._session.toggle_dead(vertex)
+        self._message = self._scoring_message() if chain else _("There is no stone on {vertex}.", vertex=vertex)
+
+    def _play(self, vertex: str) -> None:
+        try:
+            self._session.play(vertex)
+        except IllegalMoveError as error:
+            self._message = _illegal(error, vertex)
+            return
+        self._is_saved = False
+        self._keep()
+        self._message = ""
+        self._begin_scoring()
+        if self._session.phase is Phase.FINISHED:
+            self._announce_result()
+
+    def _undo(self, times: str) -> None:
+        if times and not (times.isdecimal() and int(times) > 0):
+            expected = "how many of your moves to take back, as in undo 2"
+            raise CannotUndoError(problem(f"undo {shown(times)}", expected=expected))
+        taken = self._session.undo()
+        self._is_stopped = self._is_saved = False
+        with suppress(CannotUndoError):  # there are no more
+            for _more in range(int(times or 1) - 1):
+                taken += self._session.undo()
+        self._keep()
+        self._message = ngettext("Took back {count} move.", "Took back {count} moves.", taken)
+
+    def _look_back(self, argument: str) -> None:
+        self._look(self._back + _steps("back", argument))
+
+    def _look_forward(self, argument: str) -> None:
+        self._look(self._back - _steps("forward", argument))
+
+    def _look(self, back: int) -> None:
+        """Show the position that many moves before the last one; nothing is taken back."""
+        moves = len(self._session.game.moves)
+        self._back = min(max(0, back), moves)
+        if self._back:
+            shown_now = {"number": moves - self._back, "moves": moves}
+            self._message = _("After move {number} of {moves}; forward goes on, Enter returns.", **shown_now)
+        else:
+            self._message = _("This is the position of the game.")
+
+    def _hint(self, _argument: str) -> None:
+        cancel = CancelToken()
+        self._think(_("Looking for good moves"))
+        with cancelled_by_interrupt(cancel):
+            report = self._session.hint(cancel=cancel, report=self._show_search)
+        hints = hints_of(self._session.game, report, _HINTS)
+        letters = "abcde"
+        points = {self._session.point(hint.vertex): letter for hint, letter in zip(hints, letters, strict=False)}
+        self._labels = {point: letter for point, letter in points.items() if point != PASS}
+        lines = [
+            f"{letter}  {hint.vertex:4} {hint.winrate:4.0%}  {hint.lead:+5.1f}  {' '.join(hint.pv[1:4])}"
+            for letter, hint in zip(letters, hints, strict=False)
+        ]
+        self._message = "\n".join([_("   move  win   lead  then"), *lines])
+
+    def _score(self, _argument: str) -> None:
+        cancel = CancelToken()
+        self._think(_("Estimating the score") + self._once_compiled())
+        with cancelled_by_interrupt(cancel):
+            found = self._session.estimate(cancel)
+        if cancel.is_cancelled:
+            self._message = _("Stopped: there is no estimate.")
+            return
+        ownership = found.status.ownership_black
+        black, white = ownership >= _OWNED, ownership <= -_OWNED
+        self._owners = (black * BLACK + white * WHITE).astype("int32")
+        self._message = _("Expected: {score}.", score=_in_words(found.score))
+
+    def _resign(self, _argument: str) -> None:
+        self._session.resign()
+        self._is_stopped = False
+        self._announce_result()
+
+    def _save(self, name: str) -> None:
+        if self._session.phase is Phase.PLACING:
+            missing = counted(self._session.stones_to_place, "handicap stone")
+            raise GameStateError(problem("the game has not begun", advice=f"place {missing} more, then save"))
+        path = sgf_path(name) if name else unused_path(Path.cwd())
+        if os.path.exists(path) and (
+            self._ask(_("{path} exists. Replace it? (yes, no)", path=path)) or ""
+        ).lower() not in (
+            "y",
+            "yes",
+        ):
+            self._message = _("Not saved.")
+            return
+        save(self._session.to_sgf(), path)
+        self._is_saved = True
+        self._message = _("Saved as {path}.", path=path)
+
+    def _load(self, name: str) -> None:
+        if not name:
+            self._message = _("load needs the name of a file.")
+            return
+        data = read_record(name)
+        GameSession.check_record(self._engine, data)
+        left = self._leave_game()
+        if left is not None:
+            self._copy.delete()
+            self._continue_record(data)
+            self._is_stopped = False
+            self._note = f"{left} {self._note}".strip()
+
+    def _new(self, words: str) -> None:
+        settings = _changed(self._settings, words.split())
+        GameSession.check(self._engine, settings)
+        left = self._leave_game()
+        if left is not None:
+            self._copy.delete()
+            self._settings, self._session = settings, GameSession.start(self._engine, settings)
+            self._is_stopped, self._is_saved = False, True
+            self._message = _("A new game: you play {color}.", color=_title(settings.human))
+            self._note = left
+
+    def _level(self, level: str) -> None:
+        if level:
+            self._session.set_level(level)
+        self._message = _(
+            "{player} plays at {strength}; level 5k or level max changes it.",
+            player=ENGINE_NAME,
+            strength=_strength(self._session.level),
+        )
+
+    def _help(self, _argument: str) -> None:
+        self._message = help_text(has_keys=self._display.has_keys)
+
+    def _quit(self, _argument: str) -> None:
+        left = self._leave_game()
+        if left is not None:
+            self._copy.delete()
+            self._farewell, self._is_over = left, True
+
+    def _go(self, _argument: str) -> None:
+        self._require_stopped()
+        self._is_stopped = False
+
+    def _now(self, _argument: str) -> None:
+        self._require_stopped()
+        self._session.move_now()
+        self._after_engine()
+
+    def _require_stopped(self) -> None:
+        if not self._is_stopped:
+            raise GameStateError("no search of the engine has been stopped")
+
+    # --- the end ---
+
+    def _begin_scoring(self) -> None:
+        """Let the engine mark the dead stones, if the game has come to that."""
+        if self._session.phase is not Phase.SCORING:
+            return
+        cancel = CancelToken()
+        self._think(_("Both passed. Finding the dead stones") + self._once_compiled())
+        with cancelled_by_interrupt(cancel):
+            self._session.propose_dead(cancel)
+        stopped = [_("Stopped: no stone is marked as dead.")] if cancel.is_cancelled else []
+        self._message = " ".join([*stopped, self._scoring_message()])
+
+    def _scoring_message(self) -> str:
+        score, count = _in_words(self._session.score()), len(self._session.dead)
+        dead = ngettext("{count} dead stone", "{count} dead stones", count) if count else _("no dead stones")
+        advice = _("Type accept to end, a point to change its stones, or resume.")
+        return f"{score}, {dead}. {advice}"
+
+    def _accept(self, _argument: str) -> None:
+        self._session.accept_score()
+        self._announce_result()
+
+    def _resume(self, _argument: str) -> None:
+        last = self._copy.last
+        if last is not None and not self._session.game.moves:
+            self._continue_record(read_record(str(last)))
+            self._copy.take(last)
+            self._is_saved = False  # but for the copy, which goes when the game is left
+            return
+        self._session.resume()
+        self._message = _("The game continues.")
+
+    def _announce_result(self) -> None:
+        """Say how the game has ended, which is not saved yet."""
+        self._is_saved = False
+        self._keep()
+        self._message = f"{_result_in_words(self._session.result, self._session.settings.human)}"
+
+    def _leave_game(self) -> str | None:
+        """Return where the game that is left was saved, "" if it was not; None if it is not left.
+
+        At the end of the input it is saved, and the program ends.
+        """
+        if self._is_saved or not self._session.game.moves:
+            return ""
+        answer = self._ask(_("Save the game? (yes, no)"))
+        if answer is None:
+            self._end_of_input()
+            return None
+        if answer.lower() in ("n", "no"):
+            return ""
+        if answer.lower() in ("", "y", "yes"):
+            self._save("")
+            return self._message
+        self._message = _("The game continues; nothing was saved.")
+        return None
+
+    def _ask(self, question: str) -> str | None:
+        """Return the answer to a question, None at the end of the input."""
+
+        def screen() -> Screen:
+            return replace(self._screen(), prompt=f"{question}>", message="", takes_points=False)
+
+        return self._display.read(screen(), screen)
+
+    def _end_of_input(self) -> None:
+        """Save an unsaved game, as there is no way to ask, and end."""
+        if not self._is_saved and self._session.game.moves:
+            self._save_at_end()
+        self._is_over = True
+
+    def _save_at_end(self) -> None:
+        path = unused_path(Path.cwd())
+        try:
+            save(self._session.to_sgf(), path)
+        except TengenError as error:
+            self._farewell = _("The game is not saved: {reason}", reason=error)
+        else:
+            self._copy.delete()
+            names = {"path": path, "name": path.name}
+            self._farewell = _("The game is saved as {path}; gtp-engine play --load {name} continues it.", **names)
+
+
+def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
+    """Return settings with the board size and colour of `new 9 white`; raises InvalidSizeError."""
+    for word in words:
+        if word.isdecimal():
+            settings = replace(settings, width=int(word), height=None)
+        elif word.lower() in ("b", "w", "black", "white"):
+            settings = replace(settings, human=parse_color(word))
+        else:
+            expected = "a board size, black or white, as in new 9 white"
+            raise InvalidSizeError(problem(f"new {shown(word)}", expected=expected))
+    return settings
+
+
+class LessonGame:
+    """Positions before a player's mistakes, to be solved on `display`; what was solved is counted in `record`.
+
+    `result` is the JSON of the review of `line`.
+    """
+
+    def __init__(self, line: GameLine, result: Mapping[str, Any], record: LearningRecord, display: Display) -> None:
+        self._line: Final = line
+        self._record: Final = record
+        self._display: Final = display
+        self._color: Final[str] = result["person"] or "B"
+        self._key: Final = f"{result['key']}{self._color}"
+        self._name: Final = result["players"][self._color]["name"] or _title(parse_color(self._color))
+        self._moves: Final = result["moves"]
+        self._results: list[str] = []
+        self._head = ""
+        solved = {number for number, how in record.of(self._key).items() if how != "shown"}
+        known = {lesson["number"]: lesson for lesson in result["lessons"]}
+        numbers = [number for number in result["players"][self._color]["mistakes"] if number in known]
+        order = sorted(numbers, key=lambda number: (number in solved, not known[number]["is_next"]))
+        self._lessons: Final = [known[number] for number in order]
+
+    def run(self) -> str:
+        """Ask until all positions are solved or the person quits; return what was learned."""
+        with suppress(KeyboardInterrupt):
+            for place, lesson in enumerate(self._lessons, start=1):
+                how = self._solve(lesson, place)
+                if how is None:
+                    break
+                self._record.add(self._key, lesson["number"], how)
+                self._results.append(how)
+        if not self._lessons:
+            return _("{name} made no big mistake.", name=self._name)
+        solved, first = sum(how != "shown" for how in self._results), self._results.count("first")
+        counts = self._record.counts()
+        over = ngettext(
+            "Over {count} game: {solved} of {positions} positions solved, {first} at the first try.",
+            "Over {count} games: {solved} of {positions} positions solved, {first} at the first try.",
+            counts["games"],
+            solved=counts["solved"],
+            positions=counts["lessons"],
+            first=counts["first"],
+        )
+        now = _(
+            "{solved} of {count} solved, {first} at the first try.",
+            solved=solved,
+            count=len(self._lessons),
+            first=first,
+        )
+        return f"{now} {over}"
+
+    def _solve(self, lesson: Mapping[str, Any], place: int) -> str | None:
+        """Return how a lesson was solved: "first", "later" or "shown"; None if the person quits."""
+        move, answers = self._moves[lesson["number"] - 1], {each["vertex"]: each for each in lesson["answers"]}
+        self._head = _("Position {number} of {count}", number=place, count=len(self._lessons))
+        ask = _(
+            "{player} to play. {move} was played here and lost {points} points. Find a better move.",
+            player=_title(parse_color(self._color)),
+            move=move["vertex"],
+            points=format(move["points_lost"], ".1f"),
+        )
+        tries, message = 0, ask
+        typed = self._ask(lesson, [], message)
+        while typed is not None:
+            command = parse_typed(typed)
+            if command.name == "quit":
+                return None
+            if typed.strip().lower() in ("answer", "a"):
+                best = lesson["answers"][0]
+                self._play_out(lesson, best, _("The best move is {best}.", best=best["vertex"]))
+                return "shown"
+            answer = answers.get(command.argument) if command.name == POINT else None
+            if answer is None:
+                message = ask
+                if command.name == POINT:
+                    message = _("The review did not look at {move}. Try another move.", move=command.argument)
+                typed = self._ask(lesson, [], message)
+            elif answer["points_lost"] < RIGHT:
+                best = lesson["answers"][0]["vertex"]
+                values = {"move": answer["vertex"], "points": f"{answer['points_lost']:.1f}", "best": best}
+                text = _("Right: {move} is the best move.", move=best)
+                if answer["vertex"] != best:
+                    text = _("Right: {move} loses {points} points; the best move is {best}.", **values)
+                self._play_out(lesson, answer, text)
+                return "later" if tries else "first"
+            else:
+                tries += 1
+                text = _(
+                    "{move} loses {points} points.", move=answer["vertex"], points=format(answer["points_lost"], ".1f")
+                )
+                typed = self._play_out(lesson, answer, text) or self._ask(lesson, [], ask)
+        return None
+
+    def _play_out(self, lesson: Mapping[str, Any], answer: Mapping[str, Any], text: str) -> str | None:
+        """Play a continuation out, a move for each Enter; return what is typed instead, if anything."""
+        line = answer["line"]
+        for count in range(1, len(line) + 1):
+            typed = self._ask(lesson, line[:count], f"{text} {' '.join(line[:count])}", goes_on=True)
+            if typed is None or typed.strip():
+                return typed
+        return None
+
+    def _ask(
+        self, lesson: Mapping[str, Any], line: Sequence[str], message: str, *, goes_on: bool = False
+    ) -> str | None:
+        """Show the position after `line`, and return what the person types; None at the end of the input."""
+        before = self._line.positions[lesson["number"] - 1]
+        game, color = before.game.copy(), before.to_play
+        for vertex in line:
+            game.play(Move(color, parse_vertex(vertex, width=game.width, height=game.height)), allow_superko=True)
+            color = opponent(color)
+        last = game.last_move
+        point = NULL_POINT if last is None or last.point == PASS else last.point
+        board = BoardView(game.width, game.height, game.board.color.copy(), point)
+        facts = (_("Mistakes of {name}", name=self._name), self._head, _("Move {number}", number=lesson["number"]))
+        prompt = _("Enter goes on>") if goes_on else _("a point, answer or quit>")
+        screen = Screen(board, facts, message, prompt, takes_points=not goes_on)
+        return self._display.read(screen, lambda: screen)
+
+
+class _Unfinished:
+    """A copy of the game on the disk, written after every move and deleted when the person leaves the game."""
+
+    def __init__(self) -> None:
+        self._folder: Final = data_folder() / "unfinished"
+        self._path: Path | None = None
+        self.last: Final = max(self._folder.glob("*.sgf"), key=_time_of, default=None)
+        """The copy of the last game that was interrupted, None without one."""
+
+    def moves_of_last(self) -> int:
+        """Return how many moves the interrupted game has, 0 if there is none or its copy cannot be read."""
+        try:
+            return 0 if self.last is None else len(parse_sgf(read_record(str(self.last))).moves)
+        except SgfError:
+            return 0
+
+    def write(self, session: GameSession) -> None:
+        """Write the game as it is now; raises SgfError."""
+        if self._path is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._path = unused_path(self._folder)
+            for old in sorted(self._folder.glob("*.sgf"), key=_time_of, reverse=True)[_KEPT:]:
+                old.unlink(missing_ok=True)
+        save(session.to_sgf(), self._path)
+
+    def take(self, path: Path) -> None:
+        """Let the copies that follow replace this one."""
+        self._path = path
+
+    def delete(self) -> None:
+        """Delete the copy, as the game is at an end or somewhere else."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+            self._path = None
+
+
+def _time_of(path: Path) -> float:
+    """Return when a file was written; 0 if it has gone meanwhile."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _steps(command: str, argument: str) -> int:
+    """Return how many moves to look back or forward."""
+    if argument and not argument.isdecimal():
+        expected = f"how many moves, as in {command} 5"
+        raise CannotUndoError(problem(f"{command} {shown(argument)}", expected=expected))
+    return int(argument or 1)
+
+
+def _title(color: int) -> str:
+    return _("Black") if color == BLACK else _("White")
+
+
+def _stopped() -> str:
+    return _("Stopped. Type go to think on, now to play the best move found, undo or quit.")
+
+
+def _strength(level: str) -> str:
+    """Return the engine's level in words."""
+    return _("full strength") if level == MAX_LEVEL else _("level {level}", level=rank_text(level))
+
+
+def _in_words(score: Score) -> str:
+    """Return a score as words."""
+    if score.winner == EMPTY:
+        return _("a draw")
+    margin = float(str(score)[2:])
+    winner = {"winner": _title(score.winner), "margin": f"{margin:g}"}
+    return ngettext("{winner} by {margin} point", "{winner} by {margin} points", margin, **winner)
+
+
+def _result_in_words(result: str, human: int) -> str:
+    """Return a result of SGF as a sentence."""
+    if result == VOID:
+        return _("The game has no result: the position has occurred for the third time.")
+    if result[:2] not in ("B+", "W+"):
+        return _("The game is a draw ({result}).", result=result)
+    has_won = human == (BLACK if result[0] == "B" else WHITE)
+    if result[2:3] == "R":
+        sentence = _("You win by resignation ({result}).") if has_won else _("{player} wins by resignation ({result}).")
+    elif result[2:3] == "T":
+        sentence = _("You win on time ({result}).") if has_won else _("{player} wins on time ({result}).")
+    elif result[2:3] == "F":
+        sentence = _("You win by forfeit ({result}).") if has_won else _("{player} wins by forfeit ({result}).")
+    elif result[2:]:
+        sentence = _("You win by {margin} ({result}).") if has_won else _("{player} wins by {margin} ({result}).")
+    else:
+        sentence = _("You win ({result}).") if has_won else _("{player} wins ({result}).")
+    return sentence.format(player=ENGINE_NAME, margin=result[2:], result=result)
+
+
+def _illegal(error: IllegalMoveError, vertex: str) -> str:
+    """Return a sentence about a move that the rules forbid."""
+    sentences = {
+        "occupied": _("{vertex} is occupied.", vertex=vertex),
+        "ko": _("{vertex} retakes a ko.", vertex=vertex),
+        "superko": _("{vertex} repeats an earlier position.", vertex=vertex),
+        "suicide": _("{vertex} is suicide.", vertex=vertex),
+    }
+    return sentences.get(error.reason) or _sentence(str(error))
+
+
+def _sentence(text: str) -> str:
+    """Return a message with a capital letter and a full stop."""
+    text = text.removeprefix("illegal move: ")
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

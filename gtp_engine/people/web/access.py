@@ -1,0 +1,345 @@
+"""Who may send a request and what for: the names of this server, the origin of pages, tokens and their roles.
+
+- `Host` has to be an address or a known name.  A page of another site whose name has been pointed at this machine
+  (DNS rebinding) would carry that name here.
+- `Origin`, which browsers send with every WebSocket and every request that changes something, has to be this server.
+- Where a token is needed, it comes as `Authorization: Bearer TOKEN`, as `?token=TOKEN` (KaTrain has an address and no
+  headers) or as the cookie that the page sets on its first visit.  The token of the server lets do everything; those
+  for less follow from it (`Tokens`), so that links that carry them last as long as it does.
+
+Every response carries headers that keep pages of other origins out of it, and let the page load from here only.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+import socket
+import time
+from base64 import urlsafe_b64encode
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from gtp_engine.base.streams import write_log
+
+
+class Role(IntEnum):
+    """What a client may do; each role includes those before it."""
+
+    WATCH = 1
+    """See games and reviews whose addresses it knows."""
+    PLAY = 2
+    """Play games against the engine."""
+    COMPUTE = 3
+    """Use the processor: analyses, engines, reviews."""
+
+
+ROLE: Final = web.RequestKey("role", Role)
+"""The role of the client that sent a request."""
+
+ADDRESS: Final = web.RequestKey("address", str)
+"""The address of that client, even behind a proxy."""
+
+HEALTH: Final = "/health"
+"""The path that needs no token."""
+
+_NEEDED: Final[Mapping[str, Role]] = {"/analysis": Role.COMPUTE, "/gtp": Role.COMPUTE}
+"""Roles that paths need, if not `WATCH`; what a page may ask for is a matter of its socket."""
+
+HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Server": "Tengen",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Sent with every response; the list is that of OWASP's Secure Headers Project, without those of pages with other
+sources."""
+
+COOKIE_SECONDS: Final = 30 * 24 * 3600
+"""How long a browser keeps the token."""
+
+
+MOST_GUESSES: Final = 10
+"""Wrong tokens of an address at once; beyond them no token that is new there is looked at."""
+
+GUESS_SECONDS: Final = 10.0
+"""Seconds after which an address may give another wrong token."""
+
+MOST_ADDRESSES: Final = 1000
+"""Addresses whose tokens are remembered."""
+
+
+class Tokens:
+    """The token `secret`, which lets do everything, and those for less that follow from it; only hashes are kept."""
+
+    def __init__(self, secret: str) -> None:
+        self._key: Final = _hash(secret)
+        self._hashes: Final = {role: _hash(self.for_role(role)) for role in (Role.WATCH, Role.PLAY)}
+        self._hashes[Role.COMPUTE] = self._key
+
+    def for_role(self, role: Role) -> str:
+        """Return the token for watching or for playing."""
+        return urlsafe_b64encode(hmac.digest(self._key, role.name.encode(), "sha256")[:24]).decode("ascii")
+
+    def role_of(self, token: str) -> Role | None:
+        """Return the role of a token, None for a wrong one."""
+        given = _hash(token)
+        return max((role for role, known in self._hashes.items() if hmac.compare_digest(given, known)), default=None)
+
+
+class Guesses:
+    """Counts the wrong tokens of each address, so that none can be found by trying; `log` is told.
+
+    A token that was wrong before is no guess: a browser repeats that of an earlier server.
+    """
+
+    def __init__(self, log: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+        self._log: Final = log
+        self._now: Final = now
+        self._addresses: Final[OrderedDict[str, _Tried]] = OrderedDict()
+        self.count = 0
+        """Wrong tokens so far."""
+
+    def may_try(self, address: str, token: str) -> bool:
+        """Return whether a token of this address is to be looked at."""
+        tried = self._tried(address)
+        return tried.left >= 1.0 or _hash(token) in tried.right
+
+    def was_right(self, address: str, token: str) -> None:
+        """Note that the token was right: it is looked at from this address always."""
+        right = self._tried(address).right
+        if _hash(token) not in right:
+            right.append(_hash(token))
+
+    def was_wrong(self, address: str, token: str) -> None:
+        """Note that the token was wrong."""
+        tried, given = self._tried(address), _hash(token)
+        if given in tried.wrong:
+            return
+        tried.wrong.append(given)
+        tried.left -= 1.0
+        self.count += 1
+        rest = "" if tried.left >= 1.0 else f"; no new one is looked at for {GUESS_SECONDS:g} seconds"
+        self._log(f"wrong token from {address or 'an unknown address'}{rest}")
+
+    def _tried(self, address: str) -> "_Tried":
+        """Return what an address has tried, as the newest."""
+        key = network_of(address)
+        tried = self._addresses.pop(key, None) or _Tried(self._now())
+        self._addresses[key] = tried
+        if len(self._addresses) > MOST_ADDRESSES:
+            self._addresses.popitem(last=False)
+        now = self._now()
+        tried.left = min(float(MOST_GUESSES), tried.left + (now - tried.since) / GUESS_SECONDS)
+        tried.since = now
+        return tried
+
+
+class _Tried:
+    """What an address has tried: how many wrong tokens are `left` to it `since` a time, and hashes of some tokens."""
+
+    def __init__(self, since: float) -> None:
+        self.left = float(MOST_GUESSES)
+        self.since = since
+        self.wrong: Final[deque[bytes]] = deque(maxlen=MOST_GUESSES)
+        self.right: Final[deque[bytes]] = deque(maxlen=len(Role))
+
+
+class Access:
+    """Checks requests; `token` is None where none is needed, `names` are those of this server, in lower case.
+
+    What `proxies`, addresses, say about their clients is believed.
+    """
+
+    def __init__(
+        self,
+        token: str | None,
+        names: frozenset[str],
+        *,
+        is_encrypted: bool,
+        proxies: frozenset[str] = frozenset(),
+        log: Callable[[str], None] = write_log,
+    ) -> None:
+        self._tokens: Final = None if token is None else Tokens(token)
+        self._names: Final = names | {"localhost", *_machine_names()}
+        self._is_encrypted: Final = is_encrypted
+        self._proxies: Final = proxies
+        self.guesses: Final = Guesses(log)
+
+    async def on_prepare(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Add the headers to a response."""
+        response.headers.update(HEADERS)
+
+    def middleware(self) -> Middleware:
+        """Return what refuses requests before any handler sees them."""
+
+        @web.middleware
+        async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+            request[ADDRESS] = self.address_of(request)
+            found = self.role_of(request)
+            if not isinstance(found, Role):
+                return _refusal(*found)
+            request[ROLE] = found
+            response = await handler(request)
+            given = request.query.get("token")
+            if given and not response.prepared and self._role(given) == found:  # else the cookie allows more
+                response.set_cookie(
+                    cookie_name(request),
+                    given,
+                    max_age=COOKIE_SECONDS,
+                    httponly=True,
+                    samesite="Strict",
+                    secure=self._is_encrypted or self._forwarded(request, "X-Forwarded-Proto") == "https",
+                )
+            return response
+
+        return check
+
+    async def invite(self, request: web.Request) -> web.Response:
+        """Answer with a token for `role`, watch or play, which the client may pass on; null where none is needed."""
+        role = {"watch": Role.WATCH, "play": Role.PLAY}.get(request.query.get("role", ""))
+        if role is None:
+            return _refusal(HTTPStatus.BAD_REQUEST, "role: expected watch or play")
+        if role > request[ROLE]:
+            return _refusal(HTTPStatus.FORBIDDEN, "Your token allows less than that.")
+        token = None if self._tokens is None else self._tokens.for_role(role)
+        return web.json_response({"role": role.name.lower(), "token": token}, headers={"Cache-Control": "no-store"})
+
+    def address_of(self, request: web.Request) -> str:
+        """Return the address of the client, "" if it is unknown: that which the nearest proxy of ours has seen."""
+        peer = request.transport.get_extra_info("peername") if request.transport is not None else None
+        address = str(peer[0]) if isinstance(peer, tuple) and peer else ""
+        if address in self._proxies:
+            forwarded = ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")
+            for each in reversed([one.strip() for one in forwarded if one.strip()]):
+                address = each if _is_address(each) else ""
+                if address not in self._proxies:
+                    break
+        return address
+
+    def role_of(self, request: web.Request) -> Role | tuple[HTTPStatus, str]:
+        """Return the role in which a request is let through, or the status and the sentence with which to refuse it."""
+        if problem := self._foreign(request):
+            return HTTPStatus.FORBIDDEN, problem
+        if request.path == HEALTH:
+            return Role.WATCH
+        needed = _NEEDED.get(request.path, Role.WATCH)
+        if self._tokens is None:
+            return Role.COMPUTE
+        address, found, is_refused = self.address_of(request), None, False
+        for token in filter(None, _tokens_in(request)):
+            if not self.guesses.may_try(address, token):
+                is_refused = True
+            elif (role := self._role(token)) is not None:
+                self.guesses.was_right(address, token)
+                found = max(role, found or role)
+            else:
+                self.guesses.was_wrong(address, token)
+        if found is None and is_refused:
+            return HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong tokens have come from your address: wait a minute."
+        if found is None:
+            return HTTPStatus.UNAUTHORIZED, "This server needs its token: open the address that it printed."
+        if found < needed:
+            return HTTPStatus.FORBIDDEN, f"Your token does not allow this, only to {found.name.lower()}."
+        return found
+
+    def _role(self, token: str) -> Role | None:
+        return None if self._tokens is None else self._tokens.role_of(token)
+
+    def _foreign(self, request: web.Request) -> str:
+        """Return why a request seems to come from another site, "" if it does not."""
+        host = request.headers.get("Host", "")
+        if not self._is_own(host):
+            return "This server does not accept that name: use its address, or start it with --allowed-host."
+        origin = request.headers.get("Origin")
+        if origin is not None and _place(origin) != host.lower():
+            return "Pages of other sites may not use this server."
+        if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and request.path != "/":
+            return "Pages of other sites may not use this server."
+        return ""
+
+    def _forwarded(self, request: web.Request, header: str) -> str:
+        """Return a header if a proxy of ours has set it, else ""."""
+        peer = request.transport.get_extra_info("peername") if request.transport is not None else None
+        is_ours = isinstance(peer, tuple) and bool(peer) and peer[0] in self._proxies
+        return request.headers.get(header, "") if is_ours else ""
+
+    def _is_own(self, host: str) -> bool:
+        """Return whether a `Host` header names this server."""
+        try:
+            parts = urlsplit(f"//{host}")
+            name, _ = parts.hostname or "", parts.port
+        except ValueError:
+            return False
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name in self._names
+        return True
+
+
+def cookie_name(request: web.Request) -> str:
+    """Return the name of the cookie that holds the token: browsers send cookies to all ports of a host."""
+    return f"tengen-token-{urlsplit('//' + request.host).port or 0}"
+
+
+def _place(origin: str) -> str:
+    """Return the host and port of an origin, in lower case; "" if it has none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
+
+
+def _machine_names() -> set[str]:
+    """Return the names of this machine, as others in the local network write them."""
+    name = socket.gethostname().lower()
+    short = name.partition(".")[0]
+    return {name, short, f"{short}.local"} - {""}
+
+
+def _refusal(status: HTTPStatus, text: str) -> web.Response:
+    return web.Response(status=status, text=text + "\n")
+
+
+def _tokens_in(request: web.Request) -> tuple[str, str, str]:
+    """Return the tokens in the places where a request may have one, "" where it has none."""
+    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+    return (
+        bearer.strip() if scheme.lower() == "bearer" else "",
+        request.query.get("token", ""),
+        request.cookies.get(cookie_name(request), ""),
+    )
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode(errors="surrogatepass")).digest()
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def network_of(address: str) -> str:
+    """Return what belongs to one client: the address, or the network of 64 bits of one that has 128."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return address
+    return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))

@@ -1,0 +1,184 @@
+"""The GTP engine of a server as a local process: `gtp-engine connect` passes lines there and replies back.
+
+Nothing is interpreted here.  The process ends with the server's connection; when the input has ended, the server first
+answers what it has received, and when the reader of the output is gone, its search ends at once.
+"""
+
+import asyncio
+import contextlib
+import ssl
+from concurrent.futures import CancelledError
+from typing import BinaryIO, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import aiohttp
+
+from gtp_engine.base.errors import ConfigError, TengenError, problem, shown
+from gtp_engine.base.streams import claim_streams, trouble_of, write_all
+from gtp_engine.people.web.client_socket import NO_MORE, first_of
+from gtp_engine.people.web.server_settings import DEFAULT_PORT, certificate_error, check_token
+from gtp_engine.protocols.line_session import reading
+
+QUEUED_LINES: Final = 1000
+"""Lines read ahead of the network; beyond this the controller has to wait."""
+
+MAX_MESSAGE: Final = 64 << 20
+"""Longest piece of a reply, bytes."""
+
+HEARTBEAT: Final = 20.0
+"""Seconds of silence after which the server is asked whether it is still there."""
+
+CONNECT_WAIT: Final = 15.0
+"""Seconds for the server to answer at all."""
+
+_ADDRESS: Final = "HOST, HOST:PORT or wss://HOST:PORT"
+
+_END_WAIT: Final = 2.0
+"""Seconds for the closing handshake."""
+
+_REFUSALS: Final = {
+    401: "it needs a token; give the one that it printed with --token or in TENGEN_TOKEN",
+    403: "it does not accept that name; use its address, or start it with --allowed-host",
+    404: "there is no GTP server",
+    503: "all its engines are in use; try again later",
+}
+
+
+class BridgeError(TengenError):
+    """The server cannot be reached, or the connection to it was lost."""
+
+
+def server_url(text: str) -> str:
+    """Return the WebSocket address for "HOST", "HOST:PORT" or a whole address; raises ConfigError."""
+    given = text if "://" in text else f"ws://{text}"
+    try:
+        parts = urlsplit(given)
+        has_port = parts.port is not None
+        (parts.hostname or "").encode("idna")  # fails for what can be no name of a machine
+    except ValueError as error:
+        raise ConfigError(problem(f"server {shown(text)}: {error}", expected=_ADDRESS)) from None
+    scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+    if scheme not in ("ws", "wss") or not parts.hostname:
+        raise ConfigError(problem(f"server {shown(text)}", expected=_ADDRESS))
+    place = parts.netloc if has_port or "://" in text else f"{parts.netloc.rstrip(':')}:{DEFAULT_PORT}"
+    path = parts.path if parts.path not in ("", "/") else "/gtp"
+    return urlunsplit((scheme, place, path, parts.query, ""))
+
+
+class Bridge:
+    """Passes lines of `stdin` to the server and its messages to `stdout`; made in the event loop."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, stdin: BinaryIO, stdout: BinaryIO) -> None:
+        self._socket: Final = socket
+        self._stdin: Final = stdin
+        self._stdout: Final = stdout
+        self._loop: Final = asyncio.get_running_loop()
+        self._lines: Final[asyncio.Queue[bytes]] = asyncio.Queue(QUEUED_LINES)
+        self._hung_up: Final = asyncio.Event()
+
+    async def run(self) -> None:
+        """Pass lines and messages until the server closes the connection or the reader of `stdout` is gone.
+
+        Raises BridgeError if the connection is lost.
+        """
+        with reading(
+            self._stdin,
+            self._stdout,
+            lambda line: self._put(line + b"\n"),
+            ended=lambda: self._put(NO_MORE),
+            gone=self._hang_up,
+        ):
+            await first_of(self._receive(), self._send(), self._hung_up.wait())
+
+    def _put(self, line: bytes) -> None:
+        """Put a line into the queue, waiting for room; drop it if the event loop has ended."""
+        putting = self._lines.put(line)
+        try:
+            asyncio.run_coroutine_threadsafe(putting, self._loop).result()
+        except (RuntimeError, CancelledError):
+            putting.close()
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(self._hung_up.set)
+
+    async def _send(self) -> None:
+        """Send lines as they come; never ends."""
+        try:
+            while True:
+                await self._socket.send_bytes(await self._lines.get())
+        except (aiohttp.ClientError, OSError):  # the receiver finds out why
+            await asyncio.Event().wait()
+
+    async def _receive(self) -> None:
+        """Write what the server sends until it closes the connection; raises BridgeError if that is lost."""
+        async for message in self._socket:
+            data = message.data.encode() if message.type is aiohttp.WSMsgType.TEXT else message.data
+            try:
+                await asyncio.to_thread(write_all, self._stdout, data)
+            except (OSError, ValueError) as error:
+                if trouble_of(self._stdout, error):
+                    raise
+                return  # the controller has gone
+        if self._socket.close_code != aiohttp.WSCloseCode.OK:
+            raise BridgeError("the connection to the server was lost")
+
+
+async def connect(url: str, token: str | None, certificate: str | None, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    """Be the engine at `url` on two streams until the session is over.
+
+    `certificate` is a PEM file to trust besides those that the system trusts.  Raises BridgeError and ConfigError.
+    """
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session:
+        try:
+            async with asyncio.timeout(CONNECT_WAIT):
+                socket = await session.ws_connect(
+                    url,
+                    headers=headers,
+                    ssl=_trust(certificate),
+                    heartbeat=HEARTBEAT,
+                    max_msg_size=MAX_MESSAGE,
+                    timeout=aiohttp.ClientWSTimeout(ws_close=_END_WAIT),
+                )
+        except (aiohttp.ClientError, OSError) as error:
+            # The query may be the token.
+            raise BridgeError(f"cannot connect to {url.partition('?')[0]}: {_reason(error)}") from None
+        async with socket:
+            await Bridge(socket, stdin, stdout).run()
+
+
+def run(url: str, token: str | None, certificate: str | None) -> int:
+    """Run the whole process on the real stdin and stdout; return its exit status.  Raises BridgeError, ConfigError."""
+    address = server_url(url)
+    check_token(token)
+    _trust(certificate)  # a mistake is reported before the streams are claimed
+    streams = claim_streams()
+    if streams is not None:
+        asyncio.run(connect(address, token, certificate, *streams))
+    return 0
+
+
+def _trust(certificate: str | None) -> ssl.SSLContext | bool:
+    """Return what makes a server trusted; raises ConfigError."""
+    if certificate is None:
+        return True
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(certificate)
+    except (OSError, ValueError) as error:
+        raise certificate_error(error, certificate, expected="a PEM file") from None
+    return context
+
+
+def _reason(error: Exception) -> str:
+    """Return why a connection could not be made."""
+    if isinstance(error, aiohttp.WSServerHandshakeError):
+        return _REFUSALS.get(error.status, f"it answers {error.status} {error.message}")
+    if isinstance(error, TimeoutError):
+        return f"it does not answer within {CONNECT_WAIT:g} seconds"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return "its certificate is not trusted; name the certificate with --certificate"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return error.os_error.strerror or str(error.os_error)
+    return str(error) or type(error).__name__

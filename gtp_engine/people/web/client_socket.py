@@ -1,0 +1,374 @@
+"""The WebSocket of one client: accepted while there are seats, read message by message, written through an outbox.
+
+Messages come from any thread and are sent in order, within limits.  A client that reads too slowly is first held back:
+no more messages are read from it (`wait_for_room`), and a thread that answers it waits (`put_and_wait`).  It is dropped
+once too much waits nevertheless, or nothing moves any more.
+
+A client that sends too fast is held back in the same way (`Pace`), and what it sends is dealt with in small steps, so
+that all clients have their turn.
+"""
+
+import asyncio
+import contextlib
+import re
+import threading
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, Final
+
+from aiohttp import ClientError, WSCloseCode, WSMsgType, web
+
+from gtp_engine.base.errors import counted, problem
+from gtp_engine.people.web.access import ADDRESS, MOST_ADDRESSES, ROLE, Role, network_of
+
+ROOM: Final = 1 << 20
+"""Characters that may wait before a client is held back: dozens of reports with ownership."""
+
+LIMIT: Final = 8 << 20
+"""Characters that may wait before a client is dropped: an analysis that has begun reports while it is held back."""
+
+STALL: Final = 20.0
+"""Seconds after which a client that reads nothing is dropped."""
+
+MAX_MESSAGE: Final = 1 << 20
+"""Longest message of a client, bytes: a query with a long game takes about 10 kB."""
+
+MAX_SOCKETS: Final = 192
+"""WebSockets at once; a person uses one or two."""
+
+MESSAGES: Final = (1000.0, 100.0)
+"""Messages of a client at once, and in a second when these are used up: a controller sends a game move by move."""
+
+MOST_VALUES: Final = 20_000
+"""Commas in what is parsed as JSON: a megabyte of numbers takes a tenth of a second, in which no other client is heard.
+A game of 1,000 moves has 2,000."""
+
+LINES: Final = (10_000.0, 500.0)
+"""The same of lines, of which a message may hold many."""
+
+CHARACTERS: Final = (4.0 * MAX_MESSAGE, 2.0**18)
+"""The same in bytes."""
+
+SHARES: Final = {Role.WATCH: 0.5, Role.PLAY: 0.75, Role.COMPUTE: 1.0}
+"""Share of the seats that clients of a role leave free for others at most."""
+
+TURN: Final = 0.005
+"""Seconds for the lines of a message, after which other clients have their turn."""
+
+GONE_CHECK: Final = 0.2
+"""Seconds between two checks whether a client that is held back has gone."""
+
+_LINE: Final = re.compile(rb"([^\r\n]+)(?:\r\n|\r|\n)?|[\r\n]+")
+"""A line, or line ends that no line precedes: together one empty line, which ends an analysis by GTP."""
+
+HEARTBEAT: Final = 20.0
+"""Seconds of silence after which a client is asked whether it is still there; half as long it has to answer."""
+
+END_WAIT: Final = 2.0
+"""Seconds for the closing handshake."""
+
+NO_MORE: Final = b""
+"""The binary message of a client that sends no more, but waits for what it is still to receive."""
+
+
+class Outbox:
+    """Sends messages to the WebSocket on `transport`; made in the event loop, in which its coroutines run.
+
+    The other methods are for any thread.
+    """
+
+    def __init__(self, transport: asyncio.BaseTransport | None) -> None:
+        self._transport: Final = transport
+        self._loop: Final = asyncio.get_running_loop()
+        self._messages: Final[deque[str]] = deque()
+        self._size = 0
+        self._is_closed = False
+        self._changed: Final = threading.Condition()
+        self._work: Final = asyncio.Event()
+        self._room: Final = asyncio.Event()
+        self._room.set()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client has gone."""
+        return self._is_closed
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection is closed, though what it had brought may not have been read."""
+        return self._is_closed or self._transport is None or self._transport.is_closing()
+
+    def put(self, message: str) -> None:
+        """Send a message soon; return at once.  Does nothing if the client has gone."""
+        with self._changed:
+            if self._is_closed:
+                return
+            self._messages.append(message)
+            self._size += len(message)
+            is_too_slow = self._size > LIMIT
+        self._call(self.drop if is_too_slow else self._update)
+
+    def put_and_wait(self, message: str) -> None:
+        """Wait for room, then send a message soon; raises BrokenPipeError if the client has gone.
+
+        For other threads than the event loop's.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or self._size <= ROOM)
+        if self._is_closed:
+            raise BrokenPipeError("the client has gone")
+        self.put(message)
+
+    async def wait_for_room(self) -> None:
+        """Wait until the client has read enough, or has gone."""
+        await self._room.wait()
+
+    async def run(self, response: web.WebSocketResponse) -> None:
+        """Send messages until the client has gone or the task is cancelled."""
+        try:
+            while not self._is_closed:
+                await self._work.wait()
+                self._work.clear()
+                while self._messages and not self._is_closed:
+                    async with asyncio.timeout(STALL):
+                        await response.send_str(self._messages[0])
+                    self._sent()
+        except (ClientError, OSError):  # it has gone, or reads nothing: TimeoutError is an OSError
+            self.drop()
+
+    async def flush(self) -> None:
+        """Wait until everything is sent, or the client has gone."""
+        while self._messages and not self._is_closed:
+            await asyncio.sleep(0.01)
+
+    def close(self) -> None:
+        """Forget what has not been sent; no thread waits any more."""
+        with self._changed:
+            self._is_closed = True
+            self._messages.clear()
+            self._size = 0
+            self._changed.notify_all()
+        self._call(self._update)
+
+    def drop(self) -> None:
+        """Do the same, and cut the connection without waiting for the client."""
+        self.close()
+        if isinstance(self._transport, asyncio.Transport):
+            self._call(self._transport.abort)
+
+    def _sent(self) -> None:
+        """Note that the oldest message has been sent."""
+        with self._changed:
+            if self._messages:
+                self._size -= len(self._messages.popleft())
+            self._changed.notify_all()
+        self._update()
+
+    def _update(self) -> None:
+        """Let the event loop see what has changed."""
+        self._work.set()
+        if self._is_closed or self._size <= ROOM:
+            self._room.set()
+        else:
+            self._room.clear()
+
+    def _call(self, step: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(step)
+
+
+class Pace:
+    """Lets pass so much at once, and `rate` in a second; what comes faster has to wait."""
+
+    def __init__(self, burst: float, rate: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._burst: Final = burst
+        self._rate: Final = rate
+        self._now: Final = now
+        self._left = burst
+        self._since = now()
+
+    def delay(self, amount: float = 1.0) -> float:
+        """Let an amount pass; return the seconds to wait for the next one."""
+        now = self._now()
+        self._left = min(self._burst, self._left + (now - self._since) * self._rate) - amount
+        self._since = now
+        return max(0.0, -self._left / self._rate)
+
+
+class AddressPaces:
+    """A pace for each address, for what costs more than a message."""
+
+    def __init__(self, burst: float, rate: float) -> None:
+        self._pace: Final = (burst, rate)
+        self._paces: Final[OrderedDict[str, Pace]] = OrderedDict()
+
+    def delay(self, address: str) -> float:
+        """Let one more pass from an address and return 0; or else return the seconds to wait."""
+        key = network_of(address)
+        pace = self._paces.pop(key, None) or Pace(*self._pace)
+        self._paces[key] = pace
+        if len(self._paces) > MOST_ADDRESSES:
+            self._paces.popitem(last=False)
+        delay = pace.delay()
+        if delay:
+            pace.delay(-1.0)  # it does not pass
+        return delay
+
+
+class Seats:
+    """A limited number of things of one kind at once, and of an address; `what` names one of them.
+
+    Those who may do less than others leave some of them free.
+    """
+
+    def __init__(self, count: int, of_address: int, what: str) -> None:
+        self._count: Final = count
+        self._of_address: Final = of_address
+        self._what: Final = what
+        self._addresses: Final[Counter[str]] = Counter()
+        self.taken = 0
+        self.sockets: Final[set[web.WebSocketResponse]] = set()
+        """The open WebSockets on these seats."""
+
+    @contextlib.contextmanager
+    def taking_one(self, request: web.Request) -> Iterator[None]:
+        """Hold a seat for the client in the `with` block; raises HTTPServiceUnavailable if none is free."""
+        address = request[ADDRESS]
+        if self.taken >= int(self._count * SHARES[request[ROLE]]):
+            raise web.HTTPServiceUnavailable(text=f"There are already {counted(self.taken, self._what)}.\n")
+        if self._addresses[address] >= self._of_address:
+            place = f"{counted(self._of_address, self._what)} from your address"
+            raise web.HTTPServiceUnavailable(text=f"There are already {place}.\n")
+        self.taken += 1
+        self._addresses[address] += 1
+        try:
+            yield
+        finally:
+            self.taken -= 1
+            self._addresses[address] -= 1
+            if not self._addresses[address]:
+                del self._addresses[address]
+
+
+def too_many_values(text: bytes) -> str:
+    """Return why a text is not parsed as JSON, "" if it is."""
+    count = text.count(b",")
+    return problem(f"{count:,} values in a message", expected=f"{MOST_VALUES:,} at most") if count > MOST_VALUES else ""
+
+
+async def close_all(seats: Seats) -> None:
+    """Tell every client that the server ends."""
+
+    async def close(response: web.WebSocketResponse) -> None:
+        with contextlib.suppress(OSError):
+            async with asyncio.timeout(END_WAIT):
+                await response.close(code=WSCloseCode.GOING_AWAY)
+
+    await asyncio.gather(*(close(response) for response in tuple(seats.sockets)))
+
+
+class _Socket(web.WebSocketResponse):
+    """A WebSocket that says why it is closed after a message that is too long."""
+
+    async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
+        if code == WSCloseCode.MESSAGE_TOO_BIG:
+            message = f"a message has {MAX_MESSAGE} bytes at most".encode()
+        return await super().close(code=code, message=message, drain=drain)
+
+
+class ClientSocket:
+    """A WebSocket that is open; messages to the client go through `outbox`."""
+
+    def __init__(self, response: web.WebSocketResponse, outbox: Outbox) -> None:
+        self.response: Final = response
+        self.outbox: Final = outbox
+        self._messages: Final = Pace(*MESSAGES)
+        self._lines: Final = Pace(*LINES)
+        self._characters: Final = Pace(*CHARACTERS)
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """Yield the client's messages, text or binary, until it goes; then nothing more can be sent.
+
+        A client that does not read what it is sent is not read either, nor one that has sent too much: what it has sent
+        too fast is not followed any more once it has gone.
+        """
+        async for message in self.response:
+            if message.type is WSMsgType.TEXT:
+                yield message.data.encode() or b"\n"  # an empty line; only a binary message can be NO_MORE
+            elif message.type is WSMsgType.BINARY:
+                yield message.data
+            elif message.type is WSMsgType.PING:
+                with contextlib.suppress(ClientError, OSError):
+                    await self.response.pong(message.data)
+            size = len(message.data) if isinstance(message.data, str | bytes) else 0  # else it is an error
+            await self.pause(max(self._messages.delay(), self._characters.delay(size)))
+            await self.outbox.wait_for_room()
+            if self.outbox.is_closed:
+                return
+        self.outbox.close()
+
+    async def lines(self, message: bytes) -> AsyncIterator[bytes]:
+        """Yield the lines of a message, of empty ones in a row one, until the client goes."""
+        end = time.monotonic() + TURN
+        for found in _LINE.finditer(message):
+            yield found[1] or b""
+            delay = self._lines.delay()
+            if delay or time.monotonic() > end:
+                await self.pause(delay)
+                end = time.monotonic() + TURN
+            if self.outbox.is_closed:
+                return
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, at least until others have had their turn; no longer once the client has gone."""
+        is_held_back = seconds > 0.0
+        while True:
+            await asyncio.sleep(min(seconds, GONE_CHECK))
+            seconds -= GONE_CHECK
+            if is_held_back and self.outbox.is_lost:
+                self.outbox.close()
+                return
+            if seconds <= 0.0:
+                return
+
+    async def close(self) -> None:
+        """Close the connection after everything has been sent."""
+        await self.outbox.flush()
+        with contextlib.suppress(OSError):
+            async with asyncio.timeout(END_WAIT):
+                await self.response.close()
+
+
+@contextlib.asynccontextmanager
+async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSocket]:
+    """Accept the WebSocket of a request for the `async with` block; afterwards the outbox is closed.
+
+    Raises HTTPServiceUnavailable if no seat is free, HTTPBadRequest for a request that is no handshake.
+    """
+    with seats.taking_one(request):
+        # Pings are answered by `messages`, at the pace of all messages.
+        response = _Socket(max_msg_size=MAX_MESSAGE, heartbeat=HEARTBEAT, autoping=False, compress=False)
+        await response.prepare(request)
+        outbox = Outbox(request.transport)
+        sender = asyncio.create_task(outbox.run(response))
+        seats.sockets.add(response)
+        try:
+            yield ClientSocket(response, outbox)
+        finally:
+            seats.sockets.discard(response)
+            outbox.close()
+            sender.cancel()
+
+
+async def first_of(*coroutines: Coroutine[Any, Any, object]) -> None:
+    """Run coroutines until one of them ends, and cancel the others; raises what that one raises."""
+    tasks = [asyncio.create_task(each) for each in coroutines]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,518 @@
+"""Reviews of games that pages show, one at a time, each in a thread; those that are finished are kept on disk.
+
+Like reviews, what pages ask about openings and problems is searched by guests of the network (`Studies`).
+
+What has been found so far goes to pages as messages.  A message of the type `review` has these fields; winrates in
+[0, 1] and leads are Black's, colours "B" and "W":
+
+    id         the game
+    state      "none", "running" or "finished"; with "none" there are no other fields
+    share      how much is done, from 0 to 1
+    line       the moves of the game that is reviewed, as [colour, vertex]
+    positions  [winrate, lead] after each number of moves, as far as positions have been searched
+    moves      for each move between them: [points lost, the move that the search would have played or null]
+    players    "B" and "W": accuracy, its interval, mean points lost, by phase too, best moves, the rank that the moves
+               look like (see docs/review.md)
+    mistakes   "B" and "W": the player's biggest mistakes so far: number, winrate lost, whether the game was decided,
+               seconds that it took (null: not known), continuation of the better move (`line`) and of the one that was
+               played (`reply`), what people play
+    lessons    once the review is finished: the positions to solve (see docs/review.md)
+"""
+
+import asyncio
+import base64
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from gtp_engine.base.errors import TengenError, problem, shown
+from gtp_engine.config import Config
+from gtp_engine.config.sections import LEVELS
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.people.rank_estimate import RankTable
+from gtp_engine.people.review import (
+    Effort,
+    Finding,
+    GameAnalysis,
+    GameLine,
+    GameReview,
+    SavedWork,
+    new_review,
+    page_of,
+    read_game,
+)
+from gtp_engine.people.review.annotations import stored_findings
+from gtp_engine.people.review.game_review import color_letter
+from gtp_engine.people.review.lessons import People, completed, human_network, with_known_lessons
+from gtp_engine.people.review.life_and_death import LifeAndDeath, region_of
+from gtp_engine.people.review.openings import Openings
+from gtp_engine.people.review.review_files import files_of
+from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
+from gtp_engine.people.web.open_games import Message, OpenGame, OpenGames
+from gtp_engine.people.web.saved_games import JsonFileError, JsonFiles
+from gtp_engine.protocols.analysis.query import Fields, QueryError, parse_query
+from gtp_engine.search.cancellation import CancelToken
+
+GROUP: Final = 8
+"""Positions searched side by side: few, so that a game that begins to search waits for a small batch only, and that
+pages hear of progress every few seconds."""
+
+OnMessage = Callable[[Message], None]
+
+_USUAL: Final = Effort()
+
+MOST_REVIEWS: Final = 50
+"""Reviews that are kept on disk, about a megabyte each; the oldest makes room for a new one."""
+
+_FORMAT: Final = 2
+"""The format of the files, which changes with what pages expect of a review; others are left alone."""
+
+MOST_IN_MEMORY: Final = 16
+"""Finished reviews that are kept in memory: as many as games may be open; one takes about a megabyte."""
+
+STORED: Final = "the network of an earlier review"
+"""What stands for the network of a review that is read from a record."""
+
+MOST_QUESTIONS: Final = 2**50
+"""Numbers of the questions of a page are below."""
+
+_PROBLEM_VISITS: Final = 200
+"""Visits of each search for a problem: there are up to eight of them, and a person waits."""
+
+FORMATS: Final = ("html", "sgf")
+"""The files of a review that pages offer."""
+
+
+class FinishedReview(NamedTuple):
+    """A finished review: its last message, and its files by their endings."""
+
+    message: Message
+    files: dict[str, bytes]
+
+
+class ReviewWork:
+    """Reviews the game `name` with the record `data`; `send` receives a message whenever some of it is done."""
+
+    def __init__(self, name: str, data: bytes, config: Config, send: OnMessage, effort: Effort = _USUAL) -> None:
+        self._name: Final = name
+        self._data: Final = data
+        self._effort: Final = effort
+        self._config: Final = config
+        self._send: Final = send
+
+    def run(self, evaluator: Evaluator | None, people: People | None = None) -> FinishedReview:
+        """Return the finished review, with what `people` play.
+
+        Raises ConfigError without an evaluator, SgfError for a record that cannot be reviewed, and what the evaluator
+        raises.
+        """
+        analysis = GameAnalysis(self._config, evaluator, self._effort, group=GROUP)
+        game = self._config.game
+        line = read_game(self._data, rules=Rules.parse(game.rules), komi=game.komi)
+        saved = SavedWork(None, "")
+
+        def progress(share: float, text: str) -> None:
+            found = _found(saved, len(line.positions))
+            moves = line.moves[: len(found) - 1]  # those between the positions that have been found
+            beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
+            self._send(self._message(new_review(beginning, found, analysis.network), line, share))
+
+        self._send(self._message(None, line, 0.0))
+        review = new_review(line, analysis.run(line, saved, progress), analysis.network)
+        review = completed(review, analysis, people)
+        result = {**review.to_json(), "key": analysis.key(self._data, line)}
+        return self._finished(review, files_of(self._data, review, result, title="Game"))
+
+    def stored(self) -> FinishedReview | None:
+        """Return the review that is stored in the record itself, if it is a review of ours; nothing is searched."""
+        game = self._config.game
+        line = read_game(self._data, rules=Rules.parse(game.rules), komi=game.komi)
+        findings = stored_findings(self._data, line)
+        if findings is None:
+            return None
+        review = with_known_lessons(new_review(line, findings, STORED))
+        html = page_of(review.to_json(), title="Game").encode()
+        return self._finished(review, {"sgf": self._data, "html": html})
+
+    def _finished(self, review: GameReview, files: dict[str, bytes]) -> FinishedReview:
+        lessons = [asdict(lesson) for lesson in review.lessons]
+        return FinishedReview(
+            {**self._message(review, review.line, 1.0), "state": "finished", "lessons": lessons}, files
+        )
+
+    def _message(self, review: GameReview | None, line: GameLine, share: float) -> Message:
+        """Return the message about a review that is running; it covers the beginning of `line`, None nothing of it."""
+        game = line.positions[0].game
+        return {
+            "type": "review",
+            "id": self._name,
+            "state": "running",
+            "share": round(share, 3),
+            "line": [[color_letter(move.color), game.vertex(move.point)] for move in line.moves],
+            "positions": [] if review is None else [[each.winrate, each.lead] for each in review.findings],
+            "moves": [] if review is None else [[move.points_lost, move.best] for move in review.moves],
+            "players": {} if review is None else _players(review),
+            "mistakes": {} if review is None else {color: _mistakes(review, color) for color in ("B", "W")},
+            "lessons": [],
+        }
+
+
+def _found(saved: SavedWork, count: int) -> list[Finding]:
+    """Return the findings of the positions that have been searched, from the first one on; second looks count."""
+    first = [saved.get(True, number) for number in range(count)]
+    return [saved.get(False, each.number) or each for each in first if each is not None]
+
+
+def _players(review: GameReview) -> Message:
+    sides = {color: review.side(color) for color in ("B", "W")}
+    return {
+        color: {
+            "moves": side.moves,
+            "accuracy": side.accuracy,
+            "accuracy_interval": side.accuracy_interval,
+            "mean_points_lost": side.mean_points_lost,
+            "best_moves": side.best_moves,
+            "by_phase": side.by_phase,
+            "seconds": side.seconds,
+            "played_like": asdict(side.played_like),
+        }
+        for color, side in sides.items()
+    }
+
+
+def _mistakes(review: GameReview, color: str) -> list[Message]:
+    found = []
+    for move in review.mistakes_of(color):
+        best, reply = (review.findings[number].best for number in (move.number - 1, move.number))
+        found.append(
+            {
+                "number": move.number,
+                "winrate_lost": move.winrate_lost,
+                "is_decided": move.is_decided,
+                "seconds": move.seconds,
+                "line": [] if best is None else best.line,
+                "reply": [move.vertex, *([] if reply is None else reply.line)],
+                "people": None if move.people is None else asdict(move.people),
+            }
+        )
+    return found
+
+
+class SavedReviews(JsonFiles):
+    """The reviews in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "review")
+        self._accuracies: dict[tuple[str, float], Message] = {}  # by name and time of the file
+
+    def save(self, name: str, review: FinishedReview) -> None:
+        """Write the review of the game `name`; raises JsonFileError."""
+        files = {ending: base64.b64encode(data).decode("ascii") for ending, data in review.files.items()}
+        self.write(name, {"format": _FORMAT, "message": review.message, "files": files})
+        self.keep(MOST_REVIEWS)
+
+    def load(self, name: str) -> FinishedReview | None:
+        """Return the review of the game `name`, None if there is none of this format; raises JsonFileError."""
+        values = self.read(name)
+        if values is None or values.get("format") != _FORMAT:
+            return None
+        try:
+            files = {ending: base64.b64decode(text, validate=True) for ending, text in values["files"].items()}
+            return FinishedReview({**values["message"]}, files)
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
+            raise self.unreadable(name, error) from None
+
+    def accuracies(self) -> dict[str, Message]:
+        """Return by games the `line` that was reviewed, and the accuracy of "B" and "W", None without a move."""
+        self._accuracies = {
+            (name, written): self._accuracies.get((name, written)) or self._accuracy(name)
+            for name, written in self.newest(MOST_REVIEWS)
+        }
+        return {name: accuracy for (name, _), accuracy in self._accuracies.items() if accuracy}
+
+    def _accuracy(self, name: str) -> Message:
+        """Return the accuracies in a file, nothing for one that holds none."""
+        with suppress(JsonFileError, TypeError, LookupError):
+            if (review := self.load(name)) is not None:
+                players = review.message["players"]
+                return {
+                    "line": review.message["line"],
+                    **{color: players[color]["accuracy"] for color in ("B", "W")},
+                }
+        return {}
+
+
+class ReviewError(TengenError):
+    """A review cannot begin now, or there is none."""
+
+
+class _Running(NamedTuple):
+    """The review that is under way."""
+
+    name: str
+    cancel: CancelToken
+    task: asyncio.Task[None]
+
+
+class GameReviews:
+    """Reviews open `games` with the network of `host`, and keeps the reviews in `saved`.
+
+    Coroutines are for the event loop.
+    """
+
+    def __init__(self, host: EngineHost, games: OpenGames, saved: SavedReviews) -> None:
+        self._host: Final = host
+        self._games: Final = games
+        self._saved: Final = saved
+        self._lock: Final = asyncio.Lock()
+        self._human: tuple[Evaluator, RankTable | None] | None = None
+        self._loading: Final = threading.Lock()
+        self._running: _Running | None = None
+        self._latest: Message = {}
+        self._finished: Final[dict[str, FinishedReview]] = {}  # the newest is the last
+
+    def studies(self, send: OnMessage) -> "Studies":
+        """Return what answers a page's questions about openings and problems."""
+        return Studies(self._host, self._games, self, send)
+
+    async def message(self, name: str) -> Message:
+        """Return what is known about the review of a game as a message."""
+        finished = await self._find(name)
+        if self._running is not None and self._running.name == name and self._latest:
+            return self._latest
+        return {"type": "review", "id": name, "state": "none"} if finished is None else finished.message
+
+    async def recall(self, game: OpenGame) -> None:
+        """Take over the review that is stored in the record of a game, if it has one and no newer one is known."""
+        if await self._find(game.name) is not None:
+            return
+        work = ReviewWork(game.name, game.record(), self._host.config, lambda message: None)
+        with suppress(TengenError):  # a record without moves
+            if (stored := await asyncio.to_thread(work.stored)) is not None:
+                self._remember(game.name, stored)
+                await asyncio.to_thread(self._saved.save, game.name, stored)  # the list of games reads it there
+
+    async def remove(self, name: str) -> None:
+        """End and remove the review of a game that is removed; raises JsonFileError."""
+        await self.cancel(name)
+        self._finished.pop(name, None)
+        await asyncio.to_thread(self._saved.remove, name)
+
+    async def accuracies(self) -> dict[str, Message]:
+        """Return the accuracies of the reviews that are kept (see `SavedReviews`)."""
+        return await asyncio.to_thread(self._saved.accuracies)
+
+    async def start(self, game: OpenGame, effort: Effort = _USUAL) -> None:
+        """Begin to review a game, in the background, with this effort.
+
+        A review that no page shows gives way; raises ReviewError while a page shows another one that is under way.
+        """
+        async with self._lock:
+            running = self._running
+            if running is not None:
+                if running.name == game.name:
+                    return
+                if self._games.is_shown(running.name):
+                    raise ReviewError("another game is being reviewed; try again when that review is finished")
+                await self._end(running)
+            cancel = CancelToken()
+            self._latest = {}
+            task = asyncio.create_task(self._review(game, effort, cancel))
+            self._running = _Running(game.name, cancel, task)
+
+    async def cancel(self, name: str) -> None:
+        """End the review of a game if it is under way; what it has found is dropped."""
+        async with self._lock:
+            if self._running is not None and self._running.name == name:
+                await self._end(self._running)
+
+    async def file(self, name: str, format: str) -> Message:
+        """Return a file of a finished review as a message, its bytes in base 64; raises ReviewError."""
+        if format not in FORMATS:
+            raise ReviewError(problem(f"format {shown(format)}", expected=" or ".join(FORMATS)))
+        finished = await self._find(name)
+        if finished is None:
+            raise ReviewError("this game has no finished review: start one")
+        content = finished.files[format]
+        return {
+            "type": "review_file",
+            "id": name,
+            "format": format,
+            "content": base64.b64encode(content).decode("ascii"),
+        }
+
+    async def close(self) -> None:
+        """End the review that is under way."""
+        async with self._lock:
+            if self._running is not None:
+                await self._end(self._running)
+            if self._human is not None:
+                self._human[0].close()
+
+    async def _end(self, running: _Running) -> None:
+        running.cancel.cancel()
+        await asyncio.wait((running.task,))
+
+    async def _review(self, game: OpenGame, effort: Effort, cancel: CancelToken) -> None:
+        """Review a game, and tell its pages."""
+        loop, name = asyncio.get_running_loop(), game.name
+
+        def send(message: Message) -> None:
+            loop.call_soon_threadsafe(self._tell, message)
+
+        try:
+            record = await asyncio.to_thread(game.reviewable_record)
+            work = ReviewWork(name, record, self._host.config, send, effort)
+            finished = await asyncio.to_thread(lambda: work.run(*self.guests(cancel)))
+            self._remember(name, finished)
+            await asyncio.to_thread(self._saved.save, name, finished)
+        except GuestCancelled:
+            pass
+        except Exception as error:
+            self._games.publish(name, self._games.error_message(error, "in a review"))
+        finally:
+            self._running = None
+            self._games.publish(name, await self.message(name))
+
+    async def _find(self, name: str) -> FinishedReview | None:
+        """Return the finished review of a game, if there is one, from memory or else from disk."""
+        if name not in self._finished:
+            try:
+                saved = await asyncio.to_thread(self._saved.load, name)
+            except JsonFileError as error:
+                self._host.log(str(error))
+                saved = None
+            if saved is not None and name not in self._finished:
+                self._remember(name, saved)
+        return self._finished.get(name)
+
+    def _remember(self, name: str, finished: FinishedReview) -> None:
+        """Keep a review in memory, as the newest."""
+        self._finished.pop(name, None)
+        self._finished[name] = finished
+        for oldest in list(self._finished)[:-MOST_IN_MEMORY]:
+            del self._finished[oldest]
+
+    def guests(self, cancel: CancelToken) -> tuple[Evaluator | None, People | None]:
+        """Return the network and the people of the human-like one, which let games go first; None without networks.
+
+        Both raise GuestCancelled after the cancellation.  For a thread.
+        """
+        evaluator = self._host.lend_evaluator()
+        if evaluator is None:
+            return None, None
+        with self._loading:
+            if self._human is None:
+                self._human = human_network(self._host.config, self._host.log)
+        guest = GuestEvaluator(evaluator, self._host.precedence, cancel)
+        if self._human is None:
+            return guest, None
+        human, table = self._human
+        return guest, People(guest, GuestEvaluator(human, self._host.precedence, cancel), table)
+
+    def _tell(self, message: Message) -> None:
+        """Show what has been found to the game's pages."""
+        self._latest = message
+        self._games.publish(message["id"], message)
+
+
+class Studies:
+    """What a page asks about openings and problems: one question at a time, a new one ends the one before.
+
+    Coroutines and methods are for the event loop; `send` is called there.
+    """
+
+    def __init__(self, host: EngineHost, games: OpenGames, reviews: GameReviews, send: OnMessage) -> None:
+        self._host: Final = host
+        self._games: Final = games
+        self._reviews: Final = reviews
+        self._send: Final = send
+        self._cancel = CancelToken()
+        self._task: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """End the question that is being answered."""
+        self._cancel.cancel()
+
+    def explore(self, query: Mapping[str, Any], rank: str, on_page: str | None) -> None:
+        """Tell what is played in the position of an analysis query, and then what the moves lose.
+
+        The game `on_page` does not count; raises QueryError.
+        """
+        game, number = self._asked(query)
+        if rank not in LEVELS:
+            raise QueryError("rank", problem(f"rank {shown(rank)}", expected=f"{LEVELS[0]} to {LEVELS[-1]}"))
+
+        def work(cancel: CancelToken) -> Iterator[Message]:
+            network, people = self._reviews.guests(cancel)
+            openings = Openings(people, self._games.index(on_page))
+            moves = openings.moves(game, rank)
+            has_score = network is not None and network.info.has_score
+            yield {
+                "type": "openings",
+                "number": number,
+                "moves": [asdict(move) for move in moves],
+                "is_last": not has_score,
+            }
+            if network is not None and has_score:
+                moves = openings.compared(game, moves, self._host.config, network)
+                yield {"type": "openings", "number": number, "moves": [asdict(move) for move in moves], "is_last": True}
+
+        self._begin(work)
+
+    def check_answer(self, query: Mapping[str, Any], vertex: str) -> None:
+        """Tell whether a move succeeds in the problem of an analysis query, and the best one; raises TengenError."""
+        game, number = self._asked(query)
+        color, asked = game.to_play, parse_vertex(vertex, width=game.width, height=game.height)
+
+        def work(cancel: CancelToken) -> Iterator[Message]:
+            network, _people = self._reviews.guests(cancel)
+            solver = LifeAndDeath(self._host.config, network, _PROBLEM_VISITS, wrong_moves=0)
+            solution = solver.solve(game, color, region_of(game), asked)
+            lines = {move.point: [*map(game.vertex, move.line)] for move in solution.moves}
+            yield {
+                "type": "answer",
+                "number": number,
+                "is_right": solution.is_right(asked),
+                "line": lines.get(asked, [vertex]),
+                "best": lines[solution.moves[0].point],
+            }
+
+        self._begin(work)
+
+    def _asked(self, query: Mapping[str, Any]) -> tuple[Game, int]:
+        """Return the position after all moves of a query, and the number by which the page knows it."""
+        number = Fields(query).integer("number", 0, MOST_QUESTIONS)
+        record = parse_query({**query, "id": "study"}, self._host.config)[0].record
+        return record.game_at(len(record.moves)), number
+
+    def _begin(self, work: Callable[[CancelToken], Iterator[Message]]) -> None:
+        self.stop()
+        before, self._cancel = self._task, CancelToken()
+        self._task = asyncio.create_task(self._answer(work, self._cancel, before))
+
+    async def _answer(
+        self, work: Callable[[CancelToken], Iterator[Message]], cancel: CancelToken, before: asyncio.Task[None] | None
+    ) -> None:
+        """Send what `work` finds, after the end of the question `before`."""
+        loop = asyncio.get_running_loop()
+
+        def run() -> None:
+            for message in work(cancel):
+                loop.call_soon_threadsafe(self._send, message)
+
+        if before is not None:
+            await asyncio.wait((before,))
+        try:
+            if not cancel.is_cancelled:
+                await asyncio.to_thread(run)
+        except GuestCancelled:
+            pass
+        except Exception as error:
+            self._send(self._games.error_message(error, "in a question of a page"))

@@ -1,0 +1,642 @@
+"""All games of the server: those that pages show have an engine, the others lie on disk.
+
+A game is between a person and the engine.  The methods of its session run in threads, one at a time.  A request of the
+person's first ends the search of the engine, which begins again afterwards if it is still its turn.  A few do so while
+the engine thinks about a move; further ones wait for it.
+
+A change is on the disk before pages hear of it.  Where that is impossible the game goes on, and they are told.
+"""
+
+import asyncio
+import contextlib
+import json
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from math import ceil
+from typing import Any, Final, NamedTuple
+
+from gtp_engine.base.errors import GameStateError, TengenError, counted, problem
+from gtp_engine.engine import Engine
+from gtp_engine.go.coords import format_color, xy_to_point
+from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of, state_of
+from gtp_engine.people.play.game_state import node_values
+from gtp_engine.people.review.annotations import can_be_annotated
+from gtp_engine.people.review.game_review import color_letter
+from gtp_engine.people.review.openings import GameIndex
+from gtp_engine.people.web.client_socket import AddressPaces
+from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
+from gtp_engine.people.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
+from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.sgf import GameNode, GameTree, SgfRecord, parse_sgf, play_record
+
+HINTS: Final = 5
+"""Moves of a hint."""
+
+Message = dict[str, Any]
+"""A message for pages, as JSON has it."""
+
+LISTED: Final = 30
+"""Games of the list that come at once, those that were played last."""
+
+INDEXED: Final = 1000
+"""Games whose openings are told, those that were played last: reading one takes some milliseconds."""
+
+MOST_OPEN: Final = 64
+"""Games with an engine at once: each has search trees of its own."""
+
+MOST_INTERRUPTIONS: Final = 3
+"""How often requests may end the search for a move, which begins again: a page that floods must not stop the engine."""
+
+ENDING: Final = "the server ends; its games are kept"
+"""What pages are told then."""
+
+_END_CHECK: Final = 0.05
+"""Seconds between two looks whether the last move is searched."""
+
+MOST_IDLE: Final = 8
+"""Games with an engine that no page shows: they wait for pages that are loaded again."""
+
+NEW_GAMES: Final = (60.0, 0.1)
+"""Games that an address may begin at once, and in a second when these are used up: each may push an old one out."""
+
+LEVEL: Final = "play.level"
+"""The option that sets how strongly the engine plays."""
+
+
+class GameEntry(NamedTuple):
+    """What the server knows of a game besides its session.
+
+    `level` is that of the engine, None for that of its configuration; `title` what its owner calls it, "" for nothing.
+    """
+
+    name: str
+    level: str | None
+    title: str = ""
+
+
+class OpenGame:
+    """A game, which is saved after every change; `viewers` receive messages about it as text.
+
+    Searches hold the precedence of `host`.  Coroutines and methods are for the event loop.
+    """
+
+    def __init__(self, entry: GameEntry, session: GameSession, saved: SavedGames, host: EngineHost) -> None:
+        self.name: Final = entry.name
+        self.viewers: Final[set[Callable[[str], None]]] = set()
+        self._session: Final = session
+        self._entry: Final = entry
+        self._saved: Final = saved
+        self._precedence: Final = host.precedence
+        self._log: Final = host.log
+        self._lock: Final = asyncio.Lock()
+        self._writing: Final = asyncio.Lock()
+        self._kept = SavedGame.of(session, entry.level, entry.title)
+        self._written: SavedGame | None = None
+        self._cancel = CancelToken()
+        self._interruptions = 0
+        self._is_ending = False
+        self.unsaved = ""
+        """Why the last change is not on the disk, "" if it is."""
+        self._end: Final = CancelToken()
+        self._thinking: asyncio.Task[None] | None = None
+        self._published: Final = PublishedTree()
+        self._published.changes(session.tree)
+        self._record = session.to_bytes(is_main=True)
+        self._state = _state_of(session)
+        self._state_time = time.monotonic()
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether the engine is choosing a move."""
+        return self._thinking is not None and not self._thinking.done()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no page shows the game and nothing is going on."""
+        return not (self.viewers or self.is_thinking or self._lock.locked())
+
+    def message(self) -> Message:
+        """Return the game as a message; its clocks are as they were `age` seconds ago."""
+        return {
+            "type": "game",
+            "id": self.name,
+            "level": self._entry.level,
+            "thinking": self.is_thinking,
+            "opened": not self._session.is_own,
+            "compiling": self._session.engine.is_compiling,
+            "unsaved": self.unsaved,
+            "age": time.monotonic() - self._state_time if self._state["clocks"] else 0.0,
+            **self._state,
+        }
+
+    def tree_message(self) -> Message:
+        """Return all nodes of the game as a message."""
+        return {"type": "tree", "id": self.name, "nodes": self._published.nodes()}
+
+    async def show_to(self, viewer: Callable[[str], None]) -> None:
+        """Send the game to a page, which hears of all changes from then on."""
+
+        def waiting(_: str) -> None:
+            """Stand for the page, so that the game stays open."""
+
+        self.viewers.add(waiting)
+        record, text = None, ""
+        while record is not self._record:  # else it has changed meanwhile
+            record = self._record
+            text = await asyncio.to_thread(lambda: encoded(self.tree_message()))
+        self.viewers.discard(waiting)
+        self.viewers.add(viewer)
+        viewer(text)
+        viewer(encoded(self.message()))
+
+    def record(self, *, is_main: bool = True) -> bytes:
+        """Return the record with all its variations, with the game as its main line; without `is_main` as it is."""
+        return self._record if is_main else self._session.to_bytes()
+
+    def reviewable_record(self) -> bytes:
+        """Return the record that a review annotates: a record that is a review already gives its moves only."""
+        return self._record if can_be_annotated(self._record) else self._session.game.to_sgf().encode()
+
+    async def begin(self) -> None:
+        """Save the game, and let the engine move if it is its turn, or find the dead stones unless that was done."""
+        async with self._lock:
+            await self._save()
+        if self._session.phase is Phase.SCORING and not self._session.has_marked_dead:
+            self._state = _uncounted(self._state)
+            self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
+        self._let_engine_move()
+
+    async def change(
+        self, method: Callable[[GameSession], object], check: Callable[[GameSession], object] | None = None
+    ) -> object:
+        """Do what the person asks for, a method of the session, then let the engine move; raises TengenError.
+
+        While the engine thinks, `check` may refuse the request at once, so that its search goes on.  Returns what the
+        method returns.
+        """
+        if check is not None and self.is_thinking:
+            check(self._session)
+        self._interrupt()
+        try:
+            async with self._lock:
+                return await self._call(method)
+        finally:
+            self._let_engine_move()
+
+    def require_turn(self) -> None:
+        """Raise GameStateError while the engine thinks about its move."""
+        if self.is_thinking and self._session.is_engine_turn:
+            raise GameStateError(problem("it is the engine's move", advice="let it play, or undo"))
+
+    async def check_time(self) -> None:
+        """End the game if a clock has run out."""
+        clock = self._session.clock
+        if clock.running and not clock.left(clock.running).has_time:
+            await self.change(GameSession.check_time)
+
+    async def hint(self) -> Message:
+        """Return the best moves of a search as a message; raises TengenError, such as while the engine is to move."""
+        self.require_turn()
+        self._interrupt()
+        try:
+            async with self._lock:
+                self._cancel = cancel = CancelToken()
+                with self._precedence.held():
+                    report = await asyncio.to_thread(self._session.hint, cancel=cancel)
+                moves = [asdict(move) for move in hints_of(self._session.game, report, HINTS)]
+        finally:
+            self._let_engine_move()
+        return {"type": "hint", "id": self.name, "moves": moves}
+
+    async def change_engine(self, open_engine: Callable[[str | None], Engine]) -> None:
+        """Go on with the engine that `open_engine` returns for the game's level; pages hear why that is impossible."""
+
+        def change() -> None:
+            new, old = open_engine(self._entry.level), self._session.engine
+            try:
+                self._session.go_on_with(new)
+            except TengenError:
+                new.close()
+                raise
+            old.close()
+
+        self._cancel.cancel()
+        try:
+            async with self._lock:
+                await asyncio.to_thread(change)
+        except TengenError as error:
+            self.publish({"type": "error", "message": str(error)})
+        self._let_engine_move()
+
+    async def rename(self, title: str) -> None:
+        """Give the game another name, also while the engine thinks; raises JsonFileError."""
+        self._kept = replace(self._kept, title=title)
+        await self._write(keeps_age=True)
+
+    def end(self) -> None:
+        """Let the engine begin no other search, and tell pages why."""
+        self._is_ending = True
+        self.publish({"type": "error", "message": ENDING})
+
+    async def close(self) -> None:
+        """End the engine's search, and free the engine."""
+        self._cancel.cancel()
+        self._end.cancel()
+        if self._thinking is not None:
+            await asyncio.wait((self._thinking,))
+        async with self._lock:
+            await asyncio.to_thread(self._session.engine.close)
+
+    def _interrupt(self) -> None:
+        """End the engine's search, unless requests have done so too often since its last move."""
+        if not (self.is_thinking and self._session.is_engine_turn):
+            self._cancel.cancel()
+        elif self._interruptions < MOST_INTERRUPTIONS:
+            self._interruptions += 1
+            self._cancel.cancel()
+
+    def _let_engine_move(self) -> None:
+        """Let the engine move if it is its turn, in a task of its own."""
+        if self._session.is_engine_turn and not self.is_thinking and not self._is_ending:
+            self._cancel = cancel = CancelToken()
+            self._thinking = asyncio.create_task(
+                self._think(lambda session: session.engine_move(cancel) if session.is_engine_turn else None)
+            )
+            self.publish(self.message())
+
+    async def _think(self, method: Callable[[GameSession], object]) -> None:
+        """Call a method of the session that searches, without a request of the person's."""
+        try:
+            async with self._lock:
+                await self._call(method)
+        except TengenError as error:
+            self.publish({"type": "error", "message": str(error)})
+        finally:
+            self._thinking = None
+            self.publish(self.message())
+
+    async def _call(self, method: Callable[[GameSession], object]) -> object:
+        """Call a method of the session in a thread; then save the game and show it to all pages."""
+        session, before, played = self._session, self._session.phase, len(self._session.game.moves)
+        try:
+            with self._precedence.held():
+                found = await asyncio.to_thread(method, session)
+                if len(session.game.moves) != played:
+                    self._interruptions = 0
+                if session.phase is Phase.SCORING and before is not Phase.SCORING:
+                    await self._save()
+                    await self._show(is_counted=False)
+                    await asyncio.to_thread(session.propose_dead, self._end)
+                return found
+        finally:
+            await self._save()
+            await self._show()
+
+    async def _show(self, *, is_counted: bool = True) -> None:
+        """Show the game as it is now, without a score before the dead stones are known."""
+        state, self._record, changes = await asyncio.to_thread(self._look)
+        self._state = state if is_counted else _uncounted(state)
+        self._state_time = time.monotonic()
+        if changes:
+            self._tell(changes)
+        self.publish(self.message())
+
+    def _look(self) -> tuple[Message, bytes, str]:
+        """Return the state, the record, and the message about nodes that have changed, "" for none."""
+        session = self._session
+        changes = self._published.changes(session.tree)
+        if changes is None:
+            text = ""
+        else:
+            text = encoded({"type": "nodes", "id": self.name, "nodes": changes} if changes else self.tree_message())
+        return _state_of(session), session.to_bytes(is_main=True), text
+
+    def publish(self, message: Message) -> None:
+        """Send a message to all pages that show the game."""
+        self._tell(encoded(message))
+
+    def _tell(self, text: str) -> None:
+        for viewer in self.viewers:
+            viewer(text)
+
+    async def _save(self) -> None:
+        """Write the game to its file, in a thread, unless it is there; tell pages if that is impossible."""
+        before = self.unsaved
+        self._kept = SavedGame.of(self._session, self._entry.level, self._kept.title)
+        if self._kept == self._written:
+            return
+        try:
+            await self._write()
+            self.unsaved = ""
+        except JsonFileError as error:
+            self.unsaved = str(error)
+        if self.unsaved and self.unsaved != before:
+            self._log(self.unsaved)
+            self.publish({"type": "error", "message": self.unsaved})
+
+    async def _write(self, *, keeps_age: bool = False) -> None:
+        async with self._writing:
+            kept, self._written = self._kept, None
+            await asyncio.to_thread(self._saved.save, self.name, kept, keeps_age=keeps_age)
+            self._written = kept
+
+
+def encoded(message: Message) -> str:
+    """Return a message as text: nodes one by one, so that other threads go on while they are many."""
+    nodes = message.get("nodes")
+    if nodes is None:
+        return json.dumps(message, separators=(",", ":"), allow_nan=False)
+    head = encoded({name: value for name, value in message.items() if name != "nodes"})
+    return f'{head[:-1]},"nodes":[{",".join(map(encoded, nodes))}]}}'
+
+
+class PublishedTree:
+    """What pages know of the tree of a game: the values of its nodes (see `node_values`)."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, Message] = {}
+        self._seen: dict[int, object] = {}
+        self._root: GameNode | None = None
+
+    def nodes(self) -> list[Message]:
+        """Return the values of all nodes, each before its children."""
+        return list(self._values.values())
+
+    def changes(self, tree: GameTree) -> list[Message] | None:
+        """Return the values of the nodes that have changed since the last call, None for no change.
+
+        The list is empty if nodes have been taken out, or stand in another order: then pages need all of them.
+        """
+        if tree.root is not self._root:
+            self._root, self._values, self._seen = tree.root, {}, {}
+        nodes = list(tree.nodes())
+        changed = {node.id: node_values(node) for node in nodes if self._seen.get(node.id) is not node.raw}
+        before = list(self._values)
+        is_rearranged = [node.id for node in nodes if node.id in self._values] != before or any(
+            node.id not in self._values and node.parent is not None and node.parent.children[-1].id in self._values
+            for node in nodes
+        )
+        self._values = {node.id: changed.get(node.id) or self._values[node.id] for node in nodes}
+        self._seen = {node.id: node.raw for node in nodes}  # an edit replaces it
+        if is_rearranged or not before:
+            return []
+        return list(changed.values()) or None
+
+
+def _uncounted(state: Message) -> Message:
+    """Return a state without the score, which is wrong as long as the dead stones are not known."""
+    return state | {"score": ""}
+
+
+def _state_of(session: GameSession) -> Message:
+    """Return the state of a session with what an analysis of it needs, and its record."""
+    game = session.game
+    return {
+        **asdict(state_of(session)),
+        "setup": [(format_color(stone.color), game.vertex(stone.point)) for stone in game.setup_stones],
+        "first": format_color(game.first_player),
+        "time": session.settings.time.words(),
+    }
+
+
+def _described(saved: SavedGame, record: SgfRecord) -> str:
+    """Return what a search in the list of games looks through."""
+    return "\n".join(filter(None, (saved.title, record.black_name, record.white_name, record.date)))
+
+
+def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
+    """Return what a list of games shows of one: who played, the last position, the result; raises TengenError.
+
+    The accuracy is that of `review` (see `SavedReviews.accuracies`) unless the game is another one by now.
+    """
+    game, _ = play_record(record)
+    points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
+    line = [[color_letter(move.color), game.vertex(move.point)] for move in game.moves]
+    return {
+        "title": saved.title,
+        "names": {"black": record.black_name or "Black", "white": record.white_name or "White"},
+        "human": saved.human,
+        "opened": not saved.is_own,
+        "moves": len(game.moves),
+        "result": saved.result or record.result or "",
+        "accuracy": {color: review[color] for color in ("B", "W")} if review.get("line") == line else None,
+        "rows": ["".join(".XO"[int(game.board.color[point])] for point in row) for row in points],
+    }
+
+
+class TooManyGamesError(TengenError):
+    """Every game that may have an engine is being played."""
+
+
+class OpenGames:
+    """Opens games, new ones and those in `saved`, with engines of `host`; coroutines are for the event loop."""
+
+    def __init__(self, host: EngineHost, saved: SavedGames) -> None:
+        self.log: Final = host.log
+        self._host: Final = host
+        self._saved: Final = saved
+        self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
+        self._paces: Final = AddressPaces(*NEW_GAMES)
+        self._lock: Final = asyncio.Lock()
+        self._choosing: Final = asyncio.Lock()
+        self._index: Final = GameIndex()
+        self._indexing: Final = threading.Lock()
+
+    async def networks(self) -> Message:
+        """Return the networks to choose from as a message."""
+        names, current, best = await asyncio.to_thread(NetworkMenu.of, self._host.config)
+        found = None if best is None else {"name": best.name, "megabytes": round(best.wheel_bytes / 1e6)}
+        return {"type": "networks", "names": names, "current": current, "best": found}
+
+    async def use_network(self, name: str) -> Message:
+        """Let all games go on with another network, and remember it; raises TengenError.
+
+        Return what `networks` says then, which all pages that show a game have been told.
+        """
+        if self._choosing.locked():
+            raise GameStateError(problem("another network is being loaded", advice="wait until it is there"))
+        async with self._choosing:
+            await asyncio.to_thread(self._host.use_network, name)
+            news = await self.networks()
+            await asyncio.to_thread(self._saved.remember_network, news["current"])
+            async with self._lock:
+                games = list(self._games.values())
+            for game in games:
+                await game.change_engine(self._engine)
+            for game in games:
+                game.publish(news)
+        return news
+
+    def require_pace(self, address: str) -> None:
+        """Raise TooManyGamesError if too many new games have come from an address."""
+        if delay := self._paces.delay(address):
+            given = "too many games have been begun from your address"
+            raise TooManyGamesError(problem(given, advice=f"wait {ceil(delay)} seconds"))
+
+    async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
+        """Return a new game; raises TengenError."""
+        async with self._lock:
+            entry = await self._new_entry(level)
+            return await self._open(entry, lambda engine: GameSession.start(engine, settings))
+
+    async def load(self, data: bytes, human: int | None, level: str | None) -> OpenGame:
+        """Return a new game that continues the SGF file `data`; raises TengenError."""
+        async with self._lock:
+            entry = await self._new_entry(level)
+            return await self._open(entry, lambda engine: GameSession.load(engine, data, human=human))
+
+    async def find(self, name: str) -> OpenGame:
+        """Return a game by its id; raises TengenError."""
+        async with self._lock:
+            game = self._games.pop(name, None)
+            if game is not None:
+                self._games[name] = game
+                return game
+            try:
+                saved = await asyncio.to_thread(self._saved.load, name)
+                return await self._open(GameEntry(name, saved.level, saved.title), saved.session)
+            except DamagedFileError as error:
+                await asyncio.to_thread(self._saved.put_aside, name)
+                self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
+                raise JsonFileError(f"the game {name} is damaged and was put aside") from error
+
+    async def newest(self, reviews: dict[str, Message], text: str = "", count: int = LISTED) -> Message:
+        """Return the `count` games on the disk that were played last as a message, with the accuracies in `reviews`.
+
+        They are those with `text` in their names, players or dates.
+        """
+        games = await asyncio.to_thread(self._newest, reviews, text.casefold(), count + 1)
+        return {"type": "games", "games": games[:count], "text": text, "has_more": len(games) > count}
+
+    def _newest(self, reviews: dict[str, Message], text: str, count: int) -> list[Message]:
+        found = []
+        for name, written, saved in self._saved.games():
+            with contextlib.suppress(TengenError):
+                record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
+                if text not in _described(saved, record).casefold():
+                    continue
+                found.append({"id": name, "time": written, **_summary(saved, record, reviews.get(name, {}))})
+                if len(found) == count:
+                    break
+        return found
+
+    def index(self, shown: str | None) -> GameIndex:
+        """Return the openings of the newest games but the one that is `shown`; waits for the disk, for a thread."""
+
+        def read(name: str) -> tuple[SgfRecord, str] | None:
+            with contextlib.suppress(TengenError):
+                saved = self._saved.load(name)
+                record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
+                return record, saved.result or record.result or ""
+            return None
+
+        with self._indexing:
+            self._index.update([each for each in self._saved.newest(INDEXED) if each[0] != shown], read)
+            return self._index
+
+    def error_message(self, error: Exception, where: str) -> Message:
+        """Return the message about an error that was caught; an unexpected one, as seen `where`, is logged whole."""
+        if isinstance(error, TengenError):
+            return {"type": "error", "message": str(error)}
+        self.log(f"internal error {where}:\n{''.join(traceback.format_exception(error)).rstrip()}")
+        return {"type": "error", "message": f"internal error: {type(error).__name__}"}
+
+    async def remove(self, name: str) -> None:
+        """Remove a game from the disk; raises TengenError if a page shows it."""
+        async with self._lock:
+            if self.is_shown(name):
+                raise GameStateError("the game is open on a page; open another one there first")
+            game = self._games.pop(name, None)
+            if game is not None:
+                await game.close()
+            await asyncio.to_thread(self._saved.remove, name)
+
+    async def rename(self, name: str, title: str) -> None:
+        """Give a game another name, "" for none, which changes nothing else of it; raises TengenError."""
+        async with self._lock:
+            if name in self._games:
+                await self._games[name].rename(title)
+            else:
+                saved = await asyncio.to_thread(self._saved.load, name)
+                await asyncio.to_thread(self._saved.save, name, replace(saved, title=title), keeps_age=True)
+
+    def is_shown(self, name: str) -> bool:
+        """Return whether a page shows a game."""
+        return name in self._games and bool(self._games[name].viewers)
+
+    def publish(self, name: str, message: Message) -> None:
+        """Send a message to all pages that show a game."""
+        if name in self._games:
+            self._games[name].publish(message)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many games have an engine, and of how many a page, a search or an unsaved move is open."""
+        games = self._games.values()
+        return {
+            "open": len(games),
+            "shown": sum(bool(game.viewers) for game in games),
+            "thinking": sum(game.is_thinking for game in games),
+            "unsaved": sum(bool(game.unsaved) for game in games),
+        }
+
+    async def end_moves(self) -> None:
+        """Tell all pages that the server ends; wait until no engine searches for a move, and begin no search."""
+        for game in self._games.values():
+            game.end()
+        while any(game.is_thinking for game in self._games.values()):
+            await asyncio.sleep(_END_CHECK)
+
+    async def close(self) -> None:
+        """Free the engines of all games."""
+        await asyncio.gather(*(game.close() for game in self._games.values()))
+        self._games.clear()
+
+    async def _new_entry(self, level: str | None) -> GameEntry:
+        """Return the entry of a new game, after making room for its file, if that is possible."""
+        try:
+            await asyncio.to_thread(self._saved.make_room)
+        except JsonFileError as error:
+            self._host.log(str(error))
+        return GameEntry(new_id(), level)
+
+    async def _open(self, entry: GameEntry, set_up: Callable[[Engine], GameSession]) -> OpenGame:
+        """Return a game with a new engine, after making room for it; raises TengenError."""
+        await self._make_room()
+        session = await asyncio.to_thread(self._session, entry.level, set_up)
+        try:
+            game = await asyncio.to_thread(OpenGame, entry, session, self._saved, self._host)
+        except Exception as error:
+            session.engine.close()
+            raise DamagedFileError(f"the game cannot be shown: {error}") from error
+        self._games[entry.name] = game
+        await game.begin()
+        return game
+
+    def _session(self, level: str | None, set_up: Callable[[Engine], GameSession]) -> GameSession:
+        """Return a session with a new engine."""
+        engine = self._engine(level)
+        try:
+            return set_up(engine)
+        except BaseException:
+            engine.close()
+            raise
+
+    def _engine(self, level: str | None) -> Engine:
+        """Return a new engine of this level."""
+        config = self._host.config
+        if level is not None:
+            config = config.with_values({LEVEL: level})
+        return self._host.open_engine(config, self._host.log)
+
+    async def _make_room(self) -> None:
+        """Close games that have been idle longest if there are too many; raises TooManyGamesError."""
+        idle = [name for name, game in self._games.items() if game.is_idle]
+        count = max(len(idle) + 1 - MOST_IDLE, len(self._games) + 1 - MOST_OPEN, 0)
+        for name in idle[:count]:
+            await self._games.pop(name).close()
+        if len(self._games) < MOST_OPEN:
+            return
+        raise TooManyGamesError(f"{counted(MOST_OPEN, 'game')} are being played; close one of their pages first")

@@ -1,0 +1,226 @@
+"""What operators of a server see of it: whether it is healthy, its figures, its log; and how it ends.
+
+- `/health` needs no token: 200 with `ok` or `loading`, 503 with `ending`.
+- `/metrics` has the figures in Prometheus' text format; they are read when they are asked for.
+- The log has a line for each request, if that is wanted, with the address, the role and the path: never with the query,
+  which may be the token.  As JSON each line is an object with `time`, `event` and what belongs to that.
+
+At its end the server takes no new work, tells its clients, and lets the moves that are being searched end.
+"""
+
+import asyncio
+import json
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from http import HTTPStatus
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from gtp_engine import __version__
+from gtp_engine.base.streams import write_log
+from gtp_engine.people.web.access import ADDRESS, ROLE, Access
+from gtp_engine.people.web.client_socket import Seats, first_of
+from gtp_engine.people.web.engine_host import EngineHost
+from gtp_engine.people.web.open_games import OpenGames
+
+if TYPE_CHECKING:
+    from prometheus_client.core import CollectorRegistry, Metric
+
+LOOK_INTERVAL: Final = 0.05
+"""Seconds between two looks at how late the event loop is."""
+
+DELAYS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
+"""Seconds that the event loop may be late, as the histogram has them."""
+
+DRAIN_WAIT: Final = 8.0
+"""Seconds that moves get to end when the server ends: containers are killed after ten."""
+
+_MISSING: Final = 'prometheus-client is missing; install it: pip install "gtp-engine[web]"\n'
+
+
+class ServerLog:
+    """The log of the server, as text or as JSON; called with a line, it writes that."""
+
+    def __init__(self, *, is_json: bool = False, write: Callable[[str], None] = write_log) -> None:
+        self.is_json: Final = is_json
+        self._write: Final = write
+
+    def __call__(self, line: str) -> None:
+        """Write a line for the user."""
+        if self.is_json:
+            self.event("log", message=line)
+        else:
+            self._write(line)
+
+    def event(self, event: str, **fields: object) -> None:
+        """Write what has happened; as text it is the values."""
+        if self.is_json:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._write(json.dumps({"time": now, "event": event, **fields}))
+        else:
+            self._write(f"{event}: {' '.join(map(str, fields.values()))}")
+
+
+class LoopDelays:
+    """How late the event loop was, at every look: counts up to each of `DELAYS` and beyond, and the sum in seconds."""
+
+    def __init__(self) -> None:
+        self.counts: Final = [0] * (len(DELAYS) + 1)
+        self.sum = 0.0
+
+    async def watch(self) -> None:
+        """Look until the task is cancelled."""
+        while True:
+            due = time.monotonic() + LOOK_INTERVAL
+            await asyncio.sleep(LOOK_INTERVAL)
+            self.add(max(0.0, time.monotonic() - due))
+
+    def add(self, seconds: float) -> None:
+        """Count a delay."""
+        self.counts[bisect_left(DELAYS, seconds)] += 1
+        self.sum += seconds
+
+
+class Operations:
+    """The log of a server, what it counts, and its end, for which it has so many seconds of patience."""
+
+    def __init__(self, log: ServerLog, *, logs_requests: bool = False, patience: float = 0.0) -> None:
+        self.log: Final = log
+        self.delays: Final = LoopDelays()
+        self.is_ending = False
+        self.requests: Final[Counter[int]] = Counter()
+        """Requests by the status of the answer."""
+        self.hurry: Final = asyncio.Event()
+        """Set where the end must not wait for anything."""
+        self._logs_requests: Final = logs_requests
+        self._patience: Final = patience
+
+    async def end(self, *endings: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Wait until all is done that ends the work, as long as there is patience."""
+        self.is_ending = True
+
+        async def wait() -> None:
+            await asyncio.gather(*(ending() for ending in endings))
+
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience):
+                await first_of(wait(), self.hurry.wait())
+
+    def middleware(self) -> Middleware:
+        """Return what counts and logs requests, also those that are refused."""
+
+        @web.middleware
+        async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
+            started, status = time.monotonic(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
+            try:
+                response = await handler(request)
+                status = response.status
+                return response
+            except web.HTTPException as error:
+                status = error.status
+                raise
+            finally:
+                self.requests[status] += 1
+                if self._logs_requests:
+                    self._log_request(request, status, time.monotonic() - started)
+
+        return note
+
+    def _log_request(self, request: web.Request, status: int, seconds: float) -> None:
+        role = request.get(ROLE)
+        self.log.event(
+            "request",
+            address=request.get(ADDRESS, ""),
+            role="-" if role is None else role.name.lower(),
+            method=request.method,
+            path=request.path,
+            status=status,
+            seconds=round(seconds, 3),
+        )
+
+
+class Health:
+    """Answers `/health` and `/metrics` for the parts of an application."""
+
+    def __init__(
+        self, operations: Operations, host: EngineHost, games: OpenGames, access: Access, seats: dict[str, Seats]
+    ) -> None:
+        self._operations: Final = operations
+        self._host: Final = host
+        self._games: Final = games
+        self._access: Final = access
+        self._seats: Final = seats
+        self._registry: CollectorRegistry | None = None
+
+    async def health(self, _: web.Request) -> web.Response:
+        """Answer with the status of the server."""
+        if self._operations.is_ending:
+            return web.json_response({"status": "ending"}, status=HTTPStatus.SERVICE_UNAVAILABLE)
+        return web.json_response({"status": "ok" if self._host.is_loaded else "loading"})
+
+    async def metrics(self, _: web.Request) -> web.Response:
+        """Answer with the figures."""
+        if find_spec("prometheus_client") is None:
+            return web.Response(status=HTTPStatus.NOT_IMPLEMENTED, body=_MISSING.encode())
+        from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+
+        if self._registry is None:
+            self._registry = CollectorRegistry()
+            self._registry.register(self)
+            ProcessCollector(registry=self._registry)
+        text = generate_latest(self._registry)
+        return web.Response(body=text, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+    def collect(self) -> "Iterator[Metric]":
+        """Yield the figures as they are now."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+
+        def gauge(name: str, text: str, values: dict[str, float] | float, label: str = "kind") -> Any:
+            return _filled(GaugeMetricFamily, f"tengen_{name}", text, values, label)
+
+        def counter(name: str, text: str, values: dict[str, float] | float, label: str = "kind") -> Any:
+            return _filled(CounterMetricFamily, f"tengen_{name}", text, values, label)
+
+        operations, work = self._operations, self._host.work()
+        yield gauge("info", "The version of the server.", {__version__: 1}, "version")
+        yield gauge("loaded", "Whether the networks are loaded.", float(self._host.is_loaded))
+        yield gauge("games", "Games with an engine.", dict(self._games.counts()))
+        yield gauge("clients", "Clients by what they hold.", {kind: seats.taken for kind, seats in self._seats.items()})
+        yield gauge("queued_positions", "Positions of analyses that wait or are searched.", self._host.positions())
+        yield counter("requests", "Requests by the status of the answer.", _texts(operations.requests), "status")
+        yield counter("wrong_tokens", "Wrong tokens.", self._access.guesses.count)
+        if work is not None:
+            yield counter("evaluations", "Positions that networks have evaluated.", work.rows)
+            yield counter("evaluation_batches", "Batches in which they were evaluated.", work.calls)
+            yield gauge("batch_rows", "Most positions of a batch.", work.batch)
+            yield gauge("queued_evaluations", "Requests that wait for the network.", work.waiting)
+        delays = HistogramMetricFamily("tengen_event_loop_delay_seconds", "How late the event loop was.")
+        delays.add_metric([], _buckets(operations.delays.counts), operations.delays.sum)
+        yield delays
+
+
+def _filled(family: Any, name: str, text: str, values: dict[str, float] | float, label: str) -> Any:
+    """Return a metric with one value, or with one for each label."""
+    if not isinstance(values, dict):
+        return family(name, text, value=values)
+    metric = family(name, text, labels=[label])
+    for each, value in values.items():
+        metric.add_metric([each], value)
+    return metric
+
+
+def _texts(counts: Counter[int]) -> dict[str, float]:
+    return {str(each): float(count) for each, count in counts.items()}
+
+
+def _buckets(counts: list[int]) -> list[tuple[str, float]]:
+    """Return how many delays were at most so long, as histograms have it."""
+    bounds = [*map(str, DELAYS), "+Inf"]
+    return [(bound, float(sum(counts[: number + 1]))) for number, bound in enumerate(bounds)]

@@ -1,0 +1,480 @@
+"""What a page says to the server and hears from it, over a WebSocket, in JSON.
+
+A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
+
+    hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file; what the page
+              may do: `role`, "watch", "play" or "compute" (see `access`)
+    game      a game: `play.GameState`, whether the engine thinks or is being compiled, the age of the clocks in
+              seconds, whether it was opened from a file
+    tree      all nodes of the game, each before its children (see `people.play.game_state.node_values`)
+    nodes     those that are new or have changed since; new ones are the last children of their parents
+    at        the node to show after an edit: one that it has made, or the one before what it has taken out
+    record    the game as a file, in base 64
+    games     games on the disk, those played last first, with accuracies where their moves have been reviewed
+    networks  the networks to choose from, by the name that chooses one: what to call it; the `current` one; the `best`
+              one that is published, null if it is here
+    hint      the best moves
+    openings  what is played in a position (see `people.review.openings`), first without and then with what it loses
+    problems  how many problems the file has that was to be opened; nothing else has been done with it
+    problem   one of them (see `people.review.life_and_death.problem_values`)
+    answer    whether a move solves a problem: its `line`, and the `best` one
+    review    what a review of the game has found so far (see `review_work`)
+    review_file   a file of a finished review
+    error     why something could not be done; for a move that the rules forbid also its `vertex`, and the `reason`
+
+Analyses are no business of this socket: pages ask for them at `/analysis`, as KaTrain does.
+"""
+
+import asyncio
+import base64
+import json
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from aiohttp import web
+
+from gtp_engine import __version__
+from gtp_engine.base.errors import IllegalMoveError, TengenError, problem, shown
+from gtp_engine.go.clock import parse_time
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
+from gtp_engine.go.coords import format_color
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.people.play import GameSession, GameSettings, Phase
+from gtp_engine.people.review import Effort
+from gtp_engine.people.review.life_and_death import problem_values, problems_in
+from gtp_engine.people.web.access import ADDRESS, ROLE, Role
+from gtp_engine.people.web.client_socket import ClientSocket, Seats, accepted, too_many_values
+from gtp_engine.people.web.game_reviews import GameReviews
+from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames, encoded
+from gtp_engine.people.web.saved_games import MOST_GAMES
+from gtp_engine.protocols.analysis.query import Fields
+from gtp_engine.sgf import GameNode
+
+MAX_KOMI: Final = 400
+"""Points for either side; KataGo's bound, since networks are not trained beyond it."""
+
+MAX_HANDICAP: Final = 9
+
+MAX_TITLE: Final = 80
+"""Characters of the name of a game."""
+
+MAX_FILE: Final = 780_000
+"""Longest game record, bytes, that fits into a message, where three bytes take four; a game has about 10 kB."""
+
+MOST_VISITS: Final = 1_000_000
+LEAST_SECONDS: Final = 0.1
+MOST_SECONDS: Final = 3600.0
+"""Bounds of what a review may spend on a position."""
+
+MAX_NODES: Final = 1_000_000
+"""Nodes of a tree; the longest file has fewer."""
+
+PageCommand = Callable[[Fields], Awaitable[None]]
+SessionMethod = Callable[[GameSession], object]
+
+
+class PageError(TengenError):
+    """A message of a page that the server does not understand, or cannot follow now."""
+
+
+async def serve_page(request: web.Request, games: OpenGames, reviews: GameReviews, seats: Seats) -> web.StreamResponse:
+    """Follow the requests of a page until it goes."""
+    async with accepted(request, seats) as client:
+        page = _Page(client, games, reviews, request)
+        try:
+            await page.run()
+        finally:
+            page.leave()
+    return client.response
+
+
+class _Page:
+    """A page: it shows one game at a time."""
+
+    def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews, request: web.Request) -> None:
+        self._role: Final = request[ROLE]
+        self._address: Final = request[ADDRESS]
+        self._client: Final = client
+        self._games: Final = games
+        self._reviews: Final = reviews
+        self._shown: OpenGame | None = None
+        self._loading: asyncio.Task[None] | None = None
+        self._problems: list[bytes] = []
+        self._studies: Final = reviews.studies(self._send)
+        self._commands: Final = self.commands()
+
+    def commands(self) -> dict[str, PageCommand]:
+        """Return what follows each kind of request."""
+        return {
+            "new": self._start,
+            "load": self._load,
+            "open": self._open,
+            "games": self._list,
+            "networks": self._networks,
+            "network": self._use_network,
+            "delete_game": self._delete,
+            "rename_game": self._rename,
+            "check_time": self._check_time,
+            "hint": self._hint,
+            "openings": self._explore,
+            "problem": self._problem,
+            "check_answer": self._check_answer,
+            "play": self._play,
+            "go": self._go,
+            "save": self._save,
+            **{name: self._editing(edit) for name, edit in _EDITS.items()},
+            "toggle_dead": self._toggle_dead,
+            "review": self._review,
+            "stop_review": self._stop_review,
+            "review_file": self._review_file,
+            **{name: self._calling(*methods) for name, methods in _PLAIN.items()},
+        }
+
+    async def run(self) -> None:
+        """Follow messages one after the other."""
+        rules = [{"name": name, "komi": rules.default_komi()} for name, rules in PRESETS.items()]
+        hello = {"version": __version__, "levels": True, "rules": rules, "max_file": MAX_FILE}
+        self._send({"type": "hello", **hello, "role": self._role.name.lower()})
+        async for message in self._client.messages():
+            await self._answer(self._follow(message))
+
+    async def _answer(self, work: Awaitable[None]) -> None:
+        """Do what a message asks for, or say why that is impossible."""
+        try:
+            await work
+        except Exception as error:
+            self._send(self._games.error_message(error, "after a message of a page"))
+
+    def leave(self) -> None:
+        """Stop showing the game."""
+        if self._shown is not None:
+            self._shown.viewers.discard(self._client.outbox.put)
+        self._shown = None
+        self._studies.stop()
+
+    async def _follow(self, message: bytes) -> None:
+        """Do what a message asks for; raises TengenError."""
+        if refusal := too_many_values(message):
+            raise PageError(refusal)
+        try:
+            data = json.loads(message)
+        except (ValueError, RecursionError):
+            data = None
+        name = data.get("do") if isinstance(data, dict) else None
+        command = self._commands.get(name) if isinstance(name, str) else None
+        if command is None:
+            given = f"message {shown(message.decode(errors='replace'))}"
+            raise PageError(problem(given, expected=f"a JSON object with do = {', '.join(self._commands)}"))
+        needed = _NEEDED.get(str(name), Role.PLAY)
+        if self._role < needed:
+            given = f"{name} with a token for {self._role.name.lower()}"
+            raise PageError(problem(given, expected=f"one for {needed.name.lower()}"))
+        try:
+            await command(Fields(data))
+        except IllegalMoveError as error:
+            refused = {"reason": error.reason, "vertex": data.get("vertex")}
+            self._send({"type": "error", "message": str(error), **refused})
+
+    async def _list(self, fields: Fields) -> None:
+        text = _text(fields, "text") if "text" in fields else ""
+        count = fields.integer("count", 1, MOST_GAMES) if "count" in fields else LISTED
+        self._send(await self._games.newest(await self._reviews.accuracies(), text, count))
+
+    async def _networks(self, fields: Fields) -> None:
+        self._send(await self._games.networks())
+
+    async def _use_network(self, fields: Fields) -> None:
+        """Begin to load a network, which may take minutes; the page goes on meanwhile."""
+        self._loading = asyncio.create_task(self._answer(self._load_network(_text(fields, "name"))))
+
+    async def _load_network(self, name: str) -> None:
+        news = await self._games.use_network(name)
+        if self._shown is None:  # else the game has told its pages
+            self._send(news)
+
+    async def _delete(self, fields: Fields) -> None:
+        await self._games.remove(_text(fields, "id"))
+        await self._reviews.remove(_text(fields, "id"))
+        await self._list(fields)
+
+    async def _rename(self, fields: Fields) -> None:
+        title = " ".join(_text(fields, "title").split())
+        if len(title) > MAX_TITLE:
+            raise fields.error("title", f"{MAX_TITLE} characters at most")
+        await self._games.rename(_text(fields, "id"), title)
+        await self._list(fields)
+
+    async def _start(self, fields: Fields) -> None:
+        settings = GameSettings(
+            human=fields.color("human"),
+            width=fields.integer("size", MIN_SIZE, MAX_SIZE),
+            rules=_text(fields, "rules"),
+            komi=None if fields.value("komi") is None else fields.number("komi", -MAX_KOMI, MAX_KOMI),
+            handicap=fields.integer("handicap", 0, MAX_HANDICAP),
+            has_free_handicap=fields.flag("free_handicap"),
+            time=parse_time(_text(fields, "time")),
+        )
+        self._games.require_pace(self._address)
+        await self._show(await self._games.start(settings, _level(fields)))
+
+    async def _load(self, fields: Fields) -> None:
+        human, data = fields.color("human") if "human" in fields else None, _file(fields)
+        if "asks" in fields and fields.flag("asks"):
+            self._problems = await asyncio.to_thread(problems_in, data)
+            if self._problems:
+                self._send({"type": "problems", "count": len(self._problems)})
+                return
+        self._games.require_pace(self._address)
+        await self._show(await self._games.load(data, human, _level(fields)))
+
+    async def _open(self, fields: Fields) -> None:
+        await self._show(await self._games.find(_text(fields, "id")))
+
+    async def _check_time(self, fields: Fields) -> None:
+        await self._game().check_time()
+
+    async def _hint(self, fields: Fields) -> None:
+        self._send(await self._game().hint())
+
+    async def _explore(self, fields: Fields) -> None:
+        shown = None if self._shown is None else self._shown.name
+        self._studies.explore(fields.data, _text(fields, "rank"), shown)
+
+    async def _problem(self, fields: Fields) -> None:
+        if not self._problems:
+            raise PageError("no problems are open: open a file of problems")
+        number = fields.integer("number", 1, len(self._problems))
+        values = await asyncio.to_thread(problem_values, self._problems[number - 1])
+        self._send({"type": "problem", "number": number, **values})
+
+    async def _check_answer(self, fields: Fields) -> None:
+        self._studies.check_answer(fields.data, _text(fields, "vertex"))
+
+    async def _play(self, fields: Fields) -> None:
+        vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
+        if node is None:
+            self._game().require_turn()
+            await self._game().change(lambda session: session.play(vertex))
+        else:
+            await self._game_with_room().change(
+                lambda session: session.play_at(node, vertex), lambda session: session.require_legal(node, vertex)
+            )
+
+    async def _go(self, fields: Fields) -> None:
+        node = _node(fields)
+        await self._game().change(lambda session: session.go_to(node), lambda session: session.tree.node(node))
+
+    async def _save(self, fields: Fields) -> None:
+        content = base64.b64encode(await asyncio.to_thread(self._game().record, is_main=False)).decode("ascii")
+        self._send({"type": "record", "id": self._game().name, "content": content})
+
+    def _editing(self, edit: "Callable[[Fields], Edit]") -> PageCommand:
+        """Return a command that changes a node of the tree, and says which one to show if it is another."""
+
+        async def call(fields: Fields) -> None:
+            game = self._game() if edit is _deleting else self._game_with_room()
+            node, change = _node(fields), edit(fields)
+            found = await game.change(
+                lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
+            )
+            if found != node:
+                self._send({"type": "at", "id": game.name, "node": found})
+
+        return call
+
+    async def _toggle_dead(self, fields: Fields) -> None:
+        vertex = _text(fields, "vertex")
+        await self._game().change(lambda session: session.toggle_dead(vertex), _requiring(Phase.SCORING))
+
+    async def _review(self, fields: Fields) -> None:
+        visits = fields.integer("visits", 1, MOST_VISITS) if "visits" in fields else None
+        seconds = fields.number("seconds", LEAST_SECONDS, MOST_SECONDS) if "seconds" in fields else None
+        await self._reviews.start(self._game(), Effort(visits=visits, seconds=seconds))
+
+    async def _stop_review(self, fields: Fields) -> None:
+        await self._reviews.cancel(self._game().name)
+
+    async def _review_file(self, fields: Fields) -> None:
+        self._send(await self._reviews.file(self._game().name, _text(fields, "format")))
+
+    def _calling(self, check: SessionMethod, method: SessionMethod) -> PageCommand:
+        """Return a command that calls a method of the session."""
+
+        async def call(fields: Fields) -> None:
+            await self._game().change(method, check)
+
+        return call
+
+    def _game(self) -> OpenGame:
+        """Return the game that is shown; raises PageError."""
+        if self._shown is None:
+            raise PageError("no game is open: start one")
+        return self._shown
+
+    def _game_with_room(self) -> OpenGame:
+        """Return the game that is shown, for an edit: a record has a size that can be opened again."""
+        game = self._game()
+        if len(game.record()) > MAX_FILE:
+            given = f"a game record of {len(game.record()):,} bytes"
+            raise PageError(problem(given, expected=f"{MAX_FILE:,} at most", advice="delete variations"))
+        return game
+
+    async def _show(self, game: OpenGame) -> None:
+        """Show another game."""
+        self.leave()
+        self._shown = game
+        await game.show_to(self._client.outbox.put)
+        await self._reviews.recall(game)
+        self._send(await self._reviews.message(game.name))
+        if game.unsaved:
+            self._send({"type": "error", "message": game.unsaved})
+
+    def _send(self, message: Message) -> None:
+        self._client.outbox.put(encoded(message))
+
+
+def _requiring(*phases: Phase) -> SessionMethod:
+    """Return what raises GameStateError unless a session is in one of these phases."""
+    return lambda session: session.require(*phases)
+
+
+_PLAIN: Final[dict[str, tuple[SessionMethod, SessionMethod]]] = {
+    "undo": (GameSession.last_own_move, GameSession.undo),
+    "redo": (GameSession.nodes_to_redo, GameSession.redo),
+    "resign": (_requiring(Phase.PLAYING, Phase.SCORING), GameSession.resign),
+    "accept": (_requiring(Phase.SCORING), GameSession.accept_score),
+    "resume": (_requiring(Phase.SCORING, Phase.FINISHED), GameSession.resume),
+}
+"""Requests without arguments: what refuses them while the engine thinks, and what does them."""
+
+
+Edit = Callable[[GameNode], GameNode | None]
+
+
+def _commenting(fields: Fields) -> Edit:
+    text = _text(fields, "comment")
+
+    def change(node: GameNode) -> GameNode:
+        node.comment = text
+        return node
+
+    return change
+
+
+def _marking(fields: Fields) -> Edit:
+    vertex, mark = _text(fields, "vertex"), None if fields.value("mark") is None else _text(fields, "mark")
+
+    def change(node: GameNode) -> GameNode:
+        node.set_mark(vertex, mark)
+        return node
+
+    return change
+
+
+def _labelling(fields: Fields) -> Edit:
+    vertex, label = _text(fields, "vertex"), _text(fields, "label")
+
+    def change(node: GameNode) -> GameNode:
+        node.set_label(vertex, label)
+        return node
+
+    return change
+
+
+def _setting_up(fields: Fields) -> Edit:
+    vertex, color = _text(fields, "vertex"), _text(fields, "stone")
+
+    def change(node: GameNode) -> GameNode:
+        node.tree.point(vertex)
+        node = node.add_node() if node.moves else node
+        node.set_stone(vertex, color)
+        return node
+
+    return change
+
+
+def _giving_turn(fields: Fields) -> Edit:
+    letter = format_color(fields.color("player"))[0].upper()
+
+    def change(node: GameNode) -> GameNode:
+        node = node.add_node() if node.moves else node
+        node.set("PL", letter)
+        return node
+
+    return change
+
+
+def _trying(fields: Fields) -> Edit:
+    vertex = _text(fields, "vertex")
+    color = fields.color("color") if "color" in fields else None
+    return lambda node: node.add_move(vertex, color)
+
+
+def _making_main(fields: Fields) -> Edit:
+    def change(node: GameNode) -> GameNode:
+        node.make_main_line()
+        return node
+
+    return change
+
+
+def _deleting(fields: Fields) -> Edit:
+    def change(node: GameNode) -> GameNode | None:
+        node.delete()
+        return node.parent
+
+    return change
+
+
+_EDITS: Final[dict[str, Callable[[Fields], Edit]]] = {
+    "comment": _commenting,
+    "mark": _marking,
+    "label": _labelling,
+    "stone": _setting_up,
+    "turn": _giving_turn,
+    "try": _trying,
+    "main": _making_main,
+    "delete": _deleting,
+}
+"""Requests that change a node of the tree."""
+
+
+_NEEDED: Final[dict[str, Role]] = {
+    "open": Role.WATCH,
+    "save": Role.WATCH,
+    "review_file": Role.WATCH,
+    "games": Role.COMPUTE,
+    "openings": Role.COMPUTE,
+    "check_answer": Role.COMPUTE,
+    "networks": Role.COMPUTE,
+    "network": Role.COMPUTE,
+    "delete_game": Role.COMPUTE,
+    "rename_game": Role.COMPUTE,
+    "review": Role.COMPUTE,
+    "stop_review": Role.COMPUTE,
+}
+"""Roles that requests need, if not `PLAY`."""
+
+
+def _text(fields: Fields, name: str) -> str:
+    """Return a text; raises QueryError."""
+    value = fields.value(name)
+    if not isinstance(value, str):
+        raise fields.error(name, "a text")
+    return value
+
+
+def _file(fields: Fields) -> bytes:
+    """Return a file; raises QueryError."""
+    try:
+        return base64.b64decode(_text(fields, "file"), validate=True)
+    except ValueError:
+        raise fields.error("file", "a text in base 64") from None
+
+
+def _node(fields: Fields) -> int:
+    return fields.integer("node", 0, MAX_NODES)
+
+
+def _level(fields: Fields) -> str | None:
+    return _text(fields, "level") if fields.value("level") is not None else None

@@ -1,0 +1,217 @@
+"""GTP and KataGo's analysis protocol over WebSockets.
+
+GTP: one engine for each client, all with the same networks.  A message of the client holds lines; it receives the
+output of a GTP engine piece by piece.  The engine opens no files of this machine, and takes no more of its memory than
+the server was started with.
+
+The analysis protocol, as KaTrain's `remote_url` speaks it: a message of the client holds queries, one a line; every
+response is a message.  Ids are the client's own: clients do not see each other's queries.  Other than on stdout, a
+warning is no message of its own but a field of the query's next response: KaTrain takes the first message about a query
+that is neither an error nor a partial result for its result.
+"""
+
+import asyncio
+import contextlib
+import threading
+from typing import Any, Final
+
+from aiohttp import web
+
+from gtp_engine.evaluation.memory_budget import tree_memory
+from gtp_engine.people.web.client_socket import (
+    NO_MORE,
+    ClientSocket,
+    Outbox,
+    Seats,
+    accepted,
+    first_of,
+    too_many_values,
+)
+from gtp_engine.people.web.engine_host import EngineHost
+from gtp_engine.protocols.analysis.schedule import Schedule
+from gtp_engine.protocols.analysis.server import AnalysisServer, as_text
+from gtp_engine.protocols.gtp.protocol import encode_reply
+from gtp_engine.protocols.gtp.server import GtpServer
+from gtp_engine.protocols.gtp.session import answer_lines, receive
+from gtp_engine.protocols.line_session import LineQueue, Loader
+
+MAX_COMMAND: Final = 1 << 16
+"""Longest line of a GTP client, bytes: one that sets up all points of the largest board has 10 kB."""
+
+MAX_POSITIONS: Final = 2000
+"""Positions of one client that wait or are being searched: a review of a long game asks for some hundred at once."""
+
+_END_CHECK: Final = 0.05
+"""Seconds between two checks whether the last position of a client that sends no more is done."""
+
+_FULL_WAIT: Final = 0.05
+"""Seconds until a queue that was full may have room for another line."""
+
+
+class OutboxReplies:
+    """Sends pieces of replies through an outbox; a thread that replies waits while the client does not read."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox: Final = outbox
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client has gone."""
+        return self._outbox.is_closed
+
+    def __call__(self, text: str) -> None:
+        """Send a piece, or drop it if the client has gone."""
+        with contextlib.suppress(BrokenPipeError):
+            self._outbox.put_and_wait(encode_reply(text).decode())
+
+
+class GtpClientSession:
+    """The session of one client: the queue of its lines, the thread that answers them, and the engine."""
+
+    def __init__(self, client: ClientSocket, host: EngineHost) -> None:
+        memory = tree_memory(host.config.search)
+        config = host.config.with_values({"gtp.files": False, "gtp.more_memory": False, "search.max_memory": memory})
+        self._client: Final = client
+        self._lines: Final = LineQueue()
+        self._loader: Final = Loader(lambda: host.open_engine(config, host.log), host.log)
+        self._server: Final = GtpServer(config, self._loader, host.log, longest=MAX_COMMAND)
+        self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
+        self._loop: Final = asyncio.get_running_loop()
+        self._over: Final = asyncio.Event()
+        self._is_ending = False
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether every line has been answered, or the client has gone."""
+        return self._lines.is_answered or self._over.is_set()
+
+    def end_soon(self) -> None:
+        """Take no more lines."""
+        self._is_ending = True
+
+    async def run(self) -> None:
+        """Answer lines until `quit`, or the end of the input, or until the client goes, which ends its search."""
+        self._loader.start()
+        self._thread.start()
+        try:
+            await first_of(self._read(), self._over.wait())
+            await self._client.close()
+        finally:
+            self._client.outbox.close()  # so that the thread does not wait for the client
+            self._lines.cancel_all()
+            await asyncio.to_thread(self._end)
+
+    async def _read(self) -> None:
+        """Put the client's lines into the queue until the client goes."""
+        async for message in self._client.messages():
+            if message == NO_MORE:
+                await self._put(None)
+            async for line in self._client.lines(message):
+                await self._put(line)
+
+    async def _put(self, line: bytes | None) -> None:
+        """Put a line, or the end of the input, into the queue once that has room, unless the client goes."""
+        while self._lines.is_full and not self._client.outbox.is_lost:
+            await asyncio.sleep(_FULL_WAIT)
+        if self._client.outbox.is_lost:
+            self._client.outbox.close()
+        elif line is None:
+            self._lines.end()
+        elif not self._is_ending:
+            receive(self._lines, line)
+
+    def _answer(self) -> None:
+        """Answer lines in the thread of the session."""
+        answer_lines(self._server, self._lines, OutboxReplies(self._client.outbox))
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(self._over.set)
+
+    def _end(self) -> None:
+        """Wait for the thread, and close the engine."""
+        while self._lines.is_full and self._thread.is_alive():  # it ends without lines that it has not read
+            self._thread.join(_FULL_WAIT)
+        if self._thread.is_alive():
+            self._lines.end()
+            self._thread.join()
+        self._loader.close_when_loaded()
+
+
+class GtpSessions:
+    """The sessions of all clients, each with an engine of `host`, on as many `seats` and `engines` as there are."""
+
+    def __init__(self, host: EngineHost, seats: Seats, engines: Seats) -> None:
+        self._host: Final = host
+        self._seats: Final = seats
+        self._engines: Final = engines
+        self._sessions: Final[set[GtpClientSession]] = set()
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        """Answer a client until it goes; raises HTTPServiceUnavailable if there are too many."""
+        with self._engines.taking_one(request):
+            async with accepted(request, self._seats) as client:
+                session = GtpClientSession(client, self._host)
+                self._sessions.add(session)
+                try:
+                    await session.run()
+                finally:
+                    self._sessions.discard(session)
+            return client.response
+
+    async def end_commands(self) -> None:
+        """Take no more lines, and wait until those that have come are answered."""
+        for session in self._sessions:
+            session.end_soon()
+        while not all(session.is_answered for session in self._sessions):
+            await asyncio.sleep(_FULL_WAIT)
+
+
+class Responses:
+    """Sends responses through an outbox, warnings together with the next response to the same query."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox: Final = outbox
+        self._warnings: Final[dict[str, list[str]]] = {}
+
+    def send(self, response: dict[str, Any]) -> None:
+        """Send a response, or keep it if it is a warning; for any thread."""
+        name = response.get("id", "")
+        if "warning" in response:
+            self._warnings.setdefault(name, []).append(f"{response['field']}: {response['warning']}")
+            return
+        if warnings := self._warnings.pop(name, None):
+            response = {**response, "warning": "; ".join(warnings)}
+        self._outbox.put(as_text(response))
+
+
+async def serve_analysis(request: web.Request, host: EngineHost, seats: Seats) -> web.StreamResponse:
+    """Answer the queries of a client until it goes; its searches end with it."""
+    async with accepted(request, seats) as client:
+        responses = Responses(client.outbox)
+        schedule = host.open_schedule(responses.send)
+        server = AnalysisServer(lambda: host.config, schedule, host.source, host.log, MAX_POSITIONS)
+        has_ended = asyncio.Event()
+        try:
+            await first_of(_read(client, server, responses, has_ended), _finish(schedule, has_ended))
+            await client.close()
+        finally:
+            schedule.abandon()
+    return client.response
+
+
+async def _read(client: ClientSocket, server: AnalysisServer, responses: Responses, has_ended: asyncio.Event) -> None:
+    """Pass the client's lines to its server until the client goes; set `has_ended` when it sends no more."""
+    async for message in client.messages():
+        if message == NO_MORE:
+            has_ended.set()
+        async for line in client.lines(message):
+            if refusal := too_many_values(line):
+                responses.send({"error": refusal})
+            else:
+                await asyncio.to_thread(server.handle_bytes, line)  # a thread: replaying a long game takes a while
+
+
+async def _finish(schedule: Schedule, has_ended: asyncio.Event) -> None:
+    """Wait until a client that sends no more has been answered."""
+    await has_ended.wait()
+    while schedule.has_work:
+        await asyncio.sleep(_END_CHECK)

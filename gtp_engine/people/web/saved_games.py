@@ -1,0 +1,311 @@
+"""Games on disk, one file each, so that a page that is loaded again and a server that is restarted continue them.
+
+A file holds JSON: the record as SGF, and what SGF does not say.  Its name is the game's id, which is random, so that
+knowing it is enough to open the game and guessing it is not possible.  Reviews are kept in such files too.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gtp_engine.base.errors import ModelError, TengenError, problem, shown
+from gtp_engine.base.files import json_of, replacing
+from gtp_engine.engine import Engine
+from gtp_engine.go.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
+from gtp_engine.go.coords import format_color, parse_color, parse_vertex
+from gtp_engine.people.play import GameSession, SessionExtras
+from gtp_engine.sgf import GameTree
+
+_COLORS: Final = ("black", "white")
+
+_ID: Final = re.compile(r"[0-9a-f]{16}")
+
+_NETWORK: Final = "network.txt"
+
+_SHARED: Final = ("resumed_at", "free_handicap", "may_resign", "is_own", "node", "result", "encoding", "notes")
+"""What `SavedGame` has as `SessionExtras` has it."""
+
+DAMAGED: Final = ".damaged"
+"""Suffix of a file that was put aside."""
+
+MOST_GAMES: Final = 5000
+"""Games that are kept; the one that was last played the longest ago makes room for a new one."""
+
+
+class JsonFileError(TengenError):
+    """There is no such file, or it cannot be read or written."""
+
+
+class DamagedFileError(JsonFileError):
+    """A file does not hold what it should."""
+
+
+class JsonFiles:
+    """The files in `folder`, which is created with the first one; each holds a `what`, such as "game".
+
+    Methods wait for the disk, so they are not for an event loop.
+    """
+
+    def __init__(self, folder: Path, what: str) -> None:
+        self._folder: Final = folder
+        self._what: Final = what
+
+    def write(self, name: str, values: dict[str, Any], *, keeps_age: bool = False) -> None:
+        """Write a file, whole or not at all, with `keeps_age` as one as old as before; raises JsonFileError."""
+        path = self._path(name)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as unfinished:
+                unfinished.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8", errors="surrogatepass")
+                if keeps_age and (written := _age(path)):
+                    os.utime(unfinished, (written, written))
+        except OSError as error:
+            reason = f"the {self._what} cannot be saved in {self._folder}: {error.strerror or error}"
+            raise JsonFileError(reason) from None
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        """Return what a file holds, None if there is none; raises JsonFileError."""
+        path = self._path(name)
+        try:
+            values = json_of(path.read_text(encoding="utf-8", errors="surrogatepass"))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self.unreadable(name, error) from None
+        except ValueError as error:
+            raise DamagedFileError(str(self.unreadable(name, error))) from None
+        if not isinstance(values, dict):
+            raise DamagedFileError(str(self.unreadable(name, "it is not a JSON object")))
+        return values
+
+    def newest(self, most: int | None = None) -> list[tuple[str, float]]:
+        """Return the names of the files that were written last, and when, in seconds since 1970; the newest first.
+
+        `most` of them, None for all.
+        """
+        files = sorted(((_age(path), path.stem) for path in self._folder.glob("*.json")), reverse=True)
+        return [(name, written) for written, name in files if _ID.fullmatch(name)][:most]
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there; raises JsonFileError."""
+        path = self._path(name)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            reason = f"the {self._what} {name} cannot be removed: {error.strerror or error}"
+            raise JsonFileError(reason) from None
+
+    def put_aside(self, name: str) -> None:
+        """Give a damaged file another name, under which it is kept; raises JsonFileError."""
+        path = self._path(name)
+        try:
+            path.replace(path.with_suffix(DAMAGED))
+        except OSError as error:
+            raise self.unreadable(name, error) from None
+
+    def unreadable(self, name: str, reason: object) -> JsonFileError:
+        """Return the error for a file that does not hold what it should."""
+        return JsonFileError(f"the {self._what} {name} cannot be read: {reason}")
+
+    def keep(self, most: int) -> None:
+        """Remove the files that were written the longest ago, so that `most` are left; raises JsonFileError."""
+        files = sorted(self._folder.glob("*.json"), key=_age)
+        try:
+            for path in files[: max(0, len(files) - most)]:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            reason = f"the oldest {self._what} cannot be removed from {self._folder}: {error.strerror or error}"
+            raise JsonFileError(reason) from None
+
+    def _path(self, name: str) -> Path:
+        """Return the file of a game; raises JsonFileError for what is no id, such as a path."""
+        if not _ID.fullmatch(name):
+            raise JsonFileError(problem(f"game {shown(name)}", expected="16 hexadecimal digits"))
+        return self._folder / f"{name}.json"
+
+
+def _age(path: Path) -> float:
+    """Return when a file was last written; 0 if it has just been removed."""
+    try:
+        return os.path.getmtime(path)
+    except OSError:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class SavedGame:
+    """A game as it is stored; colours are "black" and "white", what is not explained here is so in `SessionExtras`."""
+
+    sgf: str
+    human: str
+    """The person's colour."""
+    level: str | None
+    time: tuple[str, ...]
+    """Words of the time settings, as `parse_time` takes them."""
+    clocks: Mapping[int, Mapping[str, TimeLeft]]
+    dead: tuple[str, ...] | None
+    """Vertices."""
+    resumed_at: int = 0
+    free_handicap: int = 0
+    may_resign: bool = True
+    is_own: bool = False
+    node: int | None = None
+    result: str = ""
+    encoding: str | None = None
+    notes: tuple[str, ...] = ()
+    title: str = ""
+    """The name that its owner has given to the game, "" for none."""
+
+    @staticmethod
+    def of(session: GameSession, level: str | None, title: str = "") -> "SavedGame":
+        """Return the game of a session."""
+        rest = session.extras()
+        return SavedGame(
+            sgf=session.to_sgf(),
+            human=format_color(session.settings.human),
+            level=level,
+            time=session.settings.time.words(),
+            clocks={
+                number: {format_color(color): left for color, left in clocks.items()}
+                for number, clocks in rest.clocks.items()
+            },
+            dead=None if rest.dead is None else tuple(map(session.game.vertex, sorted(rest.dead))),
+            **{name: getattr(rest, name) for name in _SHARED},
+            title=title,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the game as JSON has it."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(values: dict[str, Any]) -> "SavedGame":
+        """Return the game in a file; raises TypeError, KeyError, ValueError or AttributeError for anything else."""
+        clocks = {
+            int(number): {color: _time_left(*left) for color, left in clocks.items()}
+            for number, clocks in values["clocks"].items()
+        }
+        dead = None if values["dead"] is None else tuple(values["dead"])
+        notes = tuple(values.get("notes", ()))
+        rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "notes": notes}
+        game = SavedGame(**{**_without_opened(values), **rest})
+        if any(set(each) != set(_COLORS) for each in clocks.values()):
+            raise ValueError("a clock is missing")
+        texts = (game.sgf, game.human, game.result, game.title, *game.time, *(game.dead or ()), *notes)
+        texts += tuple(text for text in (game.level, game.encoding) if text is not None)
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a value that should be text is not")
+        if not all(type(number) is int for number in (game.resumed_at, game.free_handicap, game.node or 0)):
+            raise TypeError("a value that should be an integer is not")
+        if not all(type(flag) is bool for flag in (game.may_resign, game.is_own)):
+            raise TypeError("a value that should be true or false is not")
+        return game
+
+    def session(self, engine: Engine) -> GameSession:
+        """Return a session of `engine` that goes on with the game.
+
+        Raises ModelError if the network does not play such a board, DamagedFileError if the game makes no sense.
+        """
+        try:
+            return self._session(engine)
+        except ModelError:
+            raise
+        except (TengenError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
+            raise DamagedFileError(str(error) or type(error).__name__) from error
+
+    def _session(self, engine: Engine) -> GameSession:
+        width, height = GameTree(self.sgf).size
+        dead = [parse_vertex(vertex, width=width, height=height) for vertex in self.dead or ()]
+        rest = SessionExtras(
+            clocks={
+                number: {parse_color(color): left for color, left in clocks.items()}
+                for number, clocks in self.clocks.items()
+            },
+            dead=None if self.dead is None else frozenset(dead),
+            **{name: getattr(self, name) for name in _SHARED},
+        )
+        time = parse_time(" ".join(self.time))
+        return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, extras=rest)
+
+
+def _without_opened(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a game that was saved when the file it was opened from was kept beside the record.
+
+    The file, which has all variations, takes the place of the record unless other moves have been played since.
+    """
+    if "opened" not in values:
+        return values
+    values = {**values, "is_own": values["opened"] is None}
+    opened = values.pop("opened")
+    if opened is not None:
+        tree = GameTree(base64.b64decode(opened, validate=True))
+        if tree.record.moves == GameTree(values["sgf"]).record.moves:
+            values |= {"sgf": tree.to_sgf(), "encoding": tree.encoding}
+    return values
+
+
+class SavedGames(JsonFiles):
+    """The games in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "game")
+
+    def remember_network(self, name: str) -> None:
+        """Keep the name of the network that was chosen; where that is impossible it lasts until the server ends."""
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with replacing(self._folder / _NETWORK) as unfinished:
+                unfinished.write_text(name, encoding="utf-8")
+
+    def remembered_network(self) -> str:
+        """Return that name, "" if there is none."""
+        try:
+            return (self._folder / _NETWORK).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def make_room(self) -> None:
+        """Remove the oldest game if there are too many for another one; raises JsonFileError."""
+        self.keep(MOST_GAMES - 1)
+
+    def games(self) -> Iterator[tuple[str, float, SavedGame]]:
+        """Yield the games with their names and when they were played, the newest first; without damaged ones."""
+        for name, written in self.newest():
+            with contextlib.suppress(JsonFileError):
+                yield name, written, self.load(name)
+
+    def save(self, name: str, game: SavedGame, *, keeps_age: bool = False) -> None:
+        """Write a game, with `keeps_age` as one that has not been played since; raises JsonFileError."""
+        self.write(name, game.to_json(), keeps_age=keeps_age)
+
+    def load(self, name: str) -> SavedGame:
+        """Return a game; raises JsonFileError, and DamagedFileError for a file that holds none."""
+        values = self.read(name)
+        if values is None:
+            raise JsonFileError(f"there is no game {name}")
+        try:
+            return SavedGame.from_json(values)
+        except (TengenError, TypeError, LookupError, ValueError, AttributeError, ArithmeticError) as error:
+            raise DamagedFileError(str(self.unreadable(name, error))) from None
+
+
+def new_id() -> str:
+    """Return an id for a new game."""
+    return secrets.token_hex(8)
+
+
+def _time_left(has_time: float, main: float, periods: float, period: float, stones: float) -> TimeLeft:
+    """Return a clock from the numbers in a file; raises TypeError, ValueError or OverflowError for anything else."""
+    left = TimeLeft(bool(has_time), float(main), int(periods), float(period), int(stones))
+    if not (0.0 <= left.main <= MAX_SECONDS and 0.0 <= left.period <= MAX_SECONDS):
+        raise ValueError(f"{shown(main)} and {shown(period)} are no seconds")
+    if not (0 <= left.periods <= MAX_COUNT and 0 <= left.stones <= MAX_COUNT):
+        raise ValueError(f"{shown(periods)} and {shown(stones)} are no numbers of periods and stones")
+    return left

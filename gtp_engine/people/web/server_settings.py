@@ -1,0 +1,200 @@
+"""The settings of `gtp-engine serve`: where it listens, who may connect, how it encrypts, what it says about that.
+
+Does not import aiohttp.
+"""
+
+import contextlib
+import io
+import ipaddress
+import re
+import secrets
+import socket
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Final
+
+from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.config.option import Section, option
+
+DEFAULT_PORT: Final = 8361
+"""A port that is registered for nothing; 361 are the points of the board."""
+
+HIDDEN: Final = "…"
+"""Printed for a token that the user has given."""
+
+LEAST_TOKEN: Final = 16
+"""Characters of a token that cannot be guessed over a network, if it is random."""
+
+TOKEN_VARIABLE: Final = "TENGEN_TOKEN"
+"""The environment variable for the token, of the server and of `gtp-engine connect`."""
+
+NO_TOKEN: Final = "off"
+"""Given as the token, it says that none is needed."""
+
+PER_ADDRESS: Final = 64
+"""WebSockets from one address at once; a window with the page has two."""
+
+_TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{{LEAST_TOKEN},}}")
+_TOKEN_BYTES: Final = 24
+
+
+@dataclass(frozen=True)
+class ServerSettings(Section, name="serve"):
+    """Where the server listens and who may connect; raises ConfigError for values that do not go together."""
+
+    host: str = option(
+        "127.0.0.1",
+        "Address to listen on. With 0.0.0.0 (or one address of this machine) other machines can connect.",
+        unit="address",
+    )
+    port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", bounds=(0, 65535))
+    token: str | None = option(
+        None,
+        f"Only let in clients that give this token, of {LEAST_TOKEN} characters or more. Other users of this machine "
+        f"see it here, but not in the environment variable {TOKEN_VARIABLE}. Not set: one is made up and printed. "
+        f"{NO_TOKEN}: every user of this machine is let in without one.",
+        unit="text",
+    )
+    allowed_host: str | None = option(
+        None,
+        "Names by which others reach the server, separated by commas, besides localhost, the name of this machine and "
+        "every address.",
+        unit="names",
+    )
+    per_address: int = option(
+        PER_ADDRESS,
+        "WebSockets from one address at once, which may be that of a whole home or club.",
+        low=1,
+    )
+    proxy: str | None = option(
+        None,
+        "Addresses of reverse proxies in front of the server, separated by commas. What they say about the addresses "
+        "of their clients (X-Forwarded-For) and about encryption (X-Forwarded-Proto) is believed.",
+        unit="addresses",
+    )
+    access_log: bool = option(False, "Log every request, with address and role, without the token.")
+    log_format: str = option(
+        "text", "How the log on stderr is written; json has an object in each line.", choices=("text", "json")
+    )
+    certificate: str | None = option(
+        None, "Encrypt (https, wss) with this certificate, a PEM file; its key may be in the same file.", unit="path"
+    )
+    key: str | None = option(None, "The key of the certificate, a PEM file.", unit="path")
+
+    def __post_init__(self) -> None:
+        """Check values that depend on each other."""
+        super().__post_init__()
+        if self.token != NO_TOKEN:
+            check_token(self.token)
+        elif not self.is_local:
+            given = f"token {NO_TOKEN} where other machines can connect"
+            raise ConfigError(problem(given, expected=f"a token of {LEAST_TOKEN} characters or more"))
+        for address in self.proxies:
+            try:
+                ipaddress.ip_address(address)
+            except ValueError:
+                raise ConfigError(problem(f"proxy {shown(address)}", expected="an IP address")) from None
+        if self.key is not None and self.certificate is None:
+            raise ConfigError(problem("a key without a certificate", advice="name that with --certificate"))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can connect."""
+        if self.host.lower() == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in `allowed_host`, in lower case."""
+        return _listed(self.allowed_host)
+
+    @property
+    def proxies(self) -> frozenset[str]:
+        """The addresses in `proxy`."""
+        return _listed(self.proxy)
+
+
+def _listed(text: str | None) -> frozenset[str]:
+    """Return what stands between commas, in lower case."""
+    return frozenset(filter(None, (each.strip().lower() for each in (text or "").split(","))))
+
+
+def check_token(token: str | None) -> None:
+    """Raise ConfigError for what cannot be a token; None is none."""
+    if token is not None and not _TOKEN.fullmatch(token):
+        expected = f"{LEAST_TOKEN} or more letters, digits, - and _, as it is part of addresses"
+        raise ConfigError(problem("this token", expected=expected))
+
+
+def certificate_error(error: OSError | ValueError, *paths: str | None, expected: str) -> ConfigError:
+    """Return the error for PEM files that cannot be read or do not serve."""
+    for path in filter(None, paths):
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as missing:
+            reason = missing.strerror or missing
+            return ConfigError(problem(f"{shown_path(path)} cannot be read: {reason}", expected=expected))
+    given = f"certificate {shown_path(paths[0] or '')}"
+    return ConfigError(problem(f"{given}: {getattr(error, 'reason', None) or error}", expected=expected))
+
+
+def new_token() -> str:
+    """Return a random token."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def check_aiohttp() -> None:
+    """Raise ConfigError, with one sentence, if aiohttp is missing."""
+    if find_spec("aiohttp") is None:
+        raise ConfigError(problem("this command needs aiohttp", advice='install it: pip install "gtp-engine[web]"'))
+
+
+def greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
+    """Return what the user has to know to connect; a terminal also gets a QR code for a phone."""
+    name, port = address[:2]
+    others = machine_addresses() if name in ("0.0.0.0", "::") else []
+    query = "" if token is None else f"?token={token}"
+    page, peer = ("https", "wss") if is_encrypted else ("http", "ws")
+    pages = [f"{page}://{_place(each, port)}/{query}" for each in ["localhost" if others else name, *others]]
+    place = _place(others[0] if others else name, port)
+    lines = [
+        f"Open  {pages[0]}",
+        *(f"From other machines  {each}" for each in pages[1:]),
+        *([_qr_code(pages[1])] if others and token != HIDDEN and sys.stderr.isatty() else []),
+        f"Remote engine for KaTrain: {peer}://{place}/analysis{query}",
+        f'Command for other Go programs: gtp-engine connect "{peer}://{place}/gtp{query}"',
+        "Ctrl-C ends the server.",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _place(name: str, port: int) -> str:
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+
+
+def machine_addresses() -> list[str]:
+    """Return the addresses under which other machines may reach this one, the one of its usual network first."""
+    found: list[str] = []
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # an address of no machine; nothing is sent
+        found.append(probe.getsockname()[0])
+    with contextlib.suppress(OSError):
+        found += [str(each[4][0]) for each in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)]
+    return [each for each in dict.fromkeys(found) if not ipaddress.ip_address(each).is_loopback]
+
+
+def _qr_code(text: str) -> str:
+    """Return a text as a QR code for a terminal, "" without the package that draws them."""
+    if find_spec("segno") is None:
+        return ""
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(text, micro=False).terminal(out=drawn, border=2, compact=True)
+    return drawn.getvalue().rstrip("\n")

@@ -1,0 +1,453 @@
+"""A query of the analysis protocol as a plain value, and its parser.
+
+Field names and their meaning are those of KataGo (`docs/Analysis_Engine.md`, version 1.17).  Differences: any komi is
+allowed, not only multiples of half a point; stones without liberties cannot be set up; moves may repeat a position that
+superko forbids, but may not retake a ko at once.
+
+`Fields` reads a JSON object by type and records which fields were read, so that the others can be reported as
+unexpected.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gtp_engine.base.errors import (
+    ConfigError,
+    IllegalMoveError,
+    InvalidColorError,
+    InvalidVertexError,
+    RulesError,
+    TengenError,
+    problem,
+    shown,
+    shown_json,
+)
+from gtp_engine.config import Config, GameConfig
+from gtp_engine.config.katago import with_katago_settings
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
+from gtp_engine.go.coords import board_points, is_on_board, parse_color, parse_vertex, xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import HandicapBonus, Rules
+from gtp_engine.search.limits import Restriction
+
+_PAIRS: Final = 'a list of pairs such as ["B", "Q16"]'
+_MISSING: Final = "(missing)"
+
+MAX_KOMI: Final = 400
+"""Points for either side; KataGo's bound, since networks are not trained beyond it."""
+
+MAX_VISITS: Final = 2**50
+MAX_PRIORITY: Final = 2**62
+MAX_DEPTH: Final = 10**9
+INTERVALS: Final = (0.001, 1e6)
+"""KataGo's bounds; intervals in seconds."""
+
+_MAX_PV: Final = 1000
+_PLAYOUTS: Final = "maxPlayouts"
+"""KataGo's setting; no option of ours has its name for analyses."""
+
+_RULES: Final = 'rules by name, such as "chinese" or "tromp-taylor", or a JSON object'
+_RESTRICTIONS: Final = "a list of objects with the fields player, moves and untilDepth"
+
+
+class QueryError(TengenError):
+    """A query that cannot be answered because of its field `field`."""
+
+    def __init__(self, field: str, message: str) -> None:
+        self.field: Final = field
+        super().__init__(message)
+
+
+class Fields:
+    """Reads the fields of one JSON object; a value of another type or out of bounds raises QueryError."""
+
+    def __init__(self, data: Mapping[str, Any], *, name: str = "") -> None:
+        self._data: Final = data
+        self._name: Final = name
+        self._names_read: Final[set[str]] = set()
+
+    def __contains__(self, name: str) -> bool:
+        self._names_read.add(name)
+        return name in self._data
+
+    def value(self, name: str) -> Any:
+        """Return the value as it is, None if the field is missing."""
+        self._names_read.add(name)
+        return self._data.get(name)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """All fields."""
+        return self._data
+
+    def unexpected(self, more: Iterable[str] = ()) -> list[str]:
+        """Return the fields that were not read, without those in `more`."""
+        known = self._names_read.union(more)
+        return [name for name in self._data if name not in known]
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """Return an integer within the bounds."""
+        return self._checked_integer(name, self.value(name), low, high)
+
+    def number(self, name: str, low: float, high: float) -> float:
+        """Return a finite number within the bounds."""
+        value = self.value(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise self.error(name, f"a number from {low:g} to {high:g}")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean, false if the field is missing."""
+        if name not in self:
+            return False
+        value = self.value(name)
+        if not isinstance(value, bool):
+            raise self.error(name, "true or false")
+        return value
+
+    def color(self, name: str) -> int:
+        """Return BLACK for "B", WHITE for "W"."""
+        value = self.value(name)
+        try:
+            return parse_color(value if isinstance(value, str) else "")
+        except InvalidColorError:
+            raise self.error(name, '"B" or "W"') from None
+
+    def integers(self, name: str, low: int, high: int) -> list[int]:
+        """Return a list of integers within the bounds."""
+        return [self._checked_integer(name, value, low, high) for value in self._list(name, "a list of integers")]
+
+    def points(self, name: str, *, width: int, height: int) -> list[int]:
+        """Return a list of points or PASS, from vertices."""
+        values = self._list(name, 'a list of vertices such as ["Q16", "pass"]')
+        return [self._point(name, value, width=width, height=height) for value in values]
+
+    def moves(self, name: str, *, width: int, height: int, passes: bool) -> list[Move]:
+        """Return a list of moves from pairs of colour and vertex; `passes` allows passes."""
+        moves = []
+        for pair in self._list(name, _PAIRS):
+            if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
+                raise self.error(name, _PAIRS, given=pair)
+            try:
+                color = parse_color(pair[0])
+            except InvalidColorError:
+                raise self.error(name, '"B" or "W"', given=pair[0]) from None
+            point = self._point(name, pair[1], width=width, height=height)
+            if point == PASS and not passes:
+                raise self.error(name, "a point of the board", given=pair[1])
+            moves.append(Move(color, point))
+        return moves
+
+    def objects(self, name: str, expected: str) -> list["Fields"]:
+        """Return a list of objects."""
+        values = self._list(name, expected)
+        if not all(isinstance(value, dict) for value in values):
+            raise self.error(name, expected)
+        return [Fields(value, name=name) for value in values]
+
+    def error(self, name: str, expected: str, *, given: Any = _MISSING) -> QueryError:
+        """Return the error for a field, with the value given (by default that of the field) and the one expected."""
+        value = self._data.get(name, _MISSING) if given is _MISSING else given
+        text = _MISSING if value is _MISSING else shown_json(value)
+        field = self._name or name
+        return QueryError(field, problem(f"{f'{field}.{name}' if self._name else name} {text}", expected=expected))
+
+    def _list(self, name: str, expected: str) -> list[Any]:
+        value = self.value(name)
+        if not isinstance(value, list):
+            raise self.error(name, expected)
+        return value
+
+    def _checked_integer(self, name: str, value: Any, low: int, high: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.error(name, f"an integer from {low} to {high}", given=_MISSING if value is None else value)
+        return value
+
+    def _point(self, name: str, text: Any, *, width: int, height: int) -> int:
+        if isinstance(text, str) and text.startswith("("):
+            return self._point_from_numbers(name, text, width=width, height=height)
+        try:
+            return parse_vertex(text if isinstance(text, str) else "", width=width, height=height)
+        except InvalidVertexError as error:
+            raise QueryError(
+                self._name or name, f"could not parse board location {shown_json(text)}: {error}"
+            ) from None
+
+    def _point_from_numbers(self, name: str, text: str, *, width: int, height: int) -> int:
+        """Return the point of "(x,y)", KataGo's other notation, counted from 0 at the top left."""
+        numbers = text.removeprefix("(").removesuffix(")").split(",")
+        if len(numbers) == 2 and all(number.strip().isdecimal() for number in numbers):
+            x, y = (min(int(number[:10]), math.prod((width, height))) for number in numbers)
+            point = xy_to_point(x, y, width=width)
+            if x < width and y < height and is_on_board(point, width=width, height=height):
+                return point
+        raise self.error(name, f"(x,y) with x below {width} and y below {height}", given=text)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The game of a query, which gives the position at each turn."""
+
+    width: int
+    height: int
+    rules: Rules
+    komi: float
+    stones: tuple[Move, ...]
+    first_player: int
+    moves: tuple[Move, ...]
+    handicap_by_moves: bool
+    """Whether Black's moves in a row at the start count as handicap."""
+
+    def game_at(self, turn: int) -> Game:
+        """Return the game before move number `turn` (from 0); raises IllegalMoveError."""
+        game = Game(self.width, self.height, self.rules, self.komi)
+        game.set_up(self.stones, self.first_player)
+        game.handicap_by_moves = self.handicap_by_moves
+        for move in self.moves[:turn]:
+            game.play(move, allow_superko=True)
+        return game
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Optional contents of a response."""
+
+    ownership: bool = False
+    ownership_stdev: bool = False
+    moves_ownership: bool = False
+    moves_ownership_stdev: bool = False
+    policy: bool = False
+    pv_visits: bool = False
+    no_result: bool = False
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn to analyse and its priority; higher ones are searched first."""
+
+    number: int
+    priority: int
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query: which positions to analyse, how, and what to report.
+
+    `config` is the server's configuration with the query's settings.  `first_report` and `report_interval` are seconds;
+    None means no reports before the search is over.
+    """
+
+    id: str
+    record: Record
+    turns: tuple[Turn, ...]
+    config: Config
+    wanted: Wanted
+    restrictions: tuple[Restriction, ...]
+    first_report: float | None
+    report_interval: float | None
+
+
+@dataclass(frozen=True)
+class FieldWarning:
+    """A warning about a field of a query that is answered nevertheless."""
+
+    field: str
+    message: str
+
+
+def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldWarning]]:
+    """Return the query in a JSON object, whose `id` must be a string, and warnings about it; raises QueryError."""
+    fields = Fields(data)
+    record = _record(fields, config.game)
+    turns = _turns(fields, len(record.moves))
+    settings, warnings = _settings(fields, config)
+    first, interval = _reports(fields)
+    query = Query(
+        id=data["id"],
+        record=record,
+        turns=turns,
+        config=settings,
+        wanted=_wanted(fields),
+        restrictions=_restrictions(fields, record),
+        first_report=first,
+        report_interval=interval,
+    )
+    _check_moves(record)
+    unexpected = fields.unexpected(more=("id", "action"))
+    warnings += [FieldWarning(name, "unexpected or unused field, check its spelling") for name in unexpected]
+    return query, warnings
+
+
+def _record(fields: Fields, config: GameConfig) -> Record:
+    """Return the game; its moves are not checked yet."""
+    width = fields.integer("boardXSize", MIN_SIZE, MAX_SIZE)
+    height = fields.integer("boardYSize", MIN_SIZE, MAX_SIZE)
+    placed = []
+    if "initialStones" in fields:
+        placed = fields.moves("initialStones", width=width, height=height, passes=False)
+    stones = {stone.point: stone for stone in placed}  # the later of two on one point counts, as in KataGo
+    moves = fields.moves("moves", width=width, height=height, passes=True)
+    rules, komi = _rules(fields)
+    record = Record(
+        width=width,
+        height=height,
+        rules=rules,
+        komi=komi,
+        stones=tuple(stones.values()),
+        first_player=BLACK,
+        moves=tuple(moves),
+        handicap_by_moves=config.handicap_by_moves,
+    )
+    if "initialPlayer" in fields:
+        return replace(record, first_player=fields.color("initialPlayer"))
+    if moves:
+        return replace(record, first_player=moves[0].color)
+    is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones.values())
+    return replace(record, first_player=WHITE if is_handicap else BLACK)
+
+
+def _rules(fields: Fields) -> tuple[Rules, float]:
+    """Return rules and komi; the komi may also be a field of the rules."""
+    given = fields.value("rules")
+    komi: Any = None
+    if isinstance(given, dict):
+        komi = given.get("komi")
+        given = json.dumps({key: value for key, value in given.items() if key != "komi"})
+    if not isinstance(given, str):
+        raise fields.error("rules", _RULES)
+    try:
+        rules = Rules.parse(given)
+    except RulesError as error:
+        raise QueryError("rules", f"could not parse rules: {error}") from None
+    if "whiteHandicapBonus" in fields:
+        rules = replace(rules, white_handicap_bonus=_handicap_bonus(fields))
+    if "komi" in fields:
+        return rules, fields.number("komi", -MAX_KOMI, MAX_KOMI)
+    if komi is not None:
+        return rules, Fields({"komi": komi}, name="rules").number("komi", -MAX_KOMI, MAX_KOMI)
+    return rules, rules.default_komi()
+
+
+def _handicap_bonus(fields: Fields) -> HandicapBonus:
+    value = fields.value("whiteHandicapBonus")
+    try:
+        return HandicapBonus(str(value))
+    except ValueError:
+        raise fields.error("whiteHandicapBonus", '"0", "N" or "N-1"') from None
+
+
+def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
+    """Return the turns to analyse in order, each once; a turn listed twice has its later priority."""
+    if "priority" in fields and "priorities" in fields:
+        raise QueryError("priority", "cannot specify both priority and priorities")
+    priority = 0
+    if "priority" in fields:
+        priority = fields.integer("priority", -MAX_PRIORITY, MAX_PRIORITY)
+    if "analyzeTurns" not in fields:
+        if "priorities" in fields:
+            raise QueryError("priorities", "can only be given together with analyzeTurns")
+        return (Turn(last, priority),)
+    numbers = fields.integers("analyzeTurns", 0, last)
+    priorities = [priority] * len(numbers)
+    if "priorities" in fields:
+        priorities = fields.integers("priorities", -MAX_PRIORITY, MAX_PRIORITY)
+        if len(priorities) != len(numbers):
+            expected = f"{len(numbers)} priorities, one for each entry of analyzeTurns"
+            raise QueryError("priorities", problem(f"{len(priorities)} priorities", expected=expected))
+    return tuple(Turn(number, value) for number, value in sorted(dict(zip(numbers, priorities, strict=True)).items()))
+
+
+def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
+    """Return the configuration for this query, and a warning about unknown settings."""
+    config, warnings = _overridden(fields, config)
+    direct: dict[str, object] = {}
+    if "maxVisits" in fields:
+        direct["maxVisits"] = fields.integer("maxVisits", 1, MAX_VISITS)
+    if "analysisPVLen" in fields:
+        direct["analysisPVLen"] = fields.integer("analysisPVLen", 1, _MAX_PV)
+    if "rootFpuReductionMax" in fields:
+        direct["rootFpuReductionMax"] = fields.number("rootFpuReductionMax", 0.0, 2.0)
+    if "rootPolicyTemperature" in fields:
+        temperature = fields.number("rootPolicyTemperature", 0.01, 100.0)
+        direct |= {"rootPolicyTemperature": temperature, "rootPolicyTemperatureEarly": temperature}
+    config, _ = with_katago_settings(config, direct)
+    settings = fields.value("overrideSettings") if "overrideSettings" in fields else {}
+    if _PLAYOUTS in settings:  # a search begins without a tree, so its playouts are its visits
+        most = Fields(settings, name="overrideSettings").integer(_PLAYOUTS, 1, MAX_VISITS)
+        config = config.with_values({"analysis.analysis_visits": min(most, config.analysis.analysis_visits)})
+    return config, warnings
+
+
+def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
+    """Return the configuration with the settings of overrideSettings, and a warning about unknown ones."""
+    if "overrideSettings" not in fields:
+        return config, []
+    settings = fields.value("overrideSettings")
+    if not isinstance(settings, dict):
+        raise fields.error("overrideSettings", "an object")
+    try:
+        config, unknown = with_katago_settings(config, settings)
+    except ConfigError as error:
+        raise QueryError("overrideSettings", f"could not set settings: {error}") from None
+    names = ", ".join(shown(name) for name in unknown if name != _PLAYOUTS)
+    return config, [FieldWarning("overrideSettings", f"unknown settings, ignored: {names}")] if names else []
+
+
+def _wanted(fields: Fields) -> Wanted:
+    return Wanted(
+        ownership=fields.flag("includeOwnership"),
+        ownership_stdev=fields.flag("includeOwnershipStdev"),
+        moves_ownership=fields.flag("includeMovesOwnership"),
+        moves_ownership_stdev=fields.flag("includeMovesOwnershipStdev"),
+        policy=fields.flag("includePolicy"),
+        pv_visits=fields.flag("includePVVisits"),
+        no_result=fields.flag("includeNoResultValue"),
+    )
+
+
+def _reports(fields: Fields) -> tuple[float | None, float | None]:
+    """Return the seconds to the first report during the search, and between reports; None for never."""
+    interval = fields.number("reportDuringSearchEvery", *INTERVALS) if "reportDuringSearchEvery" in fields else None
+    if "firstReportDuringSearchAfter" in fields:
+        return fields.number("firstReportDuringSearchAfter", *INTERVALS), interval
+    return interval, interval
+
+
+def _restrictions(fields: Fields, record: Record) -> tuple[Restriction, ...]:
+    """Return the moves to leave out, from avoidMoves or allowMoves."""
+    if "allowMoves" not in fields and "avoidMoves" not in fields:
+        return ()
+    if "allowMoves" in fields and "avoidMoves" in fields:
+        raise QueryError("allowMoves", "cannot specify both allowMoves and avoidMoves")
+    is_allowed = "allowMoves" in fields
+    name = "allowMoves" if is_allowed else "avoidMoves"
+    everything = frozenset((PASS, *board_points(record.width, record.height)))
+    restrictions = []
+    for entry in fields.objects(name, _RESTRICTIONS):
+        if any(key not in entry for key in ("player", "moves", "untilDepth")):
+            raise QueryError(name, f"expected {_RESTRICTIONS}")
+        points = frozenset(entry.points("moves", width=record.width, height=record.height))
+        depth = entry.integer("untilDepth", 1, MAX_DEPTH)
+        restrictions.append(Restriction(entry.color("player"), everything - points if is_allowed else points, depth))
+    colors = [restriction.color for restriction in restrictions]
+    if is_allowed and len(colors) != len(set(colors)):
+        raise QueryError(name, "allowMoves may be specified only once for a player")
+    return tuple(restrictions)
+
+
+def _check_moves(record: Record) -> None:
+    """Raise QueryError for stones that cannot be set up and moves that cannot be played."""
+    game = Game(record.width, record.height, record.rules, record.komi)
+    try:
+        game.set_up(record.stones, record.first_player)
+    except IllegalMoveError as error:
+        raise QueryError("initialStones", str(error)) from None
+    for number, move in enumerate(record.moves):
+        try:
+            game.play(move, allow_superko=True)
+        except IllegalMoveError as error:
+            reason = str(error).removeprefix("illegal move: ")
+            raise QueryError("moves", f"Illegal move {number}: {reason}") from None  # KaTrain looks for these words

@@ -1,0 +1,164 @@
+"""A search report as a response of the analysis protocol: the JSON object that KataGo's clients read.
+
+Every field of a response is from the view of `analysis.perspective`, as in KataGo (`protocols.report_values`).
+"""
+
+import hashlib
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.protocols.analysis.query import Query
+from gtp_engine.protocols.report_values import ReportView, rounded
+from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
+
+OWNERSHIP_DECIMALS: Final = 4
+"""Decimals of ownership, which can be most of a response if it is included for every move."""
+
+_LETTERS: Final = {BLACK: "B", WHITE: "W"}
+
+
+def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_during_search: bool) -> dict[str, Any]:
+    """Return the response about the position of `game`, which is turn number `turn` of the query."""
+    view = _View(query, game, report.to_play)
+    result: dict[str, Any] = {
+        "id": query.id,
+        "turnNumber": turn,
+        "isDuringSearch": is_during_search,
+        "moveInfos": [view.move_info(order, move) for order, move in enumerate(report.moves)],
+        "rootInfo": view.root_info(report),
+        **view.maps(report, ownership=query.wanted.ownership, stdev=query.wanted.ownership_stdev),
+    }
+    if query.wanted.policy and report.raw is not None:
+        result["policy"] = view.policy(report.raw)
+    if query.wanted.policy and report.human is not None:
+        result["humanPolicy"] = view.policy(report.human)
+    return result
+
+
+def missing_fields(query: Query, report: SearchReport) -> list[str]:
+    """Return the fields of the query that request something this search does not provide."""
+    wanted, moves = query.wanted, report.moves
+    missing = {
+        "includePolicy": wanted.policy and report.raw is None,
+        "includeOwnershipStdev": wanted.ownership_stdev and report.ownership_stdev is None,
+        "includeMovesOwnership": wanted.moves_ownership and any(move.ownership_black is None for move in moves),
+        "includeMovesOwnershipStdev": wanted.moves_ownership_stdev
+        and any(move.ownership_stdev is None for move in moves),
+        "includePVVisits": wanted.pv_visits and any(len(move.pv_visits) < len(move.pv) for move in moves),
+    }
+    return [field for field, is_missing in missing.items() if is_missing]
+
+
+def no_results(query: Query, turn: int) -> dict[str, Any]:
+    """Return the response about a position whose analysis was terminated before it began."""
+    return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
+
+
+class _View:
+    """Shows results as the query's perspective sees them, with the fields that the query wants."""
+
+    def __init__(self, query: Query, game: Game, to_play: int) -> None:
+        analysis = query.config.analysis
+        self._wanted: Final = query.wanted
+        self._values: Final = ReportView(game, analysis.perspective, to_play, analysis.pv_length + 1)
+        self._game: Final = game
+        self._to_play: Final = to_play
+
+    def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
+        """Return the entry of `moveInfos` for a move; the best has `order` 0."""
+        info = {name: rounded(value) for name, value in self._values.move(order, move).items()}
+        if self._wanted.no_result:
+            info["noResultValue"] = rounded(move.no_result)
+        if self._wanted.pv_visits and move.pv_visits:
+            info |= self._values.pv_visits(move)
+        return info | self.maps(move, ownership=self._wanted.moves_ownership, stdev=self._wanted.moves_ownership_stdev)
+
+    def root_info(self, report: SearchReport) -> dict[str, Any]:
+        """Return `rootInfo`."""
+        this_hash, symmetry_hash = position_hashes(self._game, report.to_play)
+        info: dict[str, Any] = {
+            "currentPlayer": _LETTERS[report.to_play],
+            "thisHash": this_hash,
+            "symHash": symmetry_hash,
+            **self._values.root(report),
+        }
+        if report.raw is not None:
+            info |= self._raw_info(report.raw)
+        if report.human is not None:
+            info |= self._human_info(report.human)
+        return {name: rounded(value) for name, value in info.items()}
+
+    def maps(self, found: MoveReport | SearchReport, *, ownership: bool, stdev: bool) -> dict[str, list[float]]:
+        """Return the ownership and its standard deviation that are wanted and known, row by row from the top left."""
+        maps = {}
+        if ownership and found.ownership_black is not None:
+            maps["ownership"] = self._values.owned(found.ownership_black)
+        if stdev and found.ownership_stdev is not None:
+            maps["ownershipStdev"] = self._values.over_board(found.ownership_stdev)
+        return {name: np.round(values, OWNERSHIP_DECIMALS).tolist() for name, values in maps.items()}
+
+    def policy(self, raw: RawEvaluation) -> list[float]:
+        """Return the policy row by row from the top left, the pass last, −1 where a move is illegal."""
+        legal = {PASS, *self._game.legal_points(self._to_play)}
+        points = (*self._values.points, PASS)
+        return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
+
+    def _raw_info(self, raw: RawEvaluation) -> dict[str, float]:
+        """Return the fields of `rootInfo` from the network alone.
+
+        Errors and times that it does not predict are −1, half of that for the winrate, as in KataGo.
+        """
+        seen = raw.seen_by(self._values.color)
+        return {
+            "rawWinrate": seen.winrate,
+            "rawLead": seen.lead,
+            "rawScoreSelfplay": seen.score,
+            "rawScoreSelfplayStdev": raw.score_stdev,
+            "rawNoResultProb": raw.no_result,
+            "rawStWrError": raw.winloss_error / 2,  # the range of a winrate is half that of win − loss
+            "rawStScoreError": raw.score_error,
+            "rawVarTimeLeft": raw.time_left,
+        }
+
+    def _human_info(self, human: RawEvaluation) -> dict[str, float]:
+        """Return the fields of `rootInfo` from the human-like network."""
+        seen = human.seen_by(self._values.color)
+        return {
+            "humanWinrate": seen.winrate,
+            "humanScoreMean": seen.score,
+            "humanScoreStdev": human.score_stdev,
+            "humanStWrError": human.winloss_error / 2,
+            "humanStScoreError": human.score_error,
+        }
+
+
+def position_hashes(game: Game, to_play: int) -> tuple[str, str]:
+    """Return two hashes (32 hexadecimal digits) of stones, simple ko and side to play.
+
+    The second is the same for positions that are rotations or reflections of each other.  History and superko do not
+    count.
+    """
+    points = board_points(game.width, game.height)
+    colors = game.board.color[list(points)].astype(np.uint8)
+    if game.ko_point in points:
+        colors[points.index(game.ko_point)] = _KO_MARK
+    grid = colors.reshape(game.height, game.width)
+    hashes = []
+    for mirrored in (grid, grid.T):
+        for across in (mirrored, mirrored[::-1]):
+            hashes += [_hash(across, to_play), _hash(across[:, ::-1], to_play)]
+    return hashes[0], min(hashes)
+
+
+_KO_MARK: Final = 3
+"""Marks the point in a grid that a ko forbids to retake."""
+
+
+def _hash(grid: NDArray[np.uint8], to_play: int) -> str:
+    head = bytes((*grid.shape, to_play))
+    return hashlib.blake2b(head + grid.tobytes(), digest_size=16).hexdigest().upper()

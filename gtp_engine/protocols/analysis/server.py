@@ -1,0 +1,280 @@
+"""The analysis server: one line of JSON in, responses out at once or when the analysis is done; threads and streams.
+
+`AnalysisServer` answers every line, however malformed, and continues; the search is in `worker`.  `AnalysisSession` is
+a server on two streams (`protocols.line_session`), with these threads:
+
+- The main thread waits for the end.
+- The reader takes lines from stdin at any time and answers those that need no search.
+- The loader loads the networks.
+- The searcher does the jobs of the schedule.
+- The writer writes responses to stdout, so that a controller that does not read for a while blocks none of the others.
+
+Queries may come while the networks are loading.  The session ends when stdin has ended and every response has been
+read, or at once when stdout is closed.
+"""
+
+import json
+import queue
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
+
+from gtp_engine import __version__
+from gtp_engine.base.errors import problem, shown, shown_json
+from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
+from gtp_engine.config import Config
+from gtp_engine.config.katago import KATAGO_VERSION
+from gtp_engine.protocols.analysis.query import Fields, Query, QueryError, parse_query
+from gtp_engine.protocols.analysis.results import no_results
+from gtp_engine.protocols.analysis.schedule import Job, Schedule
+from gtp_engine.protocols.analysis.worker import Searchers, Worker
+from gtp_engine.protocols.line_session import EngineUnavailableError, Loader, Writer, reading, run_process
+
+if TYPE_CHECKING:
+    from gtp_engine.engine.shared_engines import SharedEngines
+
+_LARGEST_TURN: Final = 2**31 - 1
+
+END_WAIT: Final = 2.0
+"""Seconds that a session waits for its searching thread at the end, or for both if it must not wait for queries; a
+search ends sooner, a compiler or a loader may not."""
+
+
+class AnalysisServer:
+    """Parses lines and schedules queries; the searching thread alone calls `backend`, after loading it.
+
+    `config` returns the configuration of queries that come now.  With `most_positions`, a query that would make more
+    positions wait at once is refused.
+    """
+
+    def __init__(
+        self,
+        config: Callable[[], Config],
+        schedule: Schedule,
+        backend: "Callable[[], SharedEngines]",
+        log: Callable[[str], None],
+        most_positions: int | None = None,
+    ) -> None:
+        self._config: Final = config
+        self._schedule: Final = schedule
+        self._send: Final = schedule.send
+        self._backend: Final = backend
+        self._log: Final = log
+        self._most_positions: Final = most_positions
+        self._actions: Final[dict[str, Callable[[dict[str, Any]], None]]] = {
+            "query_version": self._query_version,
+            "query_models": self._query_models,
+            "clear_cache": self._clear_caches,
+            "terminate": self._terminate,
+            "terminate_all": self._terminate,
+        }
+
+    def handle_bytes(self, raw: bytes) -> None:
+        """Handle one line as received; an empty one is ignored."""
+        if not raw.strip():
+            return
+        try:
+            self._handle(self._parse(raw))
+        except QueryError as error:
+            self._send({"error": str(error)})
+        except Exception as error:
+            self._log(f"internal error in a line of the controller:\n{traceback.format_exc().rstrip()}")
+            self._send({"error": f"internal error: {type(error).__name__}: {shown(str(error))}"})
+
+    def _parse(self, raw: bytes) -> dict[str, Any]:
+        """Return the JSON object in a line, whose id is a string; raises QueryError."""
+        if len(raw) > MAX_LINE_BYTES:
+            raise QueryError("", f"line too long: the limit is {MAX_LINE_BYTES} bytes")
+        text = raw.decode("utf-8-sig", errors="replace").strip()
+        try:
+            data = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        except (ValueError, RecursionError) as error:
+            raise QueryError("", f"could not parse input line as json request: {error}: {shown(text)}") from None
+        if not isinstance(data, dict):
+            raise QueryError("", problem(f"request {shown(text)}", expected="a JSON object"))
+        if not isinstance(data.get("id"), str):
+            raise QueryError("", problem(f"request {shown(text)}", expected='a text as its field "id"'))
+        return data
+
+    def _handle(self, data: dict[str, Any]) -> None:
+        try:
+            if "action" in data:
+                self._act(data)
+            else:
+                query, warnings = parse_query(data, self._config())
+                for warning in warnings:
+                    self._send({"id": query.id, "field": warning.field, "warning": warning.message})
+                self._add(query)
+        except QueryError as error:
+            self._send({"id": data["id"], "field": error.field, "error": str(error)})
+
+    def _add(self, query: Query) -> None:
+        """Schedule a query; raises QueryError if too many positions wait."""
+        most, positions = self._most_positions, self._schedule.positions() + len(query.turns)
+        if most is not None and positions > most:
+            raise QueryError("analyzeTurns", problem(f"{positions} positions at once", expected=f"{most} at most"))
+        self._schedule.add(query)
+
+    def _act(self, data: dict[str, Any]) -> None:
+        action = data["action"]
+        handler = self._actions.get(action) if isinstance(action, str) else None
+        if handler is None:
+            raise QueryError("action", problem(f"action {shown_json(action)}", expected=" or ".join(self._actions)))
+        handler(data)
+
+    def _query_version(self, data: Mapping[str, Any]) -> None:
+        version = self._config().gtp.version or KATAGO_VERSION  # Ogatak chooses the fields of its queries by it
+        self._send({**data, "version": version, "git_hash": "<omitted>", "program": f"Tengen {__version__}"})
+
+    def _query_models(self, data: Mapping[str, Any]) -> None:
+        self._schedule.call(lambda: self._send({**data, "models": self._backend().models()}))
+
+    def _clear_caches(self, data: Mapping[str, Any]) -> None:
+        def clear() -> None:
+            self._backend().clear_cache()
+            self._send(dict(data))
+
+        self._schedule.call(clear)
+
+    def _terminate(self, data: Mapping[str, Any]) -> None:
+        fields = Fields(data)
+        query_id = fields.value("terminateId")
+        is_all = data["action"] == "terminate_all"
+        if not is_all and not isinstance(query_id, str):
+            raise fields.error("terminateId", "a text")
+        turns = set(fields.integers("turnNumbers", 0, _LARGEST_TURN)) if "turnNumbers" in fields else None
+
+        def is_meant(job: Job) -> bool:
+            return (is_all or job.query.id == query_id) and (turns is None or job.turn.number in turns)
+
+        for job in self._schedule.terminate(is_meant):
+            self._send(no_results(job.query, job.turn.number))
+        self._send(dict(data))
+
+
+def as_text(response: Mapping[str, Any]) -> str:
+    """Return a response as it is sent, without a line end."""
+    return json.dumps(response, separators=(",", ":"), allow_nan=False)
+
+
+def _finite(text: str) -> float:
+    """Return a number as a float; refuse one that is too large."""
+    number = float(text)
+    return number if isfinite(number) else _refuse(shown(text))
+
+
+def _refuse(constant: str) -> NoReturn:
+    """Refuse NaN, Infinity and numbers too large for a float."""
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+MOST_UNREAD: Final = 1000
+"""Responses that wait for a controller that does not read before reports of running searches are left out."""
+
+
+class Output:
+    """Writes responses to a stream, one per line, in a thread of its own; calls `gone` if that has become impossible.
+
+    Of responses that are not read, reports during a search are left out; the final ones are kept.
+    """
+
+    def __init__(self, stream: BinaryIO, gone: Callable[[], None]) -> None:
+        self._gone: Final = gone
+        self._lines: Final[queue.SimpleQueue[bytes | None]] = queue.SimpleQueue()
+        self.writer: Final = Writer(stream)
+        self._thread: Final = threading.Thread(target=self._write, name="stdout writer", daemon=True)
+        self._thread.start()
+
+    def send(self, response: dict[str, Any]) -> None:
+        """Send a response; return at once."""
+        if response.get("isDuringSearch") and self._lines.qsize() >= MOST_UNREAD:
+            return
+        self._lines.put(as_text(response).encode("ascii") + b"\n")
+
+    def close(self, timeout: float | None = None) -> None:
+        """Write the remaining responses and end the thread."""
+        self._lines.put(None)
+        self._thread.join(timeout)
+
+    def _write(self) -> None:
+        while not self.writer.is_closed and (line := self._lines.get()) is not None:
+            self.writer.write(line)
+        if self.writer.is_closed:
+            self._gone()
+
+
+class AnalysisSession:
+    """A session with queries on one stream and responses on another; `run` returns when it is over.
+
+    `loader` has been started and may take long.  With `quit_without_waiting` the session ends at once at the end of
+    stdin, otherwise after every query is answered.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        loader: "Loader[SharedEngines]",
+        *,
+        quit_without_waiting: bool = False,
+        log: Callable[[str], None] = write_log,
+    ) -> None:
+        self._config: Final = config
+        self._loader: Final = loader
+        self._is_hasty: Final = quit_without_waiting
+        self._log: Final = log
+        self._over: Final = threading.Event()
+        self._error: BaseException | None = None
+        self.has_ended = False
+        """Whether the session is over and its threads have ended."""
+
+    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> str | None:
+        """Answer queries until the session is over; return why `stdout` could not be written to, if there is a reader.
+
+        Raises the error that made loading fail.
+        """
+        output = Output(stdout, self._over.set)
+        schedule = Schedule(self._config.analysis.parallel, output.send)
+        server = AnalysisServer(lambda: self._config, schedule, self._loader, self._log)
+        searcher = threading.Thread(target=self._search, args=(schedule,), name="searcher", daemon=True)
+        searcher.start()
+        ended = self._over.set if self._is_hasty else schedule.close
+        with reading(stdin, stdout, server.handle_bytes, ended=ended, gone=self._over.set):
+            self._over.wait()
+            schedule.close()
+            schedule.terminate(lambda job: True)
+            searcher.join(END_WAIT)
+            output.close(END_WAIT if self._is_hasty else None)
+        if self._error is not None:
+            raise self._error
+        self.has_ended = not searcher.is_alive()
+        return output.writer.trouble
+
+    def _search(self, schedule: Schedule) -> None:
+        """Do the jobs of the schedule, once the backend is loaded."""
+        try:
+            backend = self._loader()
+            Worker(schedule, Searchers(backend.open_searcher), self._log).run()
+            backend.close()
+        except Exception as error:
+            self._error = error.__cause__ if isinstance(error, EngineUnavailableError) else error
+        finally:
+            self._over.set()
+
+
+def serve(
+    config: Config,
+    load: "Callable[[], SharedEngines]",
+    *,
+    quit_without_waiting: bool = False,
+    log: Callable[[str], None] = write_log,
+) -> int:
+    """Run a whole analysis process on the real stdin and stdout; return its exit status (`run_process`).
+
+    Raises the error that made loading fail.  If the searching thread is still loading or compiling at the end, the
+    process exits instead of returning.
+    """
+    loader = Loader(load)
+    session = AnalysisSession(config, loader, quit_without_waiting=quit_without_waiting, log=log)
+    return run_process(session.run, loader, lambda status: session.has_ended, log)

@@ -1,0 +1,198 @@
+"""The searching thread: takes jobs from the schedule, searches them slice by slice and sends the responses.
+
+Each job has a searcher of its own, which keeps its tree from slice to slice; all of them share one evaluator.  A
+searcher is cleared before its next job, so that no visits of another query count.
+"""
+
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Final
+
+from gtp_engine.base.errors import TengenError
+from gtp_engine.config import AnalysisConfig, Config
+from gtp_engine.go.game import Game
+from gtp_engine.protocols.analysis.results import missing_fields, no_results, response
+from gtp_engine.protocols.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSchedule
+from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest
+from gtp_engine.search.report import SearchReport
+
+
+class Searchers:
+    """Idle searchers by their configuration, to be reused instead of creating new ones."""
+
+    def __init__(self, open_searcher: Callable[[Config], Searcher]) -> None:
+        self._open: Final = open_searcher
+        self._idle: Final[defaultdict[Config, list[Searcher]]] = defaultdict(list)
+
+    def take(self, config: Config) -> Searcher:
+        """Return a searcher without a tree."""
+        idle = self._idle[_key(config)]
+        return idle.pop() if idle else self._open(config)
+
+    def give_back(self, searcher: Searcher, config: Config) -> None:
+        """Clear a searcher and keep it for the next job; close idle ones with other settings, since trees are large."""
+        key = _key(config)
+        for other in [other for other in self._idle if other != key]:
+            self._close_all(self._idle.pop(other))
+        searcher.clear()
+        self._idle[key].append(searcher)
+
+    def close(self) -> None:
+        """Close the searchers that are not in use."""
+        for searchers in self._idle.values():
+            self._close_all(searchers)
+        self._idle.clear()
+
+    @staticmethod
+    def _close_all(searchers: list[Searcher]) -> None:
+        for searcher in searchers:
+            searcher.close()
+
+
+def _key(config: Config) -> Config:
+    """Return the configuration without the options that a searcher does not depend on."""
+    return replace(config, analysis=AnalysisConfig())
+
+
+@dataclass
+class _Search:
+    """A job that has begun: its position and searcher, its next report and its deadline (of `time.monotonic`)."""
+
+    job: Job
+    game: Game
+    searcher: Searcher
+    next_report: float
+    deadline: float = inf
+    """Set by the first playout: before it, the network may have to be prepared for the board."""
+    report: SearchReport | None = None
+    is_suspended: bool = field(default=False, init=False)
+    """Whether the watcher ended the last slice, and not the number of visits."""
+
+
+class Worker:
+    """Does the jobs and errands of a schedule in the thread that calls `run`."""
+
+    def __init__(self, schedule: Schedule | SharedSchedule, searchers: Searchers, log: Callable[[str], None]) -> None:
+        self._schedule: Final = schedule
+        self._searchers: Final = searchers
+        self._log: Final = log
+        self._searches: Final[dict[Job, _Search]] = {}
+
+    def run(self) -> None:
+        """Work until the schedule is closed and empty."""
+        while (task := self._schedule.next()) is not None:
+            try:
+                if isinstance(task, Job):
+                    self._work_on(task)
+                else:
+                    task()
+            except Exception as error:
+                self._fail(task, error)
+        self._searchers.close()
+
+    def _work_on(self, job: Job) -> None:
+        """Search for a slice and send the response or report that is due."""
+        if job.is_terminated and job not in self._searches:
+            job.send(no_results(job.query, job.turn.number))
+            self._schedule.finished(job)
+            return
+        search = self._searches.get(job) or self._begin(job)
+        report = search.report
+        if report is None or not job.is_terminated:
+            report = search.report = self._search_slice(search)
+        if self._is_over(search, report):
+            self._answer(search, report)
+            self._searchers.give_back(search.searcher, job.query.config)
+            self._forget(job)
+        elif time.monotonic() >= search.next_report:
+            self._report(search, report, is_during_search=True)
+            interval = job.query.report_interval
+            search.next_report = inf if interval is None else time.monotonic() + interval
+
+    def _begin(self, job: Job) -> _Search:
+        """Return a new search for a job."""
+        query = job.query
+        first_report = query.first_report
+        search = _Search(
+            job=job,
+            game=query.record.game_at(job.turn.number),
+            searcher=self._searchers.take(query.config),
+            next_report=inf if first_report is None else time.monotonic() + first_report,
+        )
+        self._searches[job] = search
+        return search
+
+    def _search_slice(self, search: _Search) -> SearchReport:
+        """Search until the job is over, a report is due or another job has its turn; return the report."""
+        job, query = search.job, search.job.query
+        longest = query.config.analysis.analysis_time
+        start, searched_before = time.monotonic(), job.searched
+        begun: float | None = None  # when the search was ready to go on, which takes a while in a large tree
+
+        def watch(progress: Progress) -> bool:
+            nonlocal begun
+            now = time.monotonic()
+            if begun is None:
+                begun = now
+                if longest is not None and search.report is None:
+                    search.deadline = now + longest
+            job.searched = searched_before + now - start
+            search.is_suspended = progress.playouts > 0 and (  # else short intervals would leave it no time at all
+                now >= min(search.deadline, search.next_report)
+                or (now - begun >= SLICE and self._schedule.has_rivals(job))
+            )
+            return search.is_suspended
+
+        search.is_suspended = False
+        request = SearchRequest(
+            Limits(visits=query.config.analysis.analysis_visits, watcher=watch, cancel=job.cancel),
+            restrictions=query.restrictions,
+            wide_root_noise=query.config.analysis.wide_root_noise,
+            ignores_history=query.config.analysis.ignore_history,
+            anti_mirror=query.config.analysis.expect_mirroring,
+            move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
+            first_move=FirstMove.LIKELIEST,
+            resumes=search.report is not None,
+        )
+        return search.searcher.run(search.game, request)
+
+    def _is_over(self, search: _Search, report: SearchReport) -> bool:
+        """Return whether a search has reached its limits or been terminated."""
+        return (
+            search.job.is_terminated
+            or not search.is_suspended
+            or report.visits >= search.job.query.config.analysis.analysis_visits
+            or time.monotonic() >= search.deadline
+        )
+
+    def _answer(self, search: _Search, report: SearchReport) -> None:
+        """Send the last response about a position; before a query's first one, warn about fields that are missing."""
+        query = search.job.query
+        if search.job.turn == query.turns[0]:
+            for name in missing_fields(query, report):
+                search.job.send({"id": query.id, "field": name, "warning": "not known to this search, left out"})
+        self._report(search, report, is_during_search=False)
+
+    def _report(self, search: _Search, report: SearchReport, *, is_during_search: bool) -> None:
+        job = search.job
+        job.send(response(job.query, job.turn.number, search.game, report, is_during_search=is_during_search))
+
+    def _fail(self, task: Job | Errand, error: Exception) -> None:
+        """Report why a task failed and end its job; any error but a TengenError is a bug and goes to the log too."""
+        reason = str(error)
+        if not isinstance(error, TengenError):
+            self._log(f"internal error in an analysis:\n{traceback.format_exc().rstrip()}")
+            reason = f"internal error: {type(error).__name__}: {error}"
+        if isinstance(task, Job):
+            task.send({"id": task.query.id, "error": reason})
+            if task in self._searches:
+                self._searches[task].searcher.close()  # its state is unknown
+            self._forget(task)
+
+    def _forget(self, job: Job) -> None:
+        self._schedule.finished(job)
+        self._searches.pop(job, None)

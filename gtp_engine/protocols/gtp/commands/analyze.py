@@ -1,0 +1,303 @@
+"""Commands that report a search while it runs, and the move of CGOS together with what the search thinks.
+
+The reply to an analyze command continues until the next line comes; the genmove and search variants end with `play
+VERTEX`.  Names and formats are KataGo's and Leela Zero's, so that their front ends work.
+
+Their arguments: whose move, how often to report, what to show, which moves to leave out.
+
+    lz-analyze [COLOR] [CENTISECONDS] {KEY VALUE}
+    kata-analyze b 50 maxmoves 10 ownership true avoid w D4,Q16 3
+
+Keys and grammar are KataGo's (`docs/GTP_Extensions.md`): interval, minmoves, maxmoves, avoid and allow for all, the
+rest for the kata- commands.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from gtp_engine.base.errors import problem, shown
+from gtp_engine.go.clock import read_number
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.go.game import Game
+from gtp_engine.protocols.gtp.args import Args, color_or_none, parse_integer, read_vertex
+from gtp_engine.protocols.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.reports import ReportWriter, cgos_analysis
+from gtp_engine.protocols.gtp.server import GtpServer, command
+from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest
+
+if TYPE_CHECKING:
+    from gtp_engine.engine import Choice
+
+SHORTEST_INTERVAL: Final = 0.01
+"""Seconds; shorter intervals between reports are raised to this, which is faster than any front end draws."""
+
+LONGEST_INTERVAL: Final = 1e9
+"""Seconds; a longer interval is refused."""
+
+MOST_RESTRICTIONS: Final = 1000
+"""Of moves, in a command."""
+
+FLAGS: Final = (
+    "rootInfo",
+    "ownership",
+    "ownershipStdev",
+    "movesOwnership",
+    "movesOwnershipStdev",
+    "pvVisits",
+    "pvEdgeVisits",
+    "noResultValue",
+)
+"""Keys of the kata- commands that are followed by true or false."""
+
+_BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False}
+
+_ANALYZE: Final = "[COLOR] [CENTISECONDS] [KEY VALUE]..."
+_COLOR: Final = "invalid color"
+
+
+# --- arguments ---
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOptions:
+    """The arguments of an analyze command; without an `interval` (seconds) the search sends no reports."""
+
+    color: int | None = None
+    interval: float | None = None
+    min_moves: int = 0
+    max_moves: int | None = None
+    flags: frozenset[str] = frozenset()
+    """Those of `FLAGS` that are true."""
+    restrictions: tuple[Restriction, ...] = ()
+    allowed: frozenset[int] = frozenset()
+    """The colors whose restrictions are those of `allow`."""
+
+
+def parse_analysis(words: tuple[str, ...], game: Game, *, is_kata: bool) -> AnalysisOptions:
+    """Return the arguments of an analyze command; raises GtpError, InvalidColorError or InvalidVertexError."""
+    options = AnalysisOptions()
+    position = 0
+    if position < len(words) and (color := color_or_none(words[position])) is not None:
+        options, position = replace(options, color=color), position + 1
+    if position < len(words) and read_number(words[position]) >= 0:
+        options, position = replace(options, interval=_interval(words[position])), position + 1
+    rest = iter(words[position:])
+    for key in rest:
+        options = _with_key(options, key, rest, game, is_kata=is_kata)
+    return options
+
+
+def _with_key(options: AnalysisOptions, key: str, rest: Iterator[str], game: Game, *, is_kata: bool) -> AnalysisOptions:
+    """Return the options with one key set, its values taken from `rest`."""
+    if key == "interval":
+        return replace(options, interval=_interval(_next(rest, key)))
+    if key == "minmoves":
+        return replace(options, min_moves=_count(_next(rest, key), key))
+    if key == "maxmoves":
+        return replace(options, max_moves=_count(_next(rest, key), key))
+    if key in FLAGS and is_kata:
+        return replace(options, flags=options.flags | {key} if _flag(_next(rest, key), key) else options.flags - {key})
+    if key in ("avoid", "allow"):
+        return _with_restriction(options, key, rest, game)
+    known = ["interval", "minmoves", "maxmoves", "avoid", "allow", *(FLAGS if is_kata else ())]
+    raise GtpError(problem(f"syntax error: {shown(key)}", expected=f"one of {', '.join(known)}"))
+
+
+def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], game: Game) -> AnalysisOptions:
+    """Return the options without the moves of `avoid COLOR VERTEX,... DEPTH`, or without all others for `allow`."""
+    color = parse_color(_next(rest, key))
+    vertices = [word for word in _next(rest, key).split(",") if word]
+    named = frozenset(read_vertex(game, word) for word in vertices)
+    depth = parse_integer(_next(rest, key), failure=f"syntax error in {key}", expected="a depth in moves")
+    if depth < 1:
+        raise GtpError(problem(f"syntax error in {key}: depth {depth}", expected="1 or more"))
+    if len(options.restrictions) >= MOST_RESTRICTIONS:
+        raise GtpError(problem("syntax error: too many restrictions", expected=f"{MOST_RESTRICTIONS} at most"))
+    allowed = options.allowed
+    if color in allowed or (key == "allow" and any(known.color == color for known in options.restrictions)):
+        expected = "one allow or any number of avoid for a color, not both"
+        raise GtpError(problem(f"syntax error in {key}: {format_color(color)} again", expected=expected))
+    if key == "allow":
+        allowed |= {color}
+        named = frozenset((*board_points(game.width, game.height), PASS)) - named
+    restrictions = (*options.restrictions, Restriction(color, named, depth))
+    return replace(options, restrictions=restrictions, allowed=allowed)
+
+
+def _interval(word: str) -> float:
+    """Return the seconds in a number of centiseconds."""
+    value = read_number(word)
+    if not 0 <= value <= 100 * LONGEST_INTERVAL:
+        raise GtpError(problem(f"syntax error in interval: got {shown(word)}", expected="centiseconds, 0 or more"))
+    return max(SHORTEST_INTERVAL, value / 100)
+
+
+def _count(word: str, key: str) -> int:
+    count = parse_integer(word, failure=f"syntax error in {key}", expected="a number of moves")
+    if count < 0:
+        raise GtpError(problem(f"syntax error in {key}: got {count}", expected="0 or more"))
+    return count
+
+
+def _flag(word: str, key: str) -> bool:
+    if word.lower() not in _BOOLEANS:
+        raise GtpError(problem(f"syntax error in {key}: got {shown(word)}", expected="true or false"))
+    return _BOOLEANS[word.lower()]
+
+
+def _next(rest: Iterator[str], key: str) -> str:
+    word = next(rest, None)
+    if word is None:
+        raise GtpError(problem(f"syntax error: {key} at the end", expected="a value after it"))
+    return word
+
+
+# --- commands ---
+
+
+@command("lz-analyze", _ANALYZE, "Search until the next line, with reports at an interval, as Leela Zero does.")
+def lz_analyze(server: GtpServer, args: Args) -> None:
+    """Begin an analysis."""
+    _start_analysis(server, args, is_kata=False)
+
+
+@command(
+    "kata-analyze",
+    _ANALYZE,
+    "Search until the next line, with reports in KataGo's format and more options: ownership, rootInfo ...",
+)
+def kata_analyze(server: GtpServer, args: Args) -> None:
+    """Begin an analysis."""
+    _start_analysis(server, args, is_kata=True)
+
+
+@command("lz-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like lz-analyze meanwhile.")
+def lz_genmove_analyze(server: GtpServer, args: Args) -> str:
+    """Play the engine's move; the next line does not interrupt the search."""
+    return _search_and_report(server, args, is_kata=False, play=True)
+
+
+@command("kata-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like kata-analyze meanwhile.")
+def kata_genmove_analyze(server: GtpServer, args: Args) -> str:
+    """Play the engine's move; the next line does not interrupt the search."""
+    return _search_and_report(server, args, is_kata=True, play=True)
+
+
+@command("kata-search", "COLOR", "Choose a move without playing it.", syntax=_COLOR)
+def kata_search(server: GtpServer, args: Args) -> str:
+    """Return the engine's move."""
+    color = parse_color(args[0])
+    choice = server.engine.genmove(color, play=False, cancel=server.cancel)
+    return record_choice(server, choice)
+
+
+@command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.", syntax=_COLOR)
+def kata_search_debug(server: GtpServer, args: Args) -> str:
+    """Return the engine's move."""
+    color = parse_color(args[0])
+    choice = server.engine.genmove(color, play=False, cancel=server.cancel)
+    log_choice(server, server.engine.game, choice)
+    return record_choice(server, choice)
+
+
+@command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, with reports like kata-analyze.")
+def kata_search_analyze(server: GtpServer, args: Args) -> str:
+    """Return `play` and the engine's move, which is not played."""
+    return _search_and_report(server, args, is_kata=True, play=False)
+
+
+@command("kata-search_cancellable", "COLOR", "The same as kata-search, but the next line cancels it.", syntax=_COLOR)
+def kata_search_cancellable(server: GtpServer, args: Args) -> None:
+    """Choose a move in the background; the reply is the move or `cancelled`."""
+    color = parse_color(args[0])
+    engine, reply = server.engine, server.reply
+    reply.interrupted = "cancelled"
+    request = _request(server, AnalysisOptions())
+    engine.start_genmove(color, request, lambda choice: reply.end(record_choice(server, choice)))
+
+
+@command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
+def kata_search_analyze_cancellable(server: GtpServer, args: Args) -> None:
+    """Choose a move in the background; the reply ends with `play VERTEX` or `play cancelled`."""
+    engine, reply = server.engine, server.reply
+    options = parse_analysis(args.words, engine.game, is_kata=True)
+    writer = _writer(server, options, is_kata=True)
+
+    def done(choice: "Choice") -> None:
+        reply.line(writer.line(choice.report))
+        reply.end(f"play {record_choice(server, choice)}")
+
+    color = engine.game.to_play if options.color is None else options.color
+    request = _request(server, options, writer)
+    reply.interrupted = "play cancelled"
+    reply.open()
+    engine.start_genmove(color, request, done)
+
+
+@command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
+def stop(server: GtpServer, args: Args) -> str:
+    """Return nothing: the arrival of this line has already ended the analysis."""
+    return ""
+
+
+def _start_analysis(server: GtpServer, args: Args, *, is_kata: bool) -> None:
+    """Start an analysis in the background; its reports become lines of the running command's reply."""
+    engine, reply = server.engine, server.reply
+    options = parse_analysis(args.words, engine.game, is_kata=is_kata)
+    writer = _writer(server, options, is_kata=is_kata)
+    request = _request(server, options, writer)
+    reply.open()
+    engine.start_analysis(options.color, request)
+
+
+def _search_and_report(server: GtpServer, args: Args, *, is_kata: bool, play: bool) -> str:
+    """Return the last line of the reply, with the engine's move; the search's reports are sent as lines before it."""
+    engine, reply = server.engine, server.reply
+    options = parse_analysis(args.words, engine.game, is_kata=is_kata)
+    writer = _writer(server, options, is_kata=is_kata)
+    request = _request(server, options, writer)
+    color = engine.game.to_play if options.color is None else options.color
+    reply.open()
+    choice = engine.genmove(color, play=play, ponder=False, limits=request)
+    if play:
+        ponder_when_sent(server, choice)
+    reply.line(writer.line(choice.report))
+    return f"play {record_choice(server, choice)}"
+
+
+def _writer(server: GtpServer, options: AnalysisOptions, *, is_kata: bool) -> ReportWriter:
+    perspective = server.engine.config.gtp.analysis_perspective
+    moves, flags = (options.min_moves, options.max_moves), options.flags
+    return ReportWriter(server.engine.game.copy(), perspective, moves, flags, is_kata=is_kata)
+
+
+def _request(server: GtpServer, options: AnalysisOptions, writer: ReportWriter | None = None) -> SearchRequest:
+    """Return the request of a search whose reports, if `writer` writes any, become lines of the reply."""
+    reporting, reply = None, server.reply
+    if writer is not None and options.interval is not None:
+        reporting = Reporting(options.interval, lambda report: reply.line(writer.line(report)))
+    return SearchRequest(
+        Limits(cancel=server.cancel),
+        reporting=reporting,
+        restrictions=options.restrictions,
+        move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
+    )
+
+
+@command(
+    "cgos-genmove_analyze",
+    "COLOR",
+    "Play a move like genmove; the reply is a line of JSON about the search, then `play VERTEX`.",
+    syntax="invalid color",
+)
+def cgos_genmove_analyze(server: GtpServer, args: Args) -> str:
+    """Play the engine's move; its evaluation is sent as a line before it."""
+    color, engine = parse_color(args[0]), server.engine
+    position = engine.game.copy()
+    choice = engine.genmove(color, ponder=False, cancel=server.cancel)
+    ponder_when_sent(server, choice)
+    server.reply.line(cgos_analysis(position, choice.report))
+    return f"play {record_choice(server, choice)}"

@@ -1,0 +1,194 @@
+"""Commands that print the state of board and game and change nothing, and what the rules alone say about it.
+
+Names and formats are GNU Go's if it has them; maps of ladders, eyes and pass-alive stones have GoGui's format `cboard`.
+"""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, Final
+
+import numpy as np
+
+from gtp_engine.go.clock import TimeKind
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import board_points, format_color, parse_color, xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.go.ladder import stones_in_ladders
+from gtp_engine.go.scoring import pass_alive_owners
+from gtp_engine.go.tactics import eye_map
+from gtp_engine.protocols.gtp.args import Args, read_point, read_stone, read_vertex, show_vertices
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.server import GtpServer, command
+
+_UNLIMITED: Final = 1e30
+"""Seconds of a clock without a limit, in KataGo's words."""
+
+NO_COLOR: Final = '""'
+"""GoGui's notation for a point that keeps its background."""
+
+
+@command("showboard", "", "The position as text.")
+def showboard(server: GtpServer, args: Args) -> str:
+    """Return two lines about the game and the board below them."""
+    return server.engine.game.diagram()
+
+
+@command("kata-debug-print-tc", "", "Both clocks, and the least, the planned and the longest time for a move.")
+def print_time_control(server: GtpServer, args: Args) -> str:
+    """Return a line for each colour, in KataGo's form."""
+    return "\n".join(_clock_line(server, color) for color in (BLACK, WHITE))
+
+
+def _clock_line(server: GtpServer, color: int) -> str:
+    """Return the settings and the state of a clock, without what the settings do not have."""
+    clock, allowed = server.engine.time_for_move(color)
+    settings, left = clock.settings, clock.left
+    is_limited, in_overtime = settings.kind is not TimeKind.NONE, clock.in_overtime
+    facts = {
+        "increment": settings.increment,
+        "mainTimeLimit": settings.main_time_limit,
+        "maxTimePerMove": settings.move_time_limit,
+        "originalNumPeriods": settings.periods or int(settings.has_overtime),
+        "numStonesPerPeriod": settings.stones or int(settings.has_overtime),
+        "perPeriodTime": settings.overtime,
+    }
+    now = {
+        "numPeriodsLeftIncludingCurrent": left.periods or int(settings.has_overtime),
+        "numStonesLeftInPeriod": (left.stones or 1) * in_overtime,
+        "timeLeftInPeriod": left.period * in_overtime,
+    }
+    main, rest = (settings.main_time, left.main) if is_limited else (_UNLIMITED, _UNLIMITED)
+    words = [f"{format_color(color).capitalize()} originalMainTime {main:g}", *_known(facts)]
+    words += [f"mainTimeLeft {rest:g} inOvertime {in_overtime:d}", *_known(now)]
+    return " ".join([*words, f"minRecMax 0 {allowed.target:g} {allowed.maximum:g}"])
+
+
+def _known(facts: Mapping[str, float]) -> list[str]:
+    """Return names and values but for those that are 0 or infinite, which the settings do not have."""
+    return [f"{name} {value:g}" for name, value in facts.items() if 0 < value < inf]
+
+
+@command("is_legal", "COLOR VERTEX", "Whether a move is legal: 1 or 0.", syntax="invalid color or coordinate")
+def is_legal(server: GtpServer, args: Args) -> str:
+    """Return "1" when the rules of the game allow the move, superko included, else "0"."""
+    color = parse_color(args[0])
+    game = server.engine.game
+    point = read_vertex(game, args[1])
+    return "1" if point == PASS or game.illegal_reason(point, color) is None else "0"
+
+
+@command("all_legal", "COLOR", "All legal moves of a color, without the pass.", syntax="invalid color")
+def all_legal(server: GtpServer, args: Args) -> str:
+    """Return the legal points on one line, row by row from the top left, without the pass."""
+    color = parse_color(args[0])
+    game = server.engine.game
+    return show_vertices(game, game.legal_points(color))
+
+
+@command("list_stones", "COLOR", "All stones of a color.", syntax="invalid color")
+def list_stones(server: GtpServer, args: Args) -> str:
+    """Return the stones on one line, row by row from the top left."""
+    color = parse_color(args[0])
+    game = server.engine.game
+    return show_vertices(game, (point for point in _points(game) if game.color_at(point) == color))
+
+
+@command("color", "VERTEX", "The color of a point: black, white or empty.", syntax="invalid coordinate")
+def color_of(server: GtpServer, args: Args) -> str:
+    """Return the color of a point."""
+    game = server.engine.game
+    color = game.color_at(read_point(game, args[0]))
+    return "empty" if color == EMPTY else format_color(color)
+
+
+@command("countlib", "VERTEX", "Number of liberties of a chain.", syntax="invalid coordinate")
+def countlib(server: GtpServer, args: Args) -> str:
+    """Return the number of liberties of the chain on a point."""
+    game = server.engine.game
+    return str(len(game.liberties(read_stone(game, args[0]))))
+
+
+@command("findlib", "VERTEX", "Liberties of a chain.", syntax="invalid coordinate")
+def findlib(server: GtpServer, args: Args) -> str:
+    """Return the liberties of the chain on a point, row by row from the top left."""
+    game = server.engine.game
+    return show_vertices(game, sorted(game.liberties(read_stone(game, args[0]))))
+
+
+@command("captures", "COLOR", "Number of stones a color has captured.", syntax="invalid color")
+def captures(server: GtpServer, args: Args) -> str:
+    """Return the number of stones captured by a color."""
+    color = parse_color(args[0])
+    return str(server.engine.game.captures[color])
+
+
+@command("last_move", "", "The last move: color and vertex.")
+def last_move(server: GtpServer, args: Args) -> str:
+    """Return the last move; fails when none was played."""
+    game = server.engine.game
+    if not game.moves:
+        raise GtpError("no previous move known")
+    return _show_moves(game)[-1]
+
+
+@command("move_history", "", "All moves, the last one first, one per line.")
+def move_history(server: GtpServer, args: Args) -> str:
+    """Return the moves without handicap and set-up stones."""
+    return "\n".join(reversed(_show_moves(server.engine.game)))
+
+
+def _show_moves(game: Game) -> list[str]:
+    return [f"{format_color(move.color)} {game.vertex(move.point)}" for move in game.moves]
+
+
+def _points(game: Game) -> tuple[int, ...]:
+    return board_points(game.width, game.height)
+
+
+@command(
+    "ladder_attack",
+    "VERTEX",
+    "Whether a ladder captures a chain of one or two liberties: 1 and the move, or 0.",
+    syntax="invalid coordinate",
+)
+def ladder_attack(server: GtpServer, args: Args) -> str:
+    """Return "1 D4" when the attacker, moving first, captures the chain with D4, "0" when it escapes."""
+    game = server.engine.game
+    point = read_stone(game, args[0])
+    if len(game.liberties(point)) > 2:
+        raise GtpError(f"string must have at most 2 liberties: {args[0]} has {len(game.liberties(point))}")
+    moves = game.ladder_moves(point)
+    return f"1 {moves[0].vertex}" if moves else "0"
+
+
+@command("tengen-ladders", "", "Map: stones that can be captured in a ladder are red.")
+def ladders(server: GtpServer, args: Args) -> str:
+    """Return the stones that a ladder captures, the attacker moving first on chains of two liberties."""
+    game = server.engine.game
+    return _color_board(game, stones_in_ladders(game.board), {1: "red"})
+
+
+@command("tengen-eyes", "", "Map: real eyes are green; eyes that are or may become false are yellow.")
+def eyes(server: GtpServer, args: Args) -> str:
+    """Return the points surrounded by stones of one color."""
+    game = server.engine.game
+    values = np.zeros_like(game.board.color)
+    eye_map(game.board, values)
+    return _color_board(game, values, {1: "green", 2: "yellow"})
+
+
+@command("tengen-pass_alive", "", "Map: Black's pass-alive stones and territory are green, White's cyan.")
+def pass_alive(server: GtpServer, args: Args) -> str:
+    """Return the stones and territory that are safe even if their owner always passes (Benson)."""
+    game = server.engine.game
+    owners = pass_alive_owners(game.board, suicide=game.rules.suicide)
+    return _color_board(game, owners, {BLACK: "green", WHITE: "cyan"})
+
+
+def _color_board(game: Game, values: Any, names: Mapping[int, str]) -> str:
+    """Return one row of color names for each row of the board, from the top; `values` is indexed by point."""
+    rows = [
+        [names.get(int(values[xy_to_point(x, y, width=game.width)]), NO_COLOR) for x in range(game.width)]
+        for y in range(game.height)
+    ]
+    return "\n".join(" ".join(row) for row in rows)

@@ -1,0 +1,183 @@
+"""Commands that evaluate the position by the network or a short search, for GoGui's drawings and as KataGo does."""
+
+import json
+from typing import Any, Final
+
+from gtp_engine.base.errors import counted, problem, shown
+from gtp_engine.base.machine import available_cores
+from gtp_engine.go.clock import read_number
+from gtp_engine.go.constants import Move
+from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.go.game import Game
+from gtp_engine.protocols.gtp.args import Args, color_or_none, parse_integer, read_vertex, show_vertices
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.reports import format_evaluation, raw_text, search_text
+from gtp_engine.protocols.gtp.server import GtpServer, command
+
+SEARCH_SECONDS: Final = 1.0
+"""Duration of a search whose result a user at the board is waiting for."""
+
+TOP_MOVES: Final = 10
+"""Number of moves shown at most."""
+
+MOST_VISITS: Final = 10**9
+"""Most visits of each search of `kata-benchmark`."""
+
+_NAME_HUMAN: Final = "start the engine with --human-model FILE"
+_SET_PROFILE: Final = "set it with kata-set-param humanSLProfile rank_5k"
+
+
+@command("tengen-policy", "", "Map: the network's probability of each move.")
+def policy(server: GtpServer, args: Args) -> str:
+    """Return a number from 0 to 1 for every point; no search."""
+    engine = server.engine
+    return _number_board(engine.game, engine.raw_evaluation().policy[0])
+
+
+@command(
+    "tengen-ownership", "", "Map: the expected owner of each point after a second of search, 1 for Black, -1 for White."
+)
+def ownership(server: GtpServer, args: Args) -> str:
+    """Return a number from −1 to 1 for every point."""
+    report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
+    return _number_board(server.engine.game, report.ownership_black)
+
+
+@command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
+def top_moves(server: GtpServer, args: Args) -> str:
+    """Return pairs of a vertex and the winrate of the side to play, the best move first."""
+    game, report = server.engine.game, server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
+    pairs = [
+        f"{game.vertex(move.point)} {100 * move.seen_by(report.to_play).winrate:.1f}"
+        for move in report.moves[:TOP_MOVES]
+    ]
+    return " ".join(pairs)
+
+
+@command("tengen-pv", "COLOR", "The expected moves if this color plays, after a second of search.")
+def principal_variation(server: GtpServer, args: Args) -> str:
+    """Return vertices of alternating colors."""
+    color = parse_color(args[0])
+    report = server.engine.timed_search(SEARCH_SECONDS, color, server.cancel)
+    return "" if report.best is None else show_vertices(server.engine.game, report.best.pv)
+
+
+@command("tengen-winrate", "", "Winrate and lead after a second of search.")
+def winrate(server: GtpServer, args: Args) -> str:
+    """Return winrate, lead and visits on three lines, from the view of the side to play."""
+    report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
+    return "\n".join(
+        [
+            f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",
+            f"Lead: {format_color(report.to_play)} {report.seen_by(report.to_play).lead:+.1f}",
+            f"Visits: {report.visits}",
+        ]
+    )
+
+
+def _number_board(game: Game, values: Any) -> str:
+    """Return one row of numbers for each row of the board, from the top; `values` is indexed by point."""
+    numbers = [f"{float(values[point]):.3f}" for point in board_points(game.width, game.height)]
+    rows = [numbers[start : start + game.width] for start in range(0, len(numbers), game.width)]
+    return "\n".join(" ".join(row) for row in rows)
+
+
+@command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "The network's evaluation of the position, without a search.")
+def kata_raw_nn(server: GtpServer, args: Args) -> str:
+    """Return win probability, score, policy and ownership, White's view, for one symmetry (0 to 7) or all of them."""
+    engine = server.engine
+    color, symmetries, words = _raw_arguments(engine.game, args)
+    optimism = _optimism(words.pop(0)) if words else None
+    if words:
+        raise GtpError(f"syntax error: too many arguments, got {shown(words[0])} after the optimism")
+    evaluation = engine.raw_evaluation(color, symmetries, optimism)
+    return format_evaluation(evaluation, symmetries, engine.game, color)
+
+
+@command("kata-raw-human-nn", "[COLOR] [SYMMETRY]", "The human-like network's evaluation, without a search.")
+def kata_raw_human_nn(server: GtpServer, args: Args) -> str:
+    """Return win probability, score, policy and ownership as `kata-raw-nn`, for the profile that is set."""
+    engine = server.engine
+    if engine.human is None:
+        raise GtpError(problem("cannot run kata-raw-human-nn, -human-model was not provided", advice=_NAME_HUMAN))
+    if engine.human.info.needs_profile and not engine.config.human.human_profile:
+        raise GtpError(
+            problem("cannot run kata-raw-human-nn, humanSLProfile parameter was not set", advice=_SET_PROFILE)
+        )
+    color, symmetries, rest = _raw_arguments(engine.game, args)
+    if rest:
+        raise GtpError(f"syntax error: too many arguments, got {shown(rest[0])} after the symmetry")
+    evaluation = engine.raw_human_evaluation(color, symmetries)
+    return format_evaluation(evaluation, symmetries, engine.game, color, is_human=True)
+
+
+@command(
+    "debug_moves",
+    "[rawstats] [VERTEX]...",
+    "The board after these moves and what the last search knows about it; rawstats: and the network's evaluation.",
+)
+def debug_moves(server: GtpServer, args: Args) -> str:
+    """Return the board, a table of the moves, and with rawstats the results of the network over all orientations."""
+    engine = server.engine
+    game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
+    for word in words:
+        game.play(Move(game.to_play, read_vertex(game, word)), allow_superko=True)
+    report = engine.known(game)
+    parts = [game.diagram()]
+    if report is not None:
+        parts.append(search_text(game, report, engine.config.gtp.analysis_perspective))
+    if len(words) < len(args):
+        parts.append(raw_text(engine.average_evaluation(game)))
+    return "\n".join(parts)
+
+
+@command("kata-benchmark", "VISITS", "How fast ten positions are searched with so many visits each.", exact=True)
+def kata_benchmark(server: GtpServer, args: Args) -> str:
+    """Return one line in KataGo's format."""
+    visits = parse_integer(args[0], failure="visits not an integer")
+    if not 1 <= visits <= MOST_VISITS:
+        raise GtpError(problem(f"syntax error: {counted(visits, 'visit')}", expected=f"1 to {MOST_VISITS}"))
+    speed = server.engine.measure(visits, server.cancel)
+    seconds, batches = max(speed.seconds, 1e-6), max(speed.batches, 1)
+    threads = server.engine.config.network.network_threads or available_cores()
+    return (
+        f"numSearchThreads = {threads:2d}: {speed.positions} / {speed.positions} positions, "
+        f"visits/s = {speed.visits / seconds:.2f} nnEvals/s = {speed.evaluations / seconds:.2f} "
+        f"nnBatches/s = {speed.batches / seconds:.2f} avgBatchSize = {speed.evaluations / batches:.2f} "
+        f"({speed.seconds:.1f} secs)"
+    )
+
+
+@command("kata-get-models", "", "The loaded networks, as JSON.")
+def kata_get_models(server: GtpServer, args: Args) -> str:
+    """Return a list of the networks, with KataGo's keys."""
+    loaded = [evaluator for evaluator in (server.engine.evaluator, server.engine.human) if evaluator is not None]
+    return json.dumps([evaluator.info.katago_facts() for evaluator in loaded], separators=(",", ":"))
+
+
+def _raw_arguments(game: Game, args: Args) -> tuple[int, tuple[int, ...], list[str]]:
+    """Return the color to play, the symmetries to evaluate and the words that follow them."""
+    words = list(args)
+    color = int(game.to_play)
+    if words and (named := color_or_none(words[0])) is not None:
+        color = named
+        words.pop(0)
+    symmetries = _symmetries(words.pop(0) if words else "all", is_square=game.width == game.height)
+    return color, symmetries, words
+
+
+def _symmetries(word: str, *, is_square: bool) -> tuple[int, ...]:
+    """Return the symmetries that a word names; on a rectangle rows and columns are not exchanged, as in KataGo."""
+    count = 8 if is_square else 4
+    if word.lower() == "all":
+        return tuple(range(count))
+    if word not in map(str, range(8)):
+        raise GtpError(problem(f"syntax error: symmetry {shown(word)}", expected="0 to 7 or all"))
+    return (int(word) % count,)
+
+
+def _optimism(word: str) -> float:
+    value = read_number(word)
+    if not 0 <= value <= 1:
+        raise GtpError(problem(f"syntax error: optimism {shown(word)}", expected="a number from 0 to 1"))
+    return value

@@ -1,0 +1,196 @@
+"""Commands that play and take back moves, the controller's and the engine's, and count the game at its end."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from gtp_engine.base.errors import counted, problem, shown
+from gtp_engine.go.coords import parse_color
+from gtp_engine.go.game import Game
+from gtp_engine.protocols.gtp.args import Args, parse_integer, read_moves, read_point, read_vertex, show_vertices
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.reports import GOGUI_CLEAR, choice_text, live_reporting, ogs_chat_line
+from gtp_engine.protocols.gtp.server import GOGUI, GtpServer, command
+from gtp_engine.search.limits import Limits, SearchRequest
+
+if TYPE_CHECKING:
+    from gtp_engine.engine import Choice
+
+STATUSES: Final = ("alive", "seki", "dead")
+
+
+@command(
+    "play",
+    "COLOR VERTEX",
+    "Play a stone or a pass, in any order of colors.",
+    syntax="invalid color or coordinate",
+    exact=True,
+)
+def play(server: GtpServer, args: Args) -> str:
+    """Play a move; the engine ponders after it if it has chosen the last move of this colour, as with kata-search."""
+    color = parse_color(args[0])
+    point = read_vertex(server.engine.game, args[1])
+    server.engine.play(color, point)
+    choice = server.last_choice
+    if choice is not None and choice.report.to_play == color:
+        ponder_when_sent(server, choice)
+        server.last_choice = None
+    return ""
+
+
+@command("gogui-play_sequence", "[COLOR VERTEX]...", "Play several moves, all or none, for GoGui.")
+def gogui_play_sequence(server: GtpServer, args: Args) -> str:
+    """Play moves; when one of them is illegal nothing is played."""
+    server.engine.play_sequence(read_moves(server.engine.game, args.words))
+    return ""
+
+
+@command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.", syntax="invalid color")
+def genmove(server: GtpServer, args: Args) -> str:
+    """Play the engine's move."""
+    return _choose(server, parse_color(args[0]))
+
+
+@command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.", syntax="invalid color")
+def genmove_debug(server: GtpServer, args: Args) -> str:
+    """Play the engine's move."""
+    return _choose(server, parse_color(args[0]), explained=True)
+
+
+@command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.", syntax="invalid color")
+def reg_genmove(server: GtpServer, args: Args) -> str:
+    """Return the engine's move without playing it."""
+    return _choose(server, parse_color(args[0]), play=False)
+
+
+@command(
+    "kgs-genmove_cleanup",
+    "COLOR",
+    "Like genmove, but do not pass while dead stones of the opponent are on the board.",
+    syntax="invalid color",
+)
+def kgs_genmove_cleanup(server: GtpServer, args: Args) -> str:
+    """Play the engine's move after a dispute about dead stones."""
+    return _choose(server, parse_color(args[0]), cleanup=True)
+
+
+@command("undo", "", "Take back one move.")
+def undo(server: GtpServer, args: Args) -> str:
+    """Take back the last move of either color; handicap and set-up stones are not moves.
+
+    GNU Go and KataGo ignore a number here, and qGo sends 0 for one move; but 2 or more is not meant to be one.
+    """
+    if len(args) and args[0].isdecimal() and args[0].lstrip("0") not in ("", "1"):
+        raise GtpError(f"syntax error: undo takes back one move; send gg-undo {shown(args[0])} for several")
+    server.engine.undo()
+    return ""
+
+
+@command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.", exact=True)
+def gg_undo(server: GtpServer, args: Args) -> str:
+    """Take back several moves."""
+    number = parse_integer(args[0], failure="syntax error") if len(args) else 1
+    if number < 0:
+        raise GtpError(problem(f"cannot undo {counted(number, 'move')}", expected="0 or more"))
+    server.engine.undo(number)
+    return ""
+
+
+@command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.", needs_engine=False)
+def gomill_explain_last_move(server: GtpServer, args: Args) -> str:
+    """Return one line about the engine's last move; nothing before its first."""
+    return server.explanation
+
+
+def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool = False, explained: bool = False) -> str:
+    """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured.
+
+    With `explained` a table of the search goes to stderr.
+
+    Meanwhile GoGui or a person who watches stderr sees the search.
+    """
+    engine = server.engine
+    position = engine.game.copy()
+    request = _request(server, position)
+    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, limits=request)
+    if play:
+        ponder_when_sent(server, choice)
+    if server.watching == GOGUI:
+        server.log(GOGUI_CLEAR)
+    if engine.config.gtp.ogs_chat and (line := ogs_chat_line(position, choice)):
+        server.log(line)
+    if explained:
+        log_choice(server, position, choice)
+    return record_choice(server, choice)
+
+
+def _request(server: GtpServer, position: Game) -> SearchRequest:
+    """Return the request of a search that reports to stderr if that is watched."""
+    is_gogui = server.watching == GOGUI
+    reporting = live_reporting(position, server.log, is_gogui=is_gogui) if server.watching else None
+    return SearchRequest(Limits(cancel=server.cancel), reporting=reporting)
+
+
+def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:
+    """Write a table of the search that a choice in `position` is based on to stderr."""
+    server.log(choice_text(position, choice, server.engine.config.gtp.analysis_perspective))
+
+
+@command("final_score", "", "The score, such as B+3.5, W+0.5 or 0; dead stones are estimated.")
+def final_score(server: GtpServer, args: Args) -> str:
+    """Return the score of the position under the game's rules."""
+    return str(server.engine.score(server.cancel))
+
+
+@command(
+    "final_status",
+    "VERTEX",
+    "Status of a stone (alive, seki or dead) or of an empty point.",
+    syntax="invalid coordinate",
+)
+def final_status(server: GtpServer, args: Args) -> str:
+    """Return the status of one point at the end of the game."""
+    engine = server.engine
+    point = read_point(engine.game, args[0])  # before the estimate, which takes seconds
+    return engine.final_status(server.cancel)[point]
+
+
+@command(
+    "final_status_list",
+    "STATUS",
+    "Groups of stones with that status (alive, seki or dead), one per line.",
+    syntax="missing status",
+)
+def final_status_list(server: GtpServer, args: Args) -> str:
+    """Return the groups that are alive, in seki or dead, one per line; nothing if there are none."""
+    status = args[0].lower()
+    if status not in STATUSES:
+        raise GtpError(problem(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES)))
+    engine = server.engine
+    return "\n".join(show_vertices(engine.game, group) for group in engine.groups_by_status(status, server.cancel))
+
+
+def show_move(game: Game, choice: "Choice") -> str:
+    """Return the move that the engine chose: a vertex, pass or resign."""
+    return "resign" if choice.resign else game.vertex(choice.point)
+
+
+def ponder_when_sent(server: GtpServer, choice: "Choice") -> None:
+    """Have the engine ponder after a choice that it has played, once the reply with the move has been sent."""
+    server.after_reply = partial(server.engine.ponder_after, choice, server.cancel)
+
+
+def record_choice(server: GtpServer, choice: "Choice") -> str:
+    """Store a choice, and an explanation of it for gomill-explain_last_move; return its move as text."""
+    server.last_choice = choice
+    server.explanation = explain(server.engine.game, choice)
+    return show_move(server.engine.game, choice)
+
+
+def explain(game: Game, choice: "Choice") -> str:
+    """Return one line about a choice: move, winrate, visits and expected continuation."""
+    report, move = choice.report, show_move(game, choice)
+    if report.best is None:
+        return f"{move} without a search"
+    percent = 100 * report.winrate
+    expected = show_vertices(game, report.best.pv)
+    return f"{move}, winrate {percent:.1f} % after {counted(report.visits, 'visit')}, expected {expected}"

@@ -1,0 +1,151 @@
+"""Commands that read and change settings of the running engine: KataGo's names and our own `section.option`.
+
+KataGo's names are those of `config.katago`; the defaults of the search are KataGo's, so most values mean the same.
+Board size, komi and rules have commands of their own; the network is fixed when the engine starts.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from gtp_engine.base.errors import problem, shown
+from gtp_engine.config import Config
+from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_setting, shown_as_katago
+from gtp_engine.config.option import Value
+from gtp_engine.protocols.gtp.args import Args
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.server import GtpServer, command
+
+SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")
+"""Sections whose options may be changed."""
+
+OTHER_OPTIONS: Final = ("gtp.analysis_perspective",)
+"""Options of other sections that may be changed."""
+
+SHORT_NAMES: Final[Mapping[str, str]] = {
+    "level": "play.level",
+}
+"""Names without a section, for settings that people change by hand."""
+
+WITHOUT_EFFECT: Final = ("minPlayoutsPerThread", "subtreeValueBiasTableNumShards", "treeReuseCarryOverTimeFactor")
+"""KataGo's settings that programs may send, and that have no effect here; `instead_of` says what takes their place."""
+
+OPTION_OF: Final[Mapping[str, str]] = {
+    **GTP_OPTIONS,
+    **SHORT_NAMES,
+    **dict.fromkeys(CONSTANTS, ""),
+    **{each.key: each.key for each in Config.options() if each.section in SECTIONS or each.key in OTHER_OPTIONS},
+}
+"""The option that is changed by the name of every setting, KataGo's names first, then our own; "" for constants."""
+
+_MAX_MEMORY: Final = "search.max_memory"
+
+
+def get_value(config: Config, name: str) -> Value:
+    """Return the value of a setting, in KataGo's form for KataGo's names; raises GtpError for an unknown name."""
+    key = _option_of(name)
+    if not key:
+        return CONSTANTS[name]
+    return shown_as_katago(key, config.value(key)) if name in GTP_OPTIONS else config.value(key)
+
+
+def format_value(value: Value) -> str:
+    """Return a value as `kata-get-param` prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.12g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
+    """Return settings (None: back to the default) as options by full name, without those that have no effect.
+
+    Raises GtpError for an unknown one, ConfigError for a value that cannot be read.
+    """
+    options: dict[str, Value] = {}
+    for name, text in settings.items():
+        if name in WITHOUT_EFFECT:
+            continue
+        key = _option_of(name)
+        if text is None:
+            options |= {key: Config().value(key)} if key else {}
+        else:
+            options |= {key: text} if name == key or name in SHORT_NAMES else read_setting(name, text, GTP_OPTIONS)
+    return options
+
+
+def _option_of(name: str) -> str:
+    key = OPTION_OF.get(name)
+    if key is None:
+        raise GtpError(problem(f"unknown parameter {shown(name)}", expected="one that kata-list-params names"))
+    return key
+
+
+@command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False)
+def kata_list_params(server: GtpServer, args: Args) -> str:
+    """Return the names on one line."""
+    return " ".join(OPTION_OF)
+
+
+@command("kata-get-param", "NAME", "The value of a setting.")
+def kata_get_param(server: GtpServer, args: Args) -> str:
+    """Return the value."""
+    return format_value(get_value(server.engine.config, args[0]))
+
+
+@command("kata-get-params", "", "All settings as JSON.")
+def kata_get_params(server: GtpServer, args: Args) -> str:
+    """Return one object with every name and value."""
+    config = server.engine.config
+    return json.dumps({name: get_value(config, name) for name in OPTION_OF}, separators=(",", ":"))
+
+
+@command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
+def kata_set_param(server: GtpServer, args: Args) -> str:
+    """Change one setting."""
+    _configure(server, {args[0]: args[1] if len(args) > 1 else None})
+    return ""
+
+
+@command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
+def kata_set_params(server: GtpServer, args: Args) -> str:
+    """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
+    _configure(server, _read_settings(args.text))
+    return ""
+
+
+def _configure(server: GtpServer, settings: Mapping[str, str | None]) -> None:
+    """Change settings, None back to the default; raises GtpError, and what `Engine.configure` raises."""
+    options = to_options(settings)
+    if _MAX_MEMORY in options and not server.config.gtp.more_memory:
+        _check_memory(server.config, options[_MAX_MEMORY])
+    server.engine.configure(options)
+    for name in settings:
+        if name in WITHOUT_EFFECT:
+            server.log(f"{name} has no effect here; instead: {instead_of(name)}")
+
+
+def _check_memory(config: Config, wanted: Value) -> None:
+    """Raise GtpError for a larger search tree than the configuration of the start allows, ConfigError for no size."""
+    asked, limit = config.with_values({_MAX_MEMORY: wanted}).search.max_memory, config.search.max_memory
+    if limit is not None and (asked is None or asked > limit):
+        given = f"option {_MAX_MEMORY} = {format_value(asked)}"
+        raise GtpError(problem(given, expected=f"at most {limit} MiB, the limit of this server"))
+
+
+def _read_settings(text: str) -> dict[str, str]:
+    """Return the settings in a JSON object, values as text, null as "none"; raises GtpError."""
+    expected = 'a JSON object such as {"maxVisits": 500}'
+    try:
+        settings = json.loads(text)
+    except (ValueError, RecursionError):
+        raise GtpError(problem(f"syntax error: {shown(text)}", expected=expected)) from None
+    if not isinstance(settings, dict):
+        raise GtpError(problem(f"syntax error: {shown(text)}", expected=expected))
+    return {name: _as_text(value) for name, value in settings.items()}
+
+
+def _as_text(value: object) -> str:
+    """Return a JSON value as text; null, as which kata-get-params shows an option that is not set, as "none"."""
+    if value is None:
+        return format_value(None)
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,229 @@
+"""Commands that set up a game: board size, komi, handicap, positions, rules and time.
+
+Controllers differ in their time commands more than anywhere else (they send fractions, negative times, stones without
+overtime), and some give up the game after a `?` reply.  So everything that can be understood is accepted; `clock`
+interprets it.
+"""
+
+from typing import Final
+
+from gtp_engine.base.errors import BoardNotEmptyError, InvalidSizeError, TimeSettingsError, shown
+from gtp_engine.go.clock import KATA_KINDS, KGS_KINDS, MAX_COUNT, TimeSettings
+from gtp_engine.go.coords import parse_color
+from gtp_engine.go.rules import Rules
+from gtp_engine.protocols.gtp.args import Args, parse_integer, parse_number, read_point, read_setup, show_vertices
+from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.server import GtpServer, command
+
+_NOT_AN_INTEGER = "boardsize not an integer"
+
+_NOT_INTEGERS: Final = "not three integers"
+_BAD_TIME_LEFT: Final = "time and stones not two integers"
+
+
+@command(
+    "boardsize",
+    "WIDTH [HEIGHT]",
+    "Set the board size, 2 to 25, and clear the board; a rectangle is also WIDTH:HEIGHT.",
+    syntax=_NOT_AN_INTEGER,
+    exact=True,
+)
+@command("rectangular_boardsize", "WIDTH [HEIGHT]", "The same as boardsize.", syntax=_NOT_AN_INTEGER, exact=True)
+def boardsize(server: GtpServer, args: Args) -> str:
+    """Start a game on an empty board; with two numbers, on a rectangle."""
+    words = args[0].split(":", 1) if len(args) == 1 else args.words
+    width, height = (parse_integer(word, failure=_NOT_AN_INTEGER) for word in (words[0], words[-1]))
+    try:
+        server.engine.set_board_size(width, height)
+    except InvalidSizeError as error:
+        raise GtpError(f"unacceptable size: {error}") from error
+    return ""
+
+
+@command("query_boardsize", "", "The board size: one number, or width and height when they differ.")
+def query_boardsize(server: GtpServer, args: Args) -> str:
+    """Return the arguments that boardsize would need."""
+    game = server.engine.game
+    return str(game.width) if game.width == game.height else f"{game.width} {game.height}"
+
+
+@command("clear_board", "", "Start a new game: no stones, no history, clocks reset.")
+def clear_board(server: GtpServer, args: Args) -> str:
+    """Empty the board; size, komi, rules and time settings stay."""
+    server.engine.clear_board()
+    return ""
+
+
+@command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float", exact=True)
+def komi(server: GtpServer, args: Args) -> str:
+    """Set the points White receives."""
+    points = parse_number(args[0], failure="komi not a float")
+    server.engine.set_komi(points)
+    return ""
+
+
+@command("get_komi", "", "The komi.")
+def get_komi(server: GtpServer, args: Args) -> str:
+    """Return the komi with at least one decimal: "7.5", "0.0", "3.75"."""
+    return str(float(server.engine.komi))
+
+
+@command(
+    "fixed_handicap",
+    "NUMBER",
+    "Place 2 to 9 handicap stones on their fixed points.",
+    syntax="handicap not an integer",
+    exact=True,
+)
+def fixed_handicap(server: GtpServer, args: Args) -> str:
+    """Place the stones and return their vertices."""
+    number = parse_integer(args[0], failure="handicap not an integer")
+    return show_vertices(server.engine.game, server.engine.fixed_handicap(number))
+
+
+@command(
+    "place_free_handicap",
+    "NUMBER",
+    "Choose and place exactly that many handicap stones.",
+    syntax="handicap not an integer",
+    exact=True,
+)
+def place_free_handicap(server: GtpServer, args: Args) -> str:
+    """Place the stones and return their vertices on one line."""
+    number = parse_integer(args[0], failure="handicap not an integer")
+    return show_vertices(server.engine.game, server.engine.free_handicap(number))
+
+
+@command("set_free_handicap", "VERTEX...", "Place handicap stones on these points.", syntax="bad vertex list")
+def set_free_handicap(server: GtpServer, args: Args) -> str:
+    """Place at least two black stones on an empty board; they are not moves, so undo does not remove them."""
+    game = server.engine.game
+    points = [read_point(game, word) for word in args.words]
+    if len(set(points)) < len(points):
+        raise GtpError("repeated vertex: every point can hold one stone only")
+    server.engine.set_free_handicap(points)
+    return ""
+
+
+@command("get_handicap", "", "Number of handicap stones.")
+def get_handicap(server: GtpServer, args: Args) -> str:
+    """Return the number of handicap stones of the game."""
+    return str(server.engine.game.handicap)
+
+
+@command("set_position", "[COLOR VERTEX]...", "Replace the position by these stones, without any history.")
+def set_position(server: GtpServer, args: Args) -> str:
+    """Set up stones on the empty board; without arguments the same as clear_board."""
+    server.engine.set_position(read_setup(server.engine.game, args.words))
+    return ""
+
+
+@command("gogui-setup", "[COLOR VERTEX]...", "Set up stones on the empty board, for GoGui.")
+def gogui_setup(server: GtpServer, args: Args) -> str:
+    """Place set-up stones; fails if the board is not empty, as GoGui's manual requires."""
+    game = server.engine.game
+    stones = read_setup(game, args.words)
+    if game.moves or game.setup_stones or game.handicap:
+        raise BoardNotEmptyError("board not empty: send clear_board before gogui-setup")
+    server.engine.set_position(stones)
+    return ""
+
+
+@command(
+    "gogui-setup_player",
+    "COLOR",
+    "Set the side to play in a set-up position, for GoGui.",
+    syntax="invalid color",
+    exact=True,
+)
+def gogui_setup_player(server: GtpServer, args: Args) -> str:
+    """Set the side to play."""
+    color = parse_color(args[0])
+    if server.engine.game.moves:
+        raise GtpError(f"moves have been played: {shown(args[0])} can only be set before the first one")
+    server.engine.set_to_play(color)
+    return ""
+
+
+@command("kata-get-rules", "", "The rules as JSON on one line.")
+def kata_get_rules(server: GtpServer, args: Args) -> str:
+    """Return the rules in KataGo's form."""
+    return server.engine.rules.to_json()
+
+
+@command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
+def kata_set_rules(server: GtpServer, args: Args) -> str:
+    """Set all rules; the position stays."""
+    rules = Rules.parse(args.text)
+    server.engine.set_rules(rules)
+    return ""
+
+
+@command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.", exact=True)
+def kata_set_rule(server: GtpServer, args: Args) -> str:
+    """Set one rule; the others stay."""
+    server.engine.set_rules(server.engine.rules.with_value(args[0], args[1]))
+    return ""
+
+
+@command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.")
+def kgs_rules(server: GtpServer, args: Args) -> str:
+    """Set all rules; further words are ignored, because KGS may add some."""
+    rules = Rules.parse_kgs(args[0])
+    server.engine.set_rules(rules)
+    return ""
+
+
+@command(
+    "time_settings",
+    "MAIN_TIME OVERTIME STONES",
+    "Set the time: seconds of main time, seconds and stones of Canadian overtime.",
+    syntax=_NOT_INTEGERS,
+)
+def time_settings(server: GtpServer, args: Args) -> str:
+    """Set absolute or Canadian time, or no limit when there is overtime for no stones."""
+    try:
+        settings = TimeSettings.parse_gtp(args.words)
+    except TimeSettingsError as error:
+        raise GtpError(f"{_NOT_INTEGERS}: {error}") from error
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT)
+def time_left(server: GtpServer, args: Args) -> str:
+    """Set the seconds left; with STONES above 0 they are overtime for that many stones, or byo-yomi periods.
+
+    Negative seconds are passed on to the clock; servers send them for a clock that has just run out.
+    """
+    color = parse_color(args[0])
+    seconds = parse_number(args[1], failure=_BAD_TIME_LEFT)
+    stones = parse_number(args[2], failure=_BAD_TIME_LEFT) if len(args) > 2 else 0
+    server.engine.set_time_left(color, seconds, int(min(max(stones, 0), MAX_COUNT)))
+    return ""
+
+
+@command("kgs-time_settings", "KIND [SECONDS...]", "Set the time as on KGS: none, absolute, byoyomi or canadian.")
+def kgs_time_settings(server: GtpServer, args: Args) -> str:
+    """Set the time by the name of the system and its numbers; further words are ignored."""
+    settings = TimeSettings.parse(args.words, KGS_KINDS)
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command(
+    "kata-time_settings",
+    "KIND [SECONDS...]",
+    "Set the time as in KataGo: as kgs-time_settings does, and fischer or fischer-capped.",
+)
+def kata_time_settings(server: GtpServer, args: Args) -> str:
+    """Set the time by the name of the system and its numbers; further words are ignored."""
+    settings = TimeSettings.parse(args.words, KATA_KINDS)
+    server.engine.set_time_settings(settings)
+    return ""
+
+
+@command("kata-list_time_settings", "", "The time systems that kata-time_settings accepts.", needs_engine=False)
+def kata_list_time_settings(server: GtpServer, args: Args) -> str:
+    """Return the names on one line."""
+    return " ".join(KATA_KINDS)

@@ -1,0 +1,183 @@
+"""The text of GTP 2: a line of bytes becomes a Command, a Response or a Reply in pieces becomes text.
+
+No command is interpreted here.
+
+The rules are those of the draft, sections 2 and 3, strict where a controller depends on them and lenient where
+controllers differ:
+
+- tabs are spaces, other control characters are dropped, `#` starts a comment, an empty line gets no reply;
+- an id is a leading run of digits, with or without a space after it, and is echoed (`=12 text`);
+- a reply is one block, ends with an empty line and contains none.
+
+Beyond the draft: bytes that are not UTF-8 are preserved (a file name may contain any), a byte order mark is dropped
+(shells on Windows write one), and a reply is always valid UTF-8.
+
+A reply is sent at once, or as a stream of lines while the engine searches.  A stream begins with `=[id]` on a line of
+its own, lines follow, and a blank line ends it:
+
+    kata-analyze 50
+    =
+    info move D4 visits 12 ...
+    info move Q16 visits 31 ...
+                                    (any line from the controller ends it)
+
+Lines may come from the searching thread, the end from the thread that reads the next command; the first to end the
+reply decides its last line, and everything after that is dropped.
+"""
+
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from gtp_engine.base.errors import TengenError
+
+MAX_ID_DIGITS: Final = 18
+"""Longest run of digits taken as an id; the draft stops at 2**31 - 1, but longer ones are echoed too."""
+
+_BYTE_ORDER_MARK: Final = "\ufeff"
+_DROPPED_CONTROLS: Final = dict.fromkeys([*range(9), *range(10, 32), 127])
+_INPUT_TABLE: Final = {**_DROPPED_CONTROLS, ord("\t"): " "}
+_OUTPUT_TABLE: Final = {**_INPUT_TABLE, ord("\n"): "\n", **dict.fromkeys(range(0x80, 0xA0))}
+_INTERRUPT: Final = re.compile(rb"[\s\x00]*#\s*interrupt[\s\x00]*")
+_ID: Final = re.compile(rf"([0-9]{{1,{MAX_ID_DIGITS}}})(?![0-9])")
+
+
+class GtpError(TengenError):
+    """A command that fails; its message is the text after `?`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command line: `words` are the arguments split at spaces, `text` the arguments as they were written."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    text: str = ""
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The response to one command; `text` may have several lines, of which blank ones are left out."""
+
+    text: str = ""
+    ok: bool = True
+    id: int | None = None
+
+    def format(self) -> str:
+        """Return the block to send, with the empty line that ends it.
+
+        The text follows a space on the first line (GoGui cuts there) even if it is empty, as in GNU Go, KataGo and
+        Leela Zero.
+        """
+        status = "=" if self.ok else "?"
+        identifier = "" if self.id is None else str(self.id)
+        return f"{status}{identifier} {clean_reply(self.text)}\n\n"
+
+
+def decode_line(raw: bytes) -> str:
+    """Return the text of a line as received; bytes that are not UTF-8 become lone surrogates."""
+    return raw.decode("utf-8", errors="surrogateescape")
+
+
+def encode_reply(text: str) -> bytes:
+    """Return the bytes to send: always valid UTF-8, lone surrogates as backslash escapes."""
+    return text.encode("utf-8", errors="backslashreplace")
+
+
+def parse_line(line: str) -> Command | None:
+    """Return the command in `line`, or None where GTP gives no reply: empty, comment only, or an id alone."""
+    text = line.partition("#")[0].translate(_INPUT_TABLE).lstrip(f" {_BYTE_ORDER_MARK}").rstrip(" ")
+    identifier: int | None = None
+    if match := _ID.match(text):
+        identifier = int(match[1])
+        text = text[match.end() :].lstrip(" ")
+    if not text:
+        return None
+    name, _, arguments = text.partition(" ")
+    arguments = arguments.strip(" ")
+    words = tuple(word for word in arguments.split(" ") if word)
+    return Command(name, words, arguments, identifier)
+
+
+def is_interrupt(raw: bytes) -> bool:
+    """Return whether a line is GoGui's comment `# interrupt`, which ends the running command early."""
+    return _INTERRUPT.fullmatch(raw) is not None
+
+
+def clean_reply(text: str) -> str:
+    """Return `text` fit for a reply: no control characters, no blank lines, no spaces at the end of a line."""
+    lines = text.translate(_OUTPUT_TABLE).split("\n")
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+SendPiece = Callable[[str], None]
+"""Takes a piece of a reply, complete lines; called by one thread at a time for each reply."""
+
+
+class Reply:
+    """The reply to the command with this id; `interrupted` is its last line if the next command interrupts it."""
+
+    def __init__(self, send: SendPiece, id: int | None = None) -> None:
+        self.interrupted = ""
+        self._send: Final = send
+        self._id: Final = id
+        self._lock: Final = threading.Lock()
+        self._is_open = False
+        self._is_ended = False
+        self._has_line: Final = threading.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the stream has begun; from then on the command cannot fail any more."""
+        return self._is_open
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether everything has been sent."""
+        return self._is_ended
+
+    def open(self) -> None:
+        """Begin a stream of lines."""
+        with self._lock:
+            self._open()
+
+    def line(self, text: str) -> None:
+        """Send a line of the stream, which begins with the first; an empty line is left out."""
+        with self._lock:
+            if not self._is_ended:
+                self._open()
+                if cleaned := clean_reply(text):
+                    self._send(f"{cleaned}\n")
+                    self._has_line.set()
+
+    def end(self, text: str = "", *, ok: bool = True) -> None:
+        """Send the last line of the stream, or the whole response if there is no stream; later calls do nothing.
+
+        The protocol has no errors within a stream: after lines were sent, an error only ends it.
+        """
+        with self._lock:
+            if self._is_ended:
+                return
+            self._is_ended = True
+            if self._is_open:
+                cleaned = clean_reply(text) if ok else ""
+                self._send(f"{cleaned}\n\n" if cleaned else "\n")
+            else:
+                self._send(Response(text, ok, self._id).format())
+            self._has_line.set()
+
+    def interrupt(self) -> None:
+        """End the reply because the controller has sent another line."""
+        self.end(self.interrupted)
+
+    def wait_for_line(self, timeout: float) -> None:
+        """Wait until a line of a stream, or everything, has been sent."""
+        self._has_line.wait(timeout)
+
+    def _open(self) -> None:
+        if not self._is_open and not self._is_ended:
+            self._is_open = True
+            self._send(f"={'' if self._id is None else self._id}\n")

@@ -1,0 +1,306 @@
+"""The table of GTP commands, and what runs them: one line in, one reply out.
+
+A handler is a function `(server, args) -> text of the reply`, entered into the table by a decorator; one that returns
+None has passed `server.reply` to a background job, which finishes the reply:
+
+    @command("play", "COLOR VERTEX", "Play a stone or a pass.", syntax="invalid color or coordinate")
+    def play(server: GtpServer, args: Args) -> str: ...
+
+The usage is for readers and for `CommandSpec.check_count`: plain words are required, words in brackets are optional,
+`...` stands for any number.  `list_commands`, `known_command`, the tables in the documentation and the checks on the
+number of arguments all come from this table.
+
+`GtpServer` finds the handler, runs it and turns every exception into a reply.  The reply of an analysis continues after
+its handler has returned, until the next line comes; every other reply is complete.  I/O and threads are in `session`,
+the search is in `engine`.  Tests and programs that want GTP without pipes use `GtpServer.handle_line`.
+"""
+
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+from gtp_engine.base.errors import TengenError, shown
+from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
+from gtp_engine.config import Config, GtpConfig
+from gtp_engine.protocols.gtp.args import Args
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, Reply, SendPiece, decode_line, encode_reply, parse_line
+from gtp_engine.search.cancellation import CancelToken
+
+if TYPE_CHECKING:  # importing the engine takes as long as the rest of the handshake
+    from gtp_engine.engine import Choice, Engine
+
+Handler: TypeAlias = Callable[["GtpServer", Args], str | None]
+H = TypeVar("H", bound=Handler)
+
+Advise: TypeAlias = Callable[[Command, bool], str]
+
+GOGUI: Final = "gogui"
+TERMINAL: Final = "terminal"
+"""Who may watch stderr while the engine searches."""
+
+OGS_ANNOUNCEMENT: Final = "MALKOVICH lines for gtp2ogs follow, in the format of KataGo."
+"""The line of the log before the first such line: gtp2ogs parses KataGo's format once a line has named KataGo."""
+
+ID_SEARCH_LENGTH: Final = 100
+"""Characters at the start of an overlong line that are searched for its id."""
+
+FIRST_LINE_TIMEOUT: Final = 2.0
+"""Seconds that `handle_line` waits for the first line of a streaming reply, which may never come."""
+
+# --- the table ---
+
+SECTIONS: Final = {
+    "admin": "Session and engine",
+    "setup": "Board, komi, handicap, rules and time",
+    "moves": "Playing and scoring",
+    "analyze": "Analysis",
+    "evaluations": "Evaluation of the position",
+    "params": "Settings",
+    "sgf": "Game records",
+    "gogui": "GoGui",
+    "debug": "Board and game state, ladders, eyes and life",
+}
+"""Heading of each module of `commands` in the documentation, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One command of the table.
+
+    `section` is the module that defines it, `syntax` the words that start the error for a missing argument,
+    `needs_engine` whether the handler waits until the engine is loaded, `exact` whether surplus arguments are an error,
+    and `option` the flag of GtpConfig without which the command does not exist.
+    """
+
+    name: str
+    usage: str
+    summary: str
+    handler: Handler
+    section: str
+    needs_engine: bool
+    syntax: str
+    exact: bool
+    option: str | None
+
+    @property
+    def call(self) -> str:
+        """Name and arguments, as a user writes them."""
+        return f"{self.name} {self.usage}".rstrip()
+
+    def check_count(self, args: Args) -> None:
+        """Raise GtpError when there are too few arguments, or too many for a command that takes exactly its own.
+
+        Most commands ignore surplus arguments, as GNU Go does, because some front ends send them (qGo's `undo 0`).
+        Those that set something from their arguments are exact, as in KataGo: in `komi 7 5` or `play b D4 E4` each word
+        may be the one that was meant.
+        """
+        least, most = _argument_range(self.usage)
+        if len(args) < least:
+            raise GtpError(f"{self.syntax}: expected {self.call}")
+        if self.exact and most is not None and len(args) > most:
+            raise GtpError(f"syntax error: too many arguments, expected {self.call}")
+
+
+_OPTIONAL: Final = re.compile(r"\[[^]]*\](\.\.\.)?")
+
+COMMANDS: Final[dict[str, CommandSpec]] = {}
+"""Every command by name, filled by `@command`: `gtp_engine.protocols.gtp` imports the modules of `commands`."""
+
+
+def command(
+    name: str,
+    usage: str,
+    summary: str,
+    *,
+    needs_engine: bool = True,
+    syntax: str = "syntax error",
+    exact: bool = False,
+    option: str | None = None,
+) -> Callable[[H], H]:
+    """Return a decorator that enters a handler into the table; for the parameters see CommandSpec."""
+
+    def register(handler: H) -> H:
+        if name in COMMANDS:
+            raise ValueError(f"GTP command {name} is defined twice")
+        section = handler.__module__.rpartition(".")[2]
+        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, syntax, exact, option)
+        return handler
+
+    return register
+
+
+def all_commands() -> list[CommandSpec]:
+    """Return all commands in alphabetical order."""
+    return [spec for _, spec in sorted(COMMANDS.items())]
+
+
+def enabled_commands(config: GtpConfig) -> dict[str, CommandSpec]:
+    """Return the commands that exist under `config` by name, in alphabetical order."""
+    return {spec.name: spec for spec in all_commands() if spec.option is None or getattr(config, spec.option)}
+
+
+def _argument_range(usage: str) -> tuple[int, int | None]:
+    """Return the least and the greatest number of arguments (None: no limit) that `usage` allows."""
+    required = len(_OPTIONAL.sub("", usage).split())
+    return required, None if "..." in usage else len(usage.split())
+
+
+# --- the server ---
+
+
+class GtpServer:
+    """The state of a GTP session apart from the game: configuration and commands.
+
+    `finished` becomes true with `quit`; `explanation` is a line about the last move that the engine chose,
+    `last_choice` is that move, until its colour has played.  `reply` and `cancel` are the reply and the cancel token of
+    the running command (else the last one): handlers use `reply` to send more than their text, and pass `cancel` to
+    every engine method that searches.  `after_reply` is what a handler has left for when its reply has been sent: a
+    search beside the thread that replies would delay it.  `watching` is who watches stderr while the engine searches:
+    GOGUI once it has asked for its menu, TERMINAL, or "".
+
+    `advise`, in a terminal, returns what a person should have typed instead of a command that failed, given whether
+    there is such a command; it goes to the log.
+
+    `engine_provider` returns the engine and may block while it is loading; it is called only by commands that
+    need the engine.  An exception it raises fails the command, not the session.  `log` receives lines for the user.
+    Lines of more than `longest` bytes are refused.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        engine_provider: Callable[[], "Engine"],
+        log: Callable[[str], None] = write_log,
+        *,
+        longest: int = MAX_LINE_BYTES,
+        advise: Advise | None = None,
+    ) -> None:
+        self._longest: Final = longest
+        self.config = config
+        self.commands = enabled_commands(config.gtp)
+        self.log = log
+        self.finished = False
+        self.explanation = ""
+        self.last_choice: Choice | None = None
+        self.advise: Final = advise
+        self.watching = "" if advise is None else TERMINAL
+        self.reply = _ended_reply()
+        self.cancel = CancelToken()
+        self.after_reply: Callable[[], None] | None = None
+        self._engine_provider = engine_provider
+        self._engine: Engine | None = None
+        if config.gtp.ogs_chat:
+            log(OGS_ANNOUNCEMENT)
+
+    @property
+    def engine(self) -> "Engine":
+        """The engine; waits until it is loaded, and raises the error that made loading fail."""
+        if self._engine is None:
+            self._engine = self._engine_provider()
+        return self._engine
+
+    @property
+    def current_config(self) -> Config:
+        """The configuration with the changes made since the start; does not wait for the engine."""
+        return self.config if self._engine is None else self._engine.config
+
+    def interrupt(self) -> None:
+        """End what the last command left running, because a line has come: a streaming reply at once, pondering soon.
+
+        Does not wait for a search to end; a command that needs one does.
+        """
+        self.reply.interrupt()
+        self.cancel.cancel()
+
+    def answer(self, raw: bytes, send: SendPiece, cancel: CancelToken | None = None) -> None:
+        """Answer one line as received, without its newline; pieces of the reply go to `send` as they come.
+
+        `cancel` ends the command's searches early, from any thread, even before the command has begun.
+        """
+        line = decode_line(raw)
+        if len(raw) > self._longest:
+            self.interrupt()
+            self._refuse_too_long(line, send)
+        else:
+            self.answer_line(line, send, cancel)
+
+    def answer_line(self, line: str, send: SendPiece, cancel: CancelToken | None = None) -> None:
+        """Answer one line; nothing is sent where GTP gives no reply (an empty line, a comment)."""
+        self.interrupt()
+        command = parse_line(line)
+        if command is not None:
+            self.cancel = cancel or CancelToken()
+            self._execute(command, Reply(send, command.id))
+
+    def handle_bytes(self, raw: bytes) -> bytes:
+        """Return the complete reply to one line as received, without its newline; b"" where GTP gives none."""
+        pieces: list[str] = []
+        self.answer(raw, pieces.append)
+        self._end_soon()
+        return encode_reply("".join(pieces))
+
+    def handle_line(self, line: str) -> str:
+        """Return the complete reply to one line, or "" where GTP gives none (an empty line, a comment).
+
+        A reply that would continue until the next line is ended after its first report.
+        """
+        pieces: list[str] = []
+        self.answer_line(line, pieces.append)
+        self._end_soon()
+        return "".join(pieces)
+
+    def find(self, name: str) -> CommandSpec | None:
+        """Return the command called `name`, exactly or else in lower case, or None."""
+        return self.commands.get(name) or self.commands.get(name.lower())
+
+    def _execute(self, command: Command, reply: Reply) -> None:
+        """Run one command; an exception becomes a failure response, an unexpected one also a traceback in the log."""
+        self.reply, self.after_reply = reply, None
+        try:
+            text = self._run(command)
+            if text is not None:
+                reply.end(text)
+            if self.after_reply is not None:
+                self.after_reply()
+        except TengenError as error:
+            self._fail(str(error))
+            if self.advise is not None and (words := self.advise(command, self.find(command.name) is not None)):
+                self.log(words)
+        except Exception as error:
+            self.log(f"internal error in {shown(command.name)}:\n{traceback.format_exc().rstrip()}")
+            self._fail(f"internal error: {type(error).__name__}: {shown(str(error))}")
+
+    def _fail(self, message: str) -> None:
+        if self.reply.is_open or self.reply.is_ended:  # too late for a `?` response
+            self.log(message)
+        self.reply.end(message, ok=False)
+
+    def _run(self, command: Command) -> str | None:
+        spec = self.find(command.name)
+        if spec is None:
+            raise GtpError("unknown command")
+        args = Args(command.words, command.text)
+        spec.check_count(args)
+        return spec.handler(self, args)
+
+    def _end_soon(self) -> None:
+        """End a streaming reply after its first line."""
+        if not self.reply.is_ended:
+            self.reply.wait_for_line(FIRST_LINE_TIMEOUT)
+            self.interrupt()
+
+    def _refuse_too_long(self, line: str, send: SendPiece) -> None:
+        if parse_line(line) is None:  # only blanks or a comment
+            return
+        command = parse_line(line[:ID_SEARCH_LENGTH])
+        reply = Reply(send, None if command is None else command.id)
+        reply.end(f"line too long: the limit is {self._longest} bytes", ok=False)
+
+
+def _ended_reply() -> Reply:
+    """Return a reply that has ended, for the time before the first command."""
+    reply = Reply(lambda text: None)
+    reply.end()
+    return reply

@@ -1,0 +1,196 @@
+"""The GTP session on stdin and stdout: its threads and its log file.
+
+- The main thread executes commands in the order they were sent.
+- The reader takes lines from stdin at any time, so that `# interrupt` reaches a running command.
+- The loader builds the engine while the main thread already answers commands that do not need it.
+
+A fourth thread belongs to the engine and searches in the background; it sends the lines of an analysis.  Meanwhile the
+main thread waits for the next line, which ends the analysis.
+
+The session ends after `quit`, after the last line of stdin, when stdout is closed, or when the engine cannot be started
+for a reason that the user has to fix, such as a bad model file.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TextIO
+
+from gtp_engine.base.files import expanded
+from gtp_engine.base.streams import write_log
+from gtp_engine.config import Config
+from gtp_engine.protocols.gtp.protocol import decode_line, encode_reply, is_interrupt
+from gtp_engine.protocols.gtp.server import Advise, GtpServer
+from gtp_engine.protocols.line_session import LOADER_JOIN, LineQueue, Loader, Writer, reading, run_process
+
+if TYPE_CHECKING:  # importing the engine takes as long as the rest of the handshake
+    from gtp_engine.engine import Engine
+    from gtp_engine.evaluation.evaluator import Evaluator
+
+MODEL_JOIN: Final = 10.0
+"""Seconds that the process waits at its end for an engine with a network that is still loading: a bad model file should
+be reported, and shows within a second or two."""
+
+
+class Transcript:
+    """Appends the lines of a session to a file, each with the time; does nothing if `path` is None.
+
+    A file that cannot be opened or written is reported through `log` once and then no longer used: a full disk must not
+    end a game.
+    """
+
+    def __init__(self, path: str | None, log: Callable[[str], None]) -> None:
+        self._log = log
+        self._path = path
+        self._file: TextIO | None = None
+        if path is not None:
+            try:
+                self._file = expanded(path).open("a", encoding="utf-8", errors="backslashreplace")
+            except OSError as error:
+                self._report(error)
+
+    def received(self, line: str) -> None:
+        """Record a line from the controller."""
+        self._write("<", line.rstrip("\r"))
+
+    def sent(self, reply: str) -> None:
+        """Record a reply."""
+        self._write(">", reply.rstrip("\n"))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file:
+            self._file.close()
+            self._file = None
+
+    def _write(self, direction: str, text: str) -> None:
+        if self._file is None:
+            return
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+        try:
+            self._file.write(f"{stamp} {direction} {text}\n")
+            self._file.flush()
+        except OSError as error:
+            self._file = None
+            self._report(error)
+
+    def _report(self, error: OSError) -> None:
+        self._log(f"the log {self._path} is not written: {error.strerror or error}")
+
+
+class ReplyWriter(Protocol):
+    """Takes pieces of replies, from any thread."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more can be written."""
+
+    def __call__(self, text: str) -> None:
+        """Write a piece, or drop it if the controller has gone."""
+
+
+class StreamReplies:
+    """Writes pieces of replies to a stream and to the transcript."""
+
+    def __init__(self, stdout: BinaryIO, transcript: Transcript) -> None:
+        self._transcript: Final = transcript
+        self.output: Final = Writer(stdout)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more can be written."""
+        return self.output.is_closed
+
+    def __call__(self, text: str) -> None:
+        """Write a piece, or drop it if the controller has gone."""
+        data = encode_reply(text)
+        self._transcript.sent(decode_line(data))
+        self.output.write(data)
+
+
+def receive(lines: LineQueue, raw: bytes) -> None:
+    """Append a line to a queue; waits while that is full.
+
+    `# interrupt` concerns every command sent before it, the running one and those that wait; their tokens are
+    cancelled as soon as the comment is read, so it does not matter whether their searches have begun.
+    """
+    if is_interrupt(raw):
+        lines.cancel_all()
+    lines.put(raw)
+
+
+def run_session(
+    server: GtpServer,
+    stdin: BinaryIO,
+    stdout: BinaryIO,
+    transcript: Transcript | None = None,
+    loader: "Loader[Engine] | None" = None,
+) -> str | None:
+    """Answer the lines of `stdin` on `stdout` until `quit`, the end of `stdin`, or a closed `stdout`.
+
+    Returns a sentence if `stdout` could not be written to, though there is a reader.
+    If `loader` cannot build the engine, the lines read until then are still answered.  `stdout` should be unbuffered;
+    it is flushed after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
+    """
+    lines = LineQueue()
+    record = transcript or Transcript(None, server.log)
+    replies = StreamReplies(stdout, record)
+    if loader is not None:
+        loader.when_refused(lines.end)
+    with reading(stdin, stdout, lambda raw: receive(lines, raw), ended=lines.end, gone=lines.cancel_all):
+        answer_lines(server, lines, replies, record)
+    return replies.output.trouble
+
+
+def answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transcript: Transcript | None = None) -> None:
+    """Answer lines from the queue until `quit`, the end of the queue, or a closed stdout."""
+    while not server.finished and not write.is_closed and (line := lines.next()) is not None:
+        if transcript:
+            transcript.received(decode_line(line.raw))
+        server.answer(line.raw, write, line.cancel)
+        lines.answered()
+    server.interrupt()
+
+
+def serve(
+    config: Config,
+    engine_factory: "Callable[[], Engine]",
+    log: Callable[[str], None] = write_log,
+    *,
+    advise: Advise | None = None,
+) -> int:
+    """Run a whole GTP process on the real stdin and stdout; return its exit status (`run_process`).
+
+    `advise` makes the explanations that a person gets on stderr who types the commands.  `engine_factory` runs in the
+    loader thread.  If the engine is still loading at the end of the session, the process exits instead of returning.
+    """
+    loader = Loader(engine_factory, log)
+
+    def run(stdin: BinaryIO, stdout: BinaryIO) -> str | None:
+        transcript = Transcript(config.gtp.log, log)
+        try:
+            return run_session(GtpServer(config, loader, log, advise=advise), stdin, stdout, transcript, loader)
+        finally:
+            transcript.close()
+
+    def end(status: int) -> bool:
+        return loader.close(LOADER_JOIN if status or config.network.model is None else MODEL_JOIN)
+
+    return run_process(run, loader, end, log)
+
+
+def serve_gtp(evaluator: "Evaluator", config: "Config | None" = None) -> int:
+    """Play by an evaluator of one's own for Go programs: answer GTP on stdin and stdout until `quit`.
+
+    The option gtp.name is what the programs show.  Returns the exit status of the process; what is printed meanwhile
+    goes to stderr.
+    """
+    settings = config or Config()
+
+    def start() -> "Engine":
+        from gtp_engine.engine import Engine
+
+        engine = Engine(settings, write_log, evaluator=evaluator)
+        engine.load_kernels()
+        return engine
+
+    return serve(settings, start)

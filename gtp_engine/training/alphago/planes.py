@@ -1,0 +1,242 @@
+"""The feature planes of AlphaGo: 48 for a policy network, and one more for a value network.
+
+Source: Silver et al., "Mastering the game of Go with deep neural networks and tree search", Nature 529 (2016),
+extended data table 2 and the paragraph "Features for policy/value network".  Names and counts are the table's; the
+order is this package's own, because the paper gives none.  All values are 0 or 1, seen by the side to move.
+
+    first  feature               planes  plane k (from 0) is 1 where …
+        0  stone colour               3  the player's stone, the opponent's stone, no stone
+        3  ones                       1  everywhere
+        4  zeros                      1  nowhere
+        5  turns since                8  a stone stands that was played k + 1 turns ago; the last plane: 8 or more
+       13  liberties                  8  the stone's chain has k + 1 liberties; the last plane: 8 or more
+       21  capture size               8  a move here captures k + 1 stones; the last plane: 8 or more
+       29  self-atari size            8  a move here exposes k + 1 own stones to capture; the last plane: 8 or more
+       37  liberties after move       8  a move here makes a chain of k + 1 liberties; the last plane: 8 or more
+       45  ladder capture             1  a move here captures a chain in a ladder
+       46  ladder escape              1  a move here saves a chain from a ladder
+       47  sensibleness               1  a move here is legal and does not fill an own eye
+       48  player color               1  everywhere if Black is to move (value network)
+
+Where the table leaves a choice, it is made as follows.
+
+- "Each integer feature value is split into multiple planes of binary values", as in "1 liberty, 2 liberties, …, ≥8
+  liberties": so every count of eight planes runs from 1 to 8 or more, and a count of 0 sets no plane.
+- Passes are turns.  A stone of a handicap or a set-up, and one played before the moves that a row remembers (where a
+  game continued after two passes: before the last of them), counts as 8 turns old or more.
+- The features of moves are 0 where the side to move may not play: occupied points, ko, superko, suicide unless the
+  rules allow it.
+- Self-atari: a chain left with one liberty can be captured as a whole, also where the move captures something itself.
+  The stones of an allowed suicide are captured at once; no chain is left, so no plane of "liberties after move" is set.
+- Ladder capture: the move puts a chain of two liberties in atari and no defence saves it.  Capturing a chain that is in
+  atari already is not a ladder.  Ladder escape: after the move, a chain that was in atari is not captured in a ladder,
+  whether it was extended or an attacker taken.  Ladders are KataGo's (`go.ladder`).
+- An own eye is one that the opponent cannot make false (`go.tactics.is_real_eye`): the point of a false eye, which may
+  have to be filled, stays sensible.
+
+B is the number of rows, H and W are the board's sides, n is the padded length of a board.
+"""
+
+from collections.abc import Mapping
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import Positions, board_of, conditions_of_row
+from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into, padded_length
+from gtp_engine.go.constants import BLACK, EMPTY, WALL
+from gtp_engine.go.ladder import LadderWork, mark_escapes, new_ladder_work, working_attacks_into
+from gtp_engine.go.tactics import is_real_eye
+from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
+
+FEATURES: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "stone colour": 3,
+        "ones": 1,
+        "zeros": 1,
+        "turns since": 8,
+        "liberties": 8,
+        "capture size": 8,
+        "self-atari size": 8,
+        "liberties after move": 8,
+        "ladder capture": 1,
+        "ladder escape": 1,
+        "sensibleness": 1,
+        "player color": 1,
+    }
+)
+"""The number of planes of each feature, in their order; the last feature is for the value network only."""
+
+_FIRST: Final = dict(zip(FEATURES, accumulate(FEATURES.values(), initial=0), strict=False))
+_STONE: Final = _FIRST["stone colour"]
+_ONES: Final = _FIRST["ones"]
+_TURNS_SINCE: Final = _FIRST["turns since"]
+_LIBERTIES: Final = _FIRST["liberties"]
+_CAPTURE_SIZE: Final = _FIRST["capture size"]
+_SELF_ATARI_SIZE: Final = _FIRST["self-atari size"]
+_LIBERTIES_AFTER: Final = _FIRST["liberties after move"]
+_LADDER_CAPTURE: Final = _FIRST["ladder capture"]
+_LADDER_ESCAPE: Final = _FIRST["ladder escape"]
+_SENSIBLE: Final = _FIRST["sensibleness"]
+_COLOR: Final = _FIRST["player color"]
+
+_MOST: Final = 8
+"""Counts of this and more share a plane."""
+
+POLICY_PLANES: Final = _COLOR
+VALUE_PLANES: Final = sum(FEATURES.values())
+"""Planes without and with the player's colour."""
+
+
+def planes_of(feature: str) -> range:
+    """Return the numbers of a feature's planes; raises KeyError for a name that is not in `FEATURES`."""
+    return range(_FIRST[feature], _FIRST[feature] + FEATURES[feature])
+
+
+class PlanesWork(NamedTuple):
+    """Arrays of one encoder: where points are in each symmetry, and scratch."""
+
+    cells: IntArray  # `symmetry.cell_table`
+    ladder: LadderWork
+    liberties: IntArray  # [8]
+    record: IntArray  # [RECORD_SIZE]
+    marks: IntArray  # [n]
+
+
+def new_planes_work(width: int, height: int, cells: IntArray) -> PlanesWork:
+    """Return work arrays for boards of this size; `cells` is `symmetry.cell_table`."""
+    return PlanesWork(
+        cells,
+        new_ladder_work(width, height),
+        np.zeros(_MOST, dtype=np.int32),
+        np.zeros(RECORD_SIZE, dtype=np.int32),
+        np.zeros(padded_length(width, height), dtype=np.int32),
+    )
+
+
+class _Row(NamedTuple):
+    """A row that is being encoded."""
+
+    board: Board
+    player: int  # to move
+    suicide: bool  # whether the rules allow it
+    forbidden: NDArray[np.uint8]  # [n] as in `Positions`
+    cell_of: IntArray  # [n] the cell of each point in the row's symmetry
+    planes: FloatArray  # [planes, H * W]
+
+
+@kernel
+def write_planes(
+    positions: Positions, begin: int, end: int, symmetries: IntArray, work: PlanesWork, spatial: FloatArray
+) -> None:
+    """Write the planes of rows begin … end − 1 into `spatial` [B, planes, H * W]."""
+    for row in range(begin, end):
+        planes = spatial[row]
+        for plane in range(planes.shape[0]):
+            for cell in range(planes.shape[1]):
+                planes[plane, cell] = 0.0
+        board, player = board_of(positions, row, wide(0)), wide(positions.to_play[row])
+        suicide = conditions_of_row(positions, row).suicide
+        encoded = _Row(board, player, suicide, positions.forbidden[row], work.cells[symmetries[row]], planes)
+        _write_constants(player, planes)
+        _write_stones(encoded, positions.points[row])
+        _write_liberties(encoded, work.liberties)
+        _write_moves(encoded, work)
+        _write_ladders(encoded, work)
+
+
+@inlined_kernel
+def _set_count(planes: FloatArray, first: int, count: int, cell: int) -> None:
+    """Set the plane of `first` … first + 7 that stands for `count`, none for 0."""
+    if count > 0:
+        planes[first + min(count, _MOST) - 1, cell] = 1.0
+
+
+@spliced_kernel
+def _write_constants(player: int, planes: FloatArray) -> None:
+    """Fill the plane of ones and, where there is one and Black is to move, that of the player's colour."""
+    has_color = planes.shape[0] > _COLOR and player == BLACK
+    for cell in range(planes.shape[1]):
+        planes[_ONES, cell] = 1.0
+        if has_color:
+            planes[_COLOR, cell] = 1.0
+
+
+@spliced_kernel
+def _write_stones(row: _Row, points: IntArray) -> None:
+    """Write both sides' stones and how many turns ago each was played; `points` are the last moves, latest first."""
+    board, player, cell_of, planes = row.board, row.player, row.cell_of, row.planes
+    for point in range(board.color.size):
+        stone, cell = board.color[point], cell_of[point]
+        if stone == EMPTY:
+            planes[_STONE + 2, cell] = 1.0
+        elif stone != WALL:
+            planes[_STONE + wide(stone != player), cell] = 1.0
+            turns = 1
+            while turns < _MOST and points[turns - 1] != point:
+                turns += 1
+            _set_count(planes, _TURNS_SINCE, turns, cell)
+
+
+@spliced_kernel
+def _write_liberties(row: _Row, liberties: IntArray) -> None:
+    """Write the number of liberties of each chain on all of its stones; `liberties` is a work array, int32[8]."""
+    board, cell_of, planes = row.board, row.cell_of, row.planes
+    for point in range(board.color.size):
+        if board.head[point] == point and point != 0:  # 0 is the head of walls and empty points
+            count = liberties_into(board, point, liberties)
+            stone = wide(point)
+            while True:
+                _set_count(planes, _LIBERTIES, count, cell_of[stone])
+                stone = board.next_stone[stone]
+                if stone == point:
+                    break
+
+
+@spliced_kernel
+def _write_moves(row: _Row, work: PlanesWork) -> None:
+    """Write what each legal move captures, exposes and leaves, and whether it is sensible."""
+    board, player, planes = row.board, row.player, row.planes
+    for point in range(board.color.size):
+        if row.forbidden[point] != 0 or not is_legal(board, point, player, row.suicide):
+            continue
+        cell = wide(row.cell_of[point])
+        if not is_real_eye(board, point, player):
+            planes[_SENSIBLE, cell] = 1.0
+        captured = play_recorded(board, point, player, work.record)
+        if captured < 0:
+            _set_count(planes, _SELF_ATARI_SIZE, -captured, cell)
+        else:
+            _set_count(planes, _CAPTURE_SIZE, captured, cell)
+            count = liberties_into(board, point, work.liberties)
+            _set_count(planes, _LIBERTIES_AFTER, count, cell)
+            if count == 1:
+                _set_count(planes, _SELF_ATARI_SIZE, wide(board.size[board.head[point]]), cell)
+        undo(board, work.record)
+
+
+@spliced_kernel
+def _write_ladders(row: _Row, work: PlanesWork) -> None:
+    """Write which legal moves capture an opponent's chain in a ladder, and which save an own chain from one."""
+    board, player, forbidden = row.board, row.player, row.forbidden
+    for point in range(board.color.size):
+        work.marks[point] = 0
+    for point in range(board.color.size):
+        if board.head[point] != point or point == 0:
+            continue
+        count = liberties_into(board, point, work.liberties)
+        if board.color[point] == player and count == 1:
+            mark_escapes(board, point, work.ladder, work.marks)
+        elif board.color[point] != player and count == 2:
+            for i in range(working_attacks_into(board, point, work.ladder, work.liberties)):
+                move = work.liberties[i]
+                if forbidden[move] == 0:
+                    row.planes[_LADDER_CAPTURE, row.cell_of[move]] = 1.0
+    for point in range(board.color.size):
+        if work.marks[point] != 0 and forbidden[point] == 0:
+            row.planes[_LADDER_ESCAPE, row.cell_of[point]] = 1.0

@@ -1,0 +1,255 @@
+"""Games that are learned from: records read from SGF files, and episodes, which networks in training have played.
+
+Both are kept as arrays of moves, a few hundred bytes a game; positions are replayed when they are needed
+(`game_positions`).  Where a record edits the board in the middle, the game begins there (`sgf.record`).  Moves after
+the passes that end a game are left out.
+
+Episodes are gathered by a `Collector` and stored in shards.  A shard is a `.npz` of G games on boards of one size and
+under one rule set, T moves in all:
+
+    points      int16 [T]      points of the board, or PASS
+    colors      int8 [T]       the colour that moved
+    lengths     int32 [G]      moves of each game
+    winner      int8 [G]       BLACK, WHITE, or EMPTY where the game was aborted
+    learner     int8 [G]       the colour whose moves are learned from; EMPTY: neither
+    moment      int32 [G]      moves played before the position that is a sample for the value network; −1: none
+    meta        JSON: format, width, height, rules, komi
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.base.errors import TengenError, counted, problem, shown, shown_path
+from gtp_engine.base.files import ZIP_DAMAGE, json_of, replacing, writing
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
+from gtp_engine.sgf.values import parse_result
+from gtp_engine.training.alphago.stages.stage_settings import TEST_SHARE
+from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
+
+FORMAT: Final = 1
+"""The format of shards."""
+NO_MOMENT: Final = -1
+
+Item = TypeVar("Item")
+
+
+class RecordsError(TengenError, ValueError):
+    """Games that cannot be learned from."""
+
+
+@dataclass(frozen=True)
+class RecordedGame:
+    """A game of M moves."""
+
+    name: str
+    """The file's path below the folder that was read, with slashes."""
+    width: int
+    height: int
+    rules: Rules
+    komi: float
+    """Points for White."""
+    points: NDArray[np.int16]
+    """The moves, [M]: points of the board (`go.coords`), or PASS."""
+    colors: NDArray[np.int8]
+    """The colours of the moves, [M]: BLACK or WHITE, usually alternating."""
+    winner: int
+    """BLACK or WHITE; EMPTY if the game has no winner or the record names none."""
+    setup_stones: tuple[Move, ...] = ()
+    """Stones on the board before the first move, handicap stones among them."""
+    first_player: int = BLACK
+    """The colour that moves first."""
+
+    def game(self, moves: int = 0) -> Game:
+        """Return the game after its first `moves` moves."""
+        game = Game(self.width, self.height, self.rules, self.komi)
+        game.set_up(self.setup_stones, self.first_player)
+        for point, color in zip(self.points[:moves], self.colors[:moves], strict=True):
+            game.play(Move(int(color), int(point)), allow_superko=True)
+        return game
+
+
+def read_games(folder: Path, *, log: Callable[[str], None]) -> list[RecordedGame]:
+    """Return the games of all `.sgf` files in a folder and its subfolders, sorted by name; see `sgf_games`."""
+    return [recorded(found.game, name=found.name, winner=winner_of(found.result)) for found in sgf_games(folder, log)]
+
+
+def recorded(game: Game, *, name: str, winner: int) -> RecordedGame:
+    """Return the record of a game, up to its end."""
+    moves = game.moves[: _length(game.moves)]
+    return RecordedGame(
+        name=name,
+        width=game.width,
+        height=game.height,
+        rules=game.rules,
+        komi=game.komi,
+        points=np.array([move.point for move in moves], dtype=np.int16),
+        colors=np.array([move.color for move in moves], dtype=np.int8),
+        winner=winner,
+        setup_stones=game.setup_stones,
+        first_player=game.first_player,
+    )
+
+
+def winner_of(result: str) -> int:
+    """Return the winner by SGF's RE, such as "B+3.5" or "W+R": BLACK, WHITE, or EMPTY for "0", "Void" and the like."""
+    return {"B+": BLACK, "W+": WHITE}.get((parse_result(result) or "")[:2], EMPTY)
+
+
+def is_test(name: str, share: float = TEST_SHARE) -> bool:
+    """Return whether the game of this name is held out for testing: about `share` of all, the same in every run."""
+    return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), share)[0])
+
+
+def split_games(
+    games: Sequence[RecordedGame], share: float = TEST_SHARE
+) -> tuple[list[RecordedGame], list[RecordedGame]]:
+    """Return the training games and the test games; raises RecordsError if either part is empty."""
+    return split_named(games, [game.name for game in games], share)
+
+
+def split_named(items: Sequence[Item], names: Sequence[str], share: float) -> tuple[list[Item], list[Item]]:
+    """Return the training items and the test items, by the names of their games; raises as `split_games`."""
+    parts: tuple[list[Item], list[Item]] = ([], [])
+    for item, name in zip(items, names, strict=True):
+        parts[is_test(name, share)].append(item)
+    if not all(parts):
+        raise RecordsError(
+            problem(
+                f"{counted(len(parts[0]), 'game')} to train on and {len(parts[1])} to test on",
+                expected="some of both",
+                advice="give more games, or another --test-share",
+            )
+        )
+    return parts
+
+
+def _length(moves: Sequence[Move]) -> int:
+    """Return the number of moves up to and including the two consecutive passes that end the game."""
+    for number in range(1, len(moves)):
+        before, move = moves[number - 1], moves[number]
+        if before.point == move.point == PASS and before.color != move.color:
+            return number + 1
+    return len(moves)
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A game and what is learned from it; fields as in a shard."""
+
+    game: RecordedGame
+    learner: int = EMPTY
+    moment: int = NO_MOMENT
+
+    @property
+    def reward(self) -> int:
+        """The learner's reward: 1 for a win, −1 for a loss, 0 where the game has no winner."""
+        if self.game.winner == EMPTY:
+            return 0
+        return 1 if self.game.winner == self.learner else -1
+
+
+class Collector:
+    """Collects finished games in `episodes`, all on boards of one size and under one rule set."""
+
+    def __init__(self) -> None:
+        self.episodes: Final[list[Episode]] = []
+
+    def complete(self, game: Game, *, learner: int = EMPTY, moment: int = NO_MOMENT) -> Episode:
+        """Add a game, scored by area, and return its episode; an aborted game has no winner."""
+        winner = game.score().winner if game.is_over else EMPTY
+        episode = Episode(recorded(game, name=str(len(self.episodes)), winner=winner), learner, moment)
+        self.episodes.append(episode)
+        return episode
+
+    def win_rate(self, color: int | None = None) -> float:
+        """Return the share of games with a winner that the learner won; ½ if there is no such game.
+
+        With `color`, only the games count in which the learner had that colour.
+        """
+        rewards = [episode.reward for episode in self.episodes if color in (None, episode.learner)]
+        won, lost = rewards.count(1), rewards.count(-1)
+        return won / (won + lost) if won + lost else 0.5
+
+    @property
+    def void_share(self) -> float:
+        """The share of games without a winner."""
+        return sum(episode.game.winner == EMPTY for episode in self.episodes) / max(1, len(self.episodes))
+
+    def advantages(self) -> list[float]:
+        """Return each game's reward minus the mean reward of the learner's games with the same colour.
+
+        Komi favours one colour, which says nothing about its moves.  Games without a winner have advantage 0.
+        """
+        means = {color: 2 * self.win_rate(color) - 1 for color in (BLACK, WHITE)}
+        return [episode.reward - means[episode.learner] if episode.reward else 0.0 for episode in self.episodes]
+
+
+def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
+    """Write a shard, replacing an older one.
+
+    There must be at least one game; all have the same board, rules and komi, and none has set-up stones.  Raises
+    RecordsError if the shard cannot be written.
+    """
+    games = [episode.game for episode in episodes]
+    first = games[0]
+    common = {(game.width, game.height, game.rules, game.komi) for game in games}
+    assert len(common) == 1 and not any(game.setup_stones for game in games), "see the docstring"
+    meta = {"width": first.width, "height": first.height, "rules": first.rules.to_json(), "komi": first.komi}
+    arrays: dict[str, Any] = {
+        "meta": np.array(json.dumps({"format": FORMAT, **meta})),
+        "points": np.concatenate([game.points for game in games]),
+        "colors": np.concatenate([game.colors for game in games]),
+        "lengths": np.array([len(game.points) for game in games], dtype=np.int32),
+        "winner": np.array([game.winner for game in games], dtype=np.int8),
+        "learner": np.array([episode.learner for episode in episodes], dtype=np.int8),
+        "moment": np.array([episode.moment for episode in episodes], dtype=np.int32),
+    }
+    with writing(path, RecordsError, "shard"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as unfinished, open(unfinished, "wb") as file:
+            np.savez_compressed(file, **arrays)
+
+
+def read_episodes(path: Path) -> list[Episode]:
+    """Return the games of a shard, named after its file and their index; raises RecordsError if it cannot be read."""
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+        meta: dict[str, Any] = json_of(str(arrays.pop("meta")))
+        if meta.pop("format") != FORMAT:
+            raise RecordsError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
+        return _episodes(path.stem, arrays, meta)
+    except OSError as error:
+        raise RecordsError(problem(f"cannot read shard {shown_path(path)}: {error.strerror or error}")) from error
+    except ZIP_DAMAGE as error:
+        if isinstance(error, RecordsError):
+            raise
+        raise RecordsError(problem(f"shard {shown(path.name)} is damaged ({error})", advice="delete it")) from error
+
+
+def _episodes(name: str, arrays: dict[str, Any], meta: dict[str, Any]) -> list[Episode]:
+    rules = Rules.parse(meta["rules"])
+    edges = [0, *np.cumsum(arrays["lengths"]).tolist()]
+    episodes = []
+    for index, (begin, end) in enumerate(pairwise(edges)):
+        game = RecordedGame(
+            name=f"{name}-{index}",
+            width=meta["width"],
+            height=meta["height"],
+            rules=rules,
+            komi=meta["komi"],
+            points=arrays["points"][begin:end],
+            colors=arrays["colors"][begin:end],
+            winner=int(arrays["winner"][index]),
+        )
+        episodes.append(Episode(game, int(arrays["learner"][index]), int(arrays["moment"][index])))
+    return episodes

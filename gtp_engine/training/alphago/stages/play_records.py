@@ -1,0 +1,153 @@
+"""Game records for training: a network plays against itself by sampling its policy and writes SGF files.
+
+Games are played until both sides pass, so the result is the area score of the final position.  A game that repeats in a
+cycle, or exceeds the move limit of a rollout, has no result (RE[Void]).  With `stop_decided` a game ends once the
+network is sure of the winner, and the other side resigns.
+
+Files are named `<seed>-<number>.sgf`.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from gtp_engine.base.errors import SgfError, counted, problem, shown_path
+from gtp_engine.base.files import replacing, writing
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
+from gtp_engine.nn.network_evaluator import uncached_evaluator
+from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
+from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
+from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
+from gtp_engine.sgf.values import VOID
+from gtp_engine.training.alphago.stages.game_records import RecordsError
+from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer, logits_of
+from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
+from gtp_engine.training.selfplay.plans import GamePlan, draw_opening_length
+from gtp_engine.training.selfplay.policy_games import PlayedGame, PolicyGames, Temperatures
+
+_NAME: Final = re.compile(r"(\d+)-(\d+)\.sgf")
+
+
+class RecordFolder:
+    """A growing folder of records; `seed` is the first seed from `least_seed` on that is above those of its records.
+
+    Raises RecordsError where nothing can be written.
+    """
+
+    def __init__(self, path: Path, *, least_seed: int = 1) -> None:
+        with writing(path, RecordsError, "records to"):
+            path.mkdir(parents=True, exist_ok=True)
+        names = [found for entry in path.iterdir() if (found := _NAME.fullmatch(entry.name))]
+        self.count = len(names)
+        self.seed: Final = max([least_seed, *(int(name[1]) + 1 for name in names)])
+        self._path: Final = path
+        self._names: Final = sorted(name[0] for name in names)
+
+    def check(self, settings: RecordSettings) -> None:
+        """Raise RecordsError if the games found at the beginning have another board, other rules or another komi.
+
+        The first record that can be read stands for all.
+        """
+        game = next(self._readable(), None)
+        wanted = (settings.size, settings.size, PRESETS[settings.rules], settings.komi)
+        if game is not None and (game.width, game.height, game.rules, game.komi) != wanted:
+            terms = f"{game.rules.preset_name() or 'other'} rules and komi {game.komi:g}"
+            raise RecordsError(
+                problem(
+                    f"the games in {shown_path(self._path)} are on {game.width}x{game.height}, with {terms}",
+                    expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
+                    advice="give the settings that they were played with, or another folder",
+                )
+            )
+
+    def add(self, played: PlayedGame, result: str, player: str) -> None:
+        """Write a game that `player` played against itself; the file gets its name once it is complete."""
+        path = self._path / f"{self.seed}-{played.number:06}.sgf"
+        text = format_sgf(played.game, black_name=player, white_name=player, result=result)
+        with writing(path, RecordsError, "record"), replacing(path) as unfinished:
+            unfinished.write_text(text + "\n", encoding="utf-8")
+        self.count += 1
+
+    def _readable(self) -> Iterator[Game]:
+        """Yield the games found at the beginning, without those that cannot be read, which training leaves out."""
+        for name in self._names:
+            try:
+                yield record_to_game(parse_sgf(read_sgf_file(str(self._path / name))))
+            except SgfError:
+                continue
+
+
+def load_player(
+    path: Path, *, batch: int, threads: int = 0, provider: str = "auto", precision: str = "auto"
+) -> Evaluator:
+    """Return a player for a network file, KataGo's policy and value or AlphaGo's policy; raises ModelError."""
+    info = read_info(path)
+    model = OnnxModel(path, runtime_here(provider, precision, info.precision), threads=threads, batch=batch)
+    return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else PolicyPlayer(logits_of(model), info.name)
+
+
+def play_records(
+    player: Evaluator,
+    folder: RecordFolder,
+    settings: RecordSettings,
+    bar: ProgressBar,
+    is_stopped: Callable[[], bool] = never,
+) -> int:
+    """Play until the folder holds `settings.games`, or `is_stopped`; return the number of games played.
+
+    Raises RecordsError if it holds games with other settings, and where a record cannot be written.
+    """
+    folder.check(settings)
+    games = _games(player, folder, settings)
+    before, began = folder.count, time.monotonic()
+    while games.playing and not is_stopped():
+        games.evaluate()
+        balances = games.evaluation.win_black - games.evaluation.loss_black
+        balance = {played.number: float(balances[row]) for row, played in enumerate(games.playing)}
+        for played in games.play():
+            folder.add(played, result_of(played, balance[played.number]), player.info.name)
+        seconds = time.monotonic() - began
+        speed = (folder.count - before) / seconds
+        bar.update(folder.count / settings.games, f"{counted(folder.count, 'game')}, {speed:.1f}/s")
+    return folder.count - before
+
+
+def result_of(played: PlayedGame, balance: float = 0.0) -> str:
+    """Return a game's result as SGF's RE; `balance` is the player's last value for Black, −1 to 1."""
+    if played.game.is_over:
+        return str(played.game.score())
+    if played.is_decided and not played.game.has_no_result:
+        return "B+R" if balance > 0 else "W+R"
+    return VOID
+
+
+def _games(player: Evaluator, folder: RecordFolder, settings: RecordSettings) -> PolicyGames:
+    """Return the games that the folder lacks."""
+
+    def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
+        opening = draw_opening_length(rng, width, height)
+        stops = settings.stop_decided
+        return GamePlan(
+            PRESETS[settings.rules], settings.komi, opening, stops_when_decided=stops, longest=MOVES_PER_POINT
+        )
+
+    missing = max(0, settings.games - folder.count)
+    return PolicyGames(
+        player,
+        settings.size,
+        settings.size,
+        games=missing,
+        batch=max(1, min(settings.parallel_games, missing)),
+        rng=np.random.default_rng(folder.seed),
+        planner=plan,
+        temperatures=Temperatures(rest=settings.temperature),
+    )

@@ -1,0 +1,559 @@
+"""The measurement of levels: games between skills, their ratings, and from these the skill of each rank.
+
+1. Games between neighbouring skills of a coarse scale show what a skill is worth.
+2. A curve that rises everywhere is fitted to them and inverted: ranks get skills such that they are evenly spaced.
+3. Games between every second or every fourth rank and the next of these check the spacing.  On large boards, games with
+   a handicap check that a stone makes up for a rank.
+4. The curve may be fitted again to all games so far.  Those with a handicap tell what a stone is worth, which is the
+   spacing of ranks on large boards.
+
+Every game is appended to a file as it ends, so that an interrupted measurement goes on where it stopped.  All games
+together then rate the ranks.
+
+`LevelGames` plays many games side by side inside this process, their positions evaluated in batches.  Both sides choose
+their moves as `engine.level_play` does (`drawing`), but the network decides when a game ends: a side passes where a
+pass is its best move, neither resigns, a game that has been decided for a while stops, and the winner is the side that
+the network expects to win.  A long cycle is a draw.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from gtp_engine.arena.elo import (
+    ELO_PER_NAT,
+    Z_95,
+    Comparisons,
+    Prior,
+    RatingArray,
+    elo_difference,
+    fit_strengths,
+    wilson_interval,
+)
+from gtp_engine.base.errors import TengenError, counted, problem, shown_path
+from gtp_engine.base.files import append, complete_lines, json_of
+from gtp_engine.config.human import HumanProfile
+from gtp_engine.config.sections import LEVELS
+from gtp_engine.engine.level_drawing import Question, choose_move, found_at
+from gtp_engine.engine.level_table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import GOES_ON, advance_row, new_positions, put_row
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.game import Game
+from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points
+from gtp_engine.go.rules import PRESETS
+from gtp_engine.search.puct.tree_report import raw_evaluation
+
+RULES: Final = "chinese"
+KOMI: Final = 7.5
+
+OPENING_SHARE: Final = 0.02
+"""Moves of an opening, drawn from the policy itself, as a share of the board's points: 7 on 19×19.  Both games of a
+pair begin with the same ones."""
+
+_DECIDED: Final = 0.98
+"""Difference between the probabilities of winning and losing from which on a position counts as decided."""
+
+_DECIDED_MOVES: Final = 8
+"""Moves in a row for which a game must have been decided to stop."""
+
+_DECIDED_FROM: Final = 0.45
+"""Moves, as a share of the board's points, before which no game stops: until then weak players turn games round."""
+
+_LONGEST: Final = 1.5
+"""Moves for each point of the board after which a game stops."""
+
+KNOTS: Final = (BOTTOM_SKILL, -4.0, 0.0, 4.0, 8.0, 12.0, 15.0, 18.0, 22.0, 25.0, 28.0, 32.0, TOP_SKILL)
+"""Skills between which the rating is taken to be linear."""
+
+_PRIOR_SLOPE: Final = 0.45
+_PRIOR_WEIGHT: Final = 1.0
+_SMOOTHNESS: Final = 100.0
+_LEAST_SLOPE: Final = 0.05
+"""Expected rise of the rating with a unit of skill, in nats (0.45 is 78 points), the weight of that, one divided by the
+variance of the change of this rise from one interval between knots to the next (0.1 nats), and the smallest rise."""
+
+_PRIOR_STONE: Final = 100.0 / ELO_PER_NAT
+_PRIOR_STONE_WEIGHT: Final = 4.0
+"""Expected worth of a handicap stone, in nats (100 points), and its weight; 40 games of three stones weigh 90."""
+
+COARSE_SKILLS: Final = (*(float(skill) for skill in range(-8, 32, 3)), 33.0, TOP_SKILL)
+"""Skills between which the first games are played."""
+
+LARGE_SIZE: Final = 17
+LARGE_RANGE: Final = (-2.0, 31.0)
+"""Side of the board from which smaller and larger skills are left out: they are far weaker than 20k, or stronger than
+9d."""
+
+SPACING: Final[Mapping[int, float]] = {9: 60.0, 13: 80.0}
+"""Elo points from rank to rank, if the range of skills is wide enough.  On large boards it is the worth of a stone; on
+smaller ones there is less room for mistakes."""
+
+HANDICAP_STONES: Final = 3
+HANDICAP_PAIRS: Final = (("15k", "12k"), ("8k", "5k"), ("2k", "2d"))
+"""Ranks three apart, which play handicap games of three stones without komi."""
+
+_NEAREST_SIZE: Final = 13
+"""The board whose spacing holds for sizes that `SPACING` lacks."""
+
+CHECKED_LEVELS: Final = LEVELS[1::3]
+"""Ranks that are checked by games, each against the next: 19k, 16k, … 9d."""
+
+
+class GamesFileError(TengenError):
+    """The file with the games of a measurement cannot be used."""
+
+
+@dataclass(frozen=True)
+class SkillPairing:
+    """A game to be played; the openings of equal `opening` are equal."""
+
+    black_skill: float
+    white_skill: float
+    opening: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A game that has ended; `black_points` is 1, ½ or 0."""
+
+    pairing: SkillPairing
+    black_points: float
+    leads_black: list[float] = field(repr=False)
+    """Before each move, and in the end."""
+    game: Game = field(repr=False, compare=False)
+
+
+@dataclass
+class _Seat:
+    """A game under way."""
+
+    pairing: SkillPairing
+    game: Game
+    opening: np.random.Generator
+    settings: Mapping[int, LevelSettings]
+    decided_moves: int = 0
+    leads_black: list[float] = field(default_factory=list)
+    """Points, by the evaluations before each move and of the last position."""
+
+
+class LevelNetworks(NamedTuple):
+    """The network that sees what a move loses, and the one that imitates people."""
+
+    strong: Evaluator
+    human: Evaluator
+
+
+class LevelMoves:
+    """Draws moves in up to `batch` games on boards of `size` points a side at once."""
+
+    def __init__(self, networks: LevelNetworks, size: int, *, batch: int, seed: int) -> None:
+        self._networks: Final = networks
+        self._positions, self._of_people, self._after = (new_positions(batch, size, size) for _ in range(3))
+        self.evaluation: Final = new_evaluation(batch, size, size)
+        """Of the positions that were evaluated last, by the network that sees what a move loses."""
+        self.people, self._evaluation_after = (new_evaluation(batch, size, size) for _ in range(2))
+        self._rows: Final = GameRows(self._positions)
+        self._random: Final = np.random.default_rng(seed)
+
+    def evaluate(self, games: Sequence[Game], settings: Sequence[LevelSettings]) -> None:
+        """Evaluate the position of each game, and what people play there by the settings of the side to play."""
+        for row, (game, each) in enumerate(zip(games, settings, strict=True)):
+            self._rows.fill(row, game)
+            put_row(self._of_people, row, self._positions, row)
+            conditions = conditions_of(game, human_profile=HumanProfile("rank", each.rank, each.rank).code)
+            write_conditions(self._of_people, slice(row, row + 1), conditions)
+        self._networks.strong.evaluate(Request(self._positions, len(games), self.evaluation))
+        self._networks.human.evaluate(Request(self._of_people, len(games), self.people))
+
+    def draw(self, games: Mapping[int, Game], settings: Mapping[int, LevelSettings]) -> dict[int, int]:
+        """Return a move for some of the games that were evaluated, by row; positions are evaluated together."""
+        questions = {row: self._question(row, game, settings[row]) for row, game in games.items()}
+        moves: dict[int, int] = {}
+        answers: dict[int, float] = {}
+        while questions:
+            asked: dict[int, Game] = {}
+            for row, question in list(questions.items()):
+                try:
+                    asked[row] = question.send(answers[row]) if row in answers else next(question)
+                except StopIteration as ended:
+                    moves[row] = int(ended.value)
+                    del questions[row]
+            answers = dict(zip(asked, self._leads(asked, games), strict=True)) if asked else {}
+        return moves
+
+    def _question(self, row: int, game: Game, settings: LevelSettings) -> Question:
+        """Return the generator that chooses a move in a game; see `choose_move`."""
+        raw = raw_evaluation(self.evaluation, row, has_score=True)
+        return choose_move(
+            game, game.to_play, found_at(game, game.to_play, raw, self.people.policy[row]), settings, self._random
+        )
+
+    def _leads(self, asked: Mapping[int, Game], games: Mapping[int, Game]) -> list[float]:
+        """Return Black's lead in games that are a move or two further than the ones in their rows."""
+        for place, (row, game) in enumerate(asked.items()):
+            if len(game.moves) > len(games[row].moves) + 1:
+                write_game(self._after, place, game)
+                continue
+            put_row(self._after, place, self._positions, row)
+            last = game.moves[-1]
+            advance_row(self._after, place, game.board, last.point, last.color, GOES_ON, game.superko_keys())
+        self._networks.strong.evaluate(Request(self._after, len(asked), self._evaluation_after))
+        return [float(lead) for lead in self._evaluation_after.lead_black[: len(asked)]]
+
+
+class LevelGames:
+    """Plays games on boards of `size` points a side with the same networks, `batch` of them at a time.
+
+    With a `handicap`, Black begins with that many stones, two or more, and the komi is HANDICAP_KOMI (0.5).
+    """
+
+    def __init__(self, networks: LevelNetworks, size: int, *, batch: int, seed: int, handicap: int = 0) -> None:
+        self._size: Final = size
+        self._batch: Final = batch
+        self._handicap: Final = handicap
+        self._moves: Final = LevelMoves(networks, size, batch=batch, seed=seed)
+
+    def play(self, pairings: Sequence[SkillPairing]) -> Iterator[Outcome]:
+        """Yield the outcome of each game, in the order in which they end."""
+        waiting = list(reversed(pairings))
+        seats = [self._begin(waiting.pop()) for _ in range(min(self._batch, len(waiting)))]
+        while seats:
+            self._moves.evaluate([seat.game for seat in seats], [seat.settings[seat.game.to_play] for seat in seats])
+            self._play_moves(seats)
+            playing = []
+            for row, seat in enumerate(seats):
+                if not self._has_ended(row, seat):
+                    playing.append(seat)
+                    continue
+                yield _outcome(seat)
+                if waiting:
+                    playing.append(self._begin(waiting.pop()))
+            seats = playing
+
+    def _new_game(self) -> Game:
+        game = Game(self._size, self._size, PRESETS[RULES], HANDICAP_KOMI if self._handicap else KOMI)
+        if self._handicap:
+            game.set_handicap(free_handicap_points(self._handicap, self._size, self._size))
+        return game
+
+    def _begin(self, pairing: SkillPairing) -> _Seat:
+        skills = {BLACK: pairing.black_skill, WHITE: pairing.white_skill}
+        settings = {color: settings_of(skill, self._size, self._size) for color, skill in skills.items()}
+        return _Seat(pairing, self._new_game(), np.random.default_rng(pairing.opening), settings)
+
+    def _play_moves(self, seats: Sequence[_Seat]) -> None:
+        """Play a move in each game."""
+        opening_length = round(OPENING_SHARE * self._size**2)
+        drawn = {row: seat for row, seat in enumerate(seats) if len(seat.game.moves) >= opening_length}
+        moves = self._moves.draw(
+            {row: seat.game for row, seat in drawn.items()},
+            {row: seat.settings[seat.game.to_play] for row, seat in drawn.items()},
+        )
+        for row, seat in enumerate(seats):
+            seat.game.play(moves[row] if row in moves else self._opening_point(row, seat))
+
+    def _opening_point(self, row: int, seat: _Seat) -> int:
+        """Return a move of the opening."""
+        policy = self._moves.evaluation.policy[row].astype(np.float64)
+        policy[PASS] = 0.0
+        return int(seat.opening.choice(policy.size, p=policy / policy.sum()))
+
+    def _has_ended(self, row: int, seat: _Seat) -> bool:
+        """Return whether a game has ended or is decided; records the lead before the last move."""
+        game, evaluation = seat.game, self._moves.evaluation
+        seat.leads_black.append(float(evaluation.lead_black[row]))
+        balance = abs(float(evaluation.win_black[row] - evaluation.loss_black[row]))
+        seat.decided_moves = seat.decided_moves + 1 if balance >= _DECIDED else 0
+        area = self._size**2
+        if game.is_over or game.has_no_result or len(game.moves) >= _LONGEST * area:
+            return True
+        return seat.decided_moves >= _DECIDED_MOVES and len(game.moves) >= _DECIDED_FROM * area
+
+
+def _outcome(seat: _Seat) -> Outcome:
+    """Return the outcome of a game that has ended."""
+    lead = seat.leads_black[-1]
+    is_draw = seat.game.has_no_result or lead == 0.0
+    return Outcome(seat.pairing, 0.5 if is_draw else float(lead > 0.0), seat.leads_black, seat.game)
+
+
+class GameRow(NamedTuple):
+    """A game that was played, as it is kept in the file; one without the network's name counts for every network."""
+
+    size: int
+    handicap: int
+    black: float  # skill
+    white: float
+    opening: int
+    points: float  # Black's
+    moves: int
+    leads: list[float]  # Black's, before each move but the last
+    network: str = ""
+
+
+def read_games(path: Path) -> list[GameRow]:
+    """Return the games in a file, if there is one, each once; raises GamesFileError for a line that is no game."""
+    games: dict[tuple[object, ...], GameRow] = {}
+    for number, line in enumerate(complete_lines(path), start=1):
+        try:
+            row = GameRow(**json_of(line))
+        except (ValueError, TypeError) as error:
+            advice = "remove the line, or name another file"
+            raise GamesFileError(problem(f"{shown_path(path)}, line {number}, is not a game", advice=advice)) from error
+        games.setdefault((row.size, row.handicap, row.black, row.white, row.opening, row.network), row)
+    return [*games.values()]
+
+
+def pairings_of(skills: Sequence[float], games: int) -> list[SkillPairing]:
+    """Return `games` games, an even number, between each skill and the next one, with both colours in turn."""
+    found = []
+    for opening in range(games // 2):  # outside, so that an interrupted measurement knows something about all
+        for low, high in pairwise(skills):
+            found += [SkillPairing(low, high, opening), SkillPairing(high, low, opening)]
+    return found
+
+
+class Measurement:
+    """The games on boards of `size` points a side, kept in the file `path`; `log` receives a line for each game."""
+
+    def __init__(
+        self, networks: LevelNetworks, size: int, path: Path, *, batch: int, log: Callable[[str], None]
+    ) -> None:
+        self._networks: Final = networks
+        self.size: Final = size
+        self._path: Final = path
+        self._batch: Final = batch
+        self._log: Final = log
+
+    def games(self, handicap: int = 0) -> list[GameRow]:
+        """Return the games that this network has played so far on this board with this handicap."""
+        networks = ("", self._networks.human.info.name)
+        return [
+            row
+            for row in read_games(self._path)
+            if (row.size, row.handicap) == (self.size, handicap) and row.network in networks
+        ]
+
+    def all_games(self) -> list[GameRow]:
+        """Return the even games and those with a handicap."""
+        return self.games() + self.games(HANDICAP_STONES)
+
+    def play(self, pairings: Iterable[SkillPairing], *, handicap: int = 0) -> None:
+        """Play those games that are not in the file yet."""
+        played = {(row.black, row.white, row.opening) for row in self.games(handicap)}
+        missing = [game for game in pairings if (game.black_skill, game.white_skill, game.opening) not in played]
+        if not missing:
+            return
+        seed = len(played)
+        match = LevelGames(self._networks, self.size, batch=self._batch, seed=seed, handicap=handicap)
+        for number, outcome in enumerate(match.play(missing), start=1):
+            self._keep(outcome, handicap)
+            self._log(f"{self.size}x{self.size}: game {number} of {len(missing)}: {_described(outcome)}")
+
+    def _keep(self, outcome: Outcome, handicap: int) -> None:
+        pairing = outcome.pairing
+        row = GameRow(
+            self.size,
+            handicap,
+            pairing.black_skill,
+            pairing.white_skill,
+            pairing.opening,
+            outcome.black_points,
+            len(outcome.game.moves),
+            [round(lead, 1) for lead in outcome.leads_black],
+            self._networks.human.info.name,
+        )
+        append(self._path, json.dumps(row._asdict()) + "\n")
+
+
+def _described(outcome: Outcome) -> str:
+    pairing = outcome.pairing
+    moves = counted(len(outcome.game.moves), "move")
+    lead = outcome.leads_black[-1]
+    return f"skills {pairing.black_skill:g} and {pairing.white_skill:g}, Black leads by {lead:+.1f} after {moves}"
+
+
+class Curve(NamedTuple):
+    """Elo points at the skills `KNOTS`, 0 at the first, linear in between; and those that a handicap stone is worth."""
+
+    elo: RatingArray
+    stone: float
+    covariance: RatingArray = np.zeros((len(KNOTS), len(KNOTS)))
+    """Of the errors of the slopes between knots and of the stone, in nats."""
+
+    def at(self, skill: float) -> float:
+        """Return the rating of a skill."""
+        return float(np.interp(skill, KNOTS, self.elo))
+
+    def error(self, low: float, high: float) -> float:
+        """Return half the 95 % interval of the difference between two skills, in Elo points."""
+        direction = np.append(_heights(high) - _heights(low), 0.0)
+        return float(Z_95 * ELO_PER_NAT * np.sqrt(direction @ self.covariance @ direction))
+
+
+def fit_curve(games: Sequence[GameRow]) -> Curve:
+    """Return the most likely ratings of skills, as a curve that rises everywhere, and the worth of a stone.
+
+    A smooth curve needs fewer games than a rating for each skill.  There are normal priors about `_PRIOR_SLOPE` and
+    `_PRIOR_STONE`, and about changes of the slope (`_SMOOTHNESS`).
+    """
+    slopes = len(KNOTS) - 1
+    precision = np.diag(np.append(np.full(slopes, _PRIOR_WEIGHT), _PRIOR_STONE_WEIGHT))
+    changes = np.diff(np.eye(slopes), axis=0)
+    precision[:slopes, :slopes] += _SMOOTHNESS * changes.T @ changes
+    prior = Prior(np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE), precision)
+    differences = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
+    results = Comparisons(differences, np.ones(len(games)), np.array([row.points for row in games]))
+    fitted, covariance = fit_strengths(results, prior, least=_LEAST_SLOPE)
+    elo = np.append(0.0, np.cumsum(fitted[:slopes] * np.diff(KNOTS)))
+    return Curve(elo * ELO_PER_NAT, float(fitted[slopes]) * ELO_PER_NAT, covariance)
+
+
+def _heights(skill: float) -> RatingArray:
+    """Return how far a skill reaches into each interval between knots, so that slopes times this is its rating."""
+    knots = np.array(KNOTS)
+    return np.clip(skill - knots[:-1], 0.0, np.diff(knots))
+
+
+def skills_of_levels(curve: Curve, spacing: float, below_top: float = 0.0) -> dict[str, float]:
+    """Return the skill of each rank; the strongest rank is `below_top` Elo points weaker than the largest skill.
+
+    Each rank is `spacing` points weaker than the next.  If the weakest skill is too strong for that, the ranks share
+    the range evenly.
+    """
+    top = float(curve.elo[-1]) - below_top
+    spacing = min(spacing, top / (len(LEVELS) - 1))
+    ranks = [top - spacing * (len(LEVELS) - 1 - number) for number in range(len(LEVELS))]
+    return {
+        level: round(float(np.interp(rank, curve.elo, KNOTS)), 3) for level, rank in zip(LEVELS, ranks, strict=True)
+    }
+
+
+class Check(NamedTuple):
+    """The games between a rank and a weaker one: the stronger one's points."""
+
+    level: str
+    weaker: str
+    games: int
+    points: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share of points."""
+        return wilson_interval(self.points, self.games)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values for the file."""
+        low, high = self.interval
+        rate = self.points / self.games
+        elo = elo_difference(min(max(rate, 1e-3), 1 - 1e-3))
+        return {
+            "level": self.level,
+            "weaker": self.weaker,
+            "games": self.games,
+            "points": self.points,
+            "interval": [round(low, 3), round(high, 3)],
+            "elo": round(elo),
+        }
+
+
+def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Sequence[str]) -> list[Check]:
+    """Return the results of the games between each of these ranks and the next, where there are any."""
+    results: dict[tuple[float, float], list[float]] = defaultdict(list)
+    for row in games:
+        results[row.black, row.white].append(row.points)
+        results[row.white, row.black].append(1.0 - row.points)
+    found = []
+    for weaker, level in pairwise(levels):
+        if points := results[skills[level], skills[weaker]]:
+            found.append(Check(level, weaker, len(points), sum(points)))
+    return found
+
+
+def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return how many Elo points are between CHECKED_LEVELS, as plain values for the file; the error is 95 %."""
+    found = []
+    for low, high in pairwise(CHECKED_LEVELS):
+        ends = skills[low], skills[high]
+        elo, error = curve.at(ends[1]) - curve.at(ends[0]), curve.error(*ends)
+        found.append({"weaker": low, "level": high, "elo": round(elo), "error": round(error)})
+    return found
+
+
+def handicap_pairings(skills: Mapping[str, float], games: int) -> dict[tuple[str, str], list[SkillPairing]]:
+    """Return the games of each of HANDICAP_PAIRS, the weaker rank with Black and `HANDICAP_STONES` stones."""
+    return {
+        (weaker, level): [SkillPairing(skills[weaker], skills[level], opening) for opening in range(games)]
+        for weaker, level in HANDICAP_PAIRS
+    }
+
+
+def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> list[Check]:
+    """Return the results of the handicap games, White's points, where there are any."""
+    found = []
+    for weaker, level in HANDICAP_PAIRS:
+        points = [1.0 - row.points for row in games if (row.black, row.white) == (skills[weaker], skills[level])]
+        if points:
+            found.append(Check(level, weaker, len(points), sum(points)))
+    return found
+
+
+def fitted_skills(
+    measurement: Measurement,
+    *,
+    coarse_games: int,
+    spacing: float | None = None,
+    below_top: float = 0.0,
+    refit: bool = False,
+) -> dict[str, float]:
+    """Play the games that are missing between neighbours of COARSE_SKILLS, and return the skill of each rank.
+
+    `spacing` None is that of `SPACING`, on large boards the worth of a stone; `below_top` is as in `skills_of_levels`.
+    With `refit` the curve is fitted to all games so far, those that checked an earlier curve too.
+    """
+    size = measurement.size
+    least, most = LARGE_RANGE if size >= LARGE_SIZE else (BOTTOM_SKILL, TOP_SKILL)
+    coarse_skills = [skill for skill in COARSE_SKILLS if least <= skill <= most]
+    measurement.play(pairings_of(coarse_skills, coarse_games))
+    coarse = [row for row in measurement.games() if {row.black, row.white} <= set(coarse_skills)]
+    curve = fit_curve(measurement.all_games() if refit else coarse)
+    if spacing is None:
+        spacing = curve.stone if size >= LARGE_SIZE else SPACING.get(size, SPACING[_NEAREST_SIZE])
+    return skills_of_levels(curve, spacing, below_top)
+
+
+def checked_board(
+    measurement: Measurement, skills: Mapping[str, float], *, games: int, handicap_games: int
+) -> dict[str, Any]:
+    """Play the games that are missing to check the skills of ranks, and return the board's part of the level table.
+
+    There are `games` between neighbours of CHECKED_LEVELS, and on large boards `handicap_games` of each of
+    HANDICAP_PAIRS.  The ratings in the table are those of a curve that is fitted to all games.
+    """
+    levels = CHECKED_LEVELS
+    measurement.play(pairings_of([skills[level] for level in levels], games))
+    if measurement.size >= LARGE_SIZE:
+        for pairings in handicap_pairings(skills, handicap_games).values():
+            measurement.play(pairings, handicap=HANDICAP_STONES)
+    played = measurement.games()
+    curve, checks = fit_curve(measurement.all_games()), checks_of(played, skills, levels)
+    board = {
+        "skills": dict(skills),
+        "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
+        "games": {"all": len(played), "checks": sum(check.games for check in checks)},
+        "spans": spans_of(curve, skills),
+        "checks": [check.as_dict() for check in checks],
+    }
+    if with_handicap := handicap_checks(measurement.games(HANDICAP_STONES), skills):
+        board["handicap"] = [check.as_dict() for check in with_handicap]
+        board["stone"] = round(curve.stone)
+    return board

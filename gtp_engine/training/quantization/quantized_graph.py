@@ -1,0 +1,406 @@
+"""Graphs with 8-bit integers: which layers are worth it, the range of values that reach them, and the new graph.
+
+A layer here is the set of all convolutions and products that multiply one tensor by weights.  They share the rounded
+tensor, so they are quantized together or not at all.  Worth quantizing are those with constant weights on which all
+outputs depend.  Left out are the first convolution, whose input is mostly zeros and ones, and the heads, which are a
+few percent of the work: rounding the value head's input directly changes its output.  A node on which only some
+outputs depend belongs to a head.
+
+A layer's input is rounded to 256 values, on one grid for all channels because integer units can only add numbers with
+the same step.  Channels differ a hundredfold, so each is first multiplied by a factor of its own, and the weights are
+divided by it: Xiao et al., "SmoothQuant" (2022).  Weights are rounded to 255 values, on one grid per output channel.
+
+A quantized layer consists of the ONNX operators
+
+    x → Mul(factors) → QuantizeLinear → DequantizeLinear → Conv or MatMul
+                       weights as int8 → DequantizeLinear ↗
+
+which ONNX Runtime and OpenVINO convert to integer convolutions.  The rest of the graph is unchanged, and may run in
+bfloat16.
+
+C and I are input channels, O output channels.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.nn.onnx_model import new_session
+from gtp_engine.nn.providers import Runtime
+from gtp_engine.training.quantization.calibration import CalibrationInputs
+
+CONVOLUTION: Final = "Conv"
+PRODUCT: Final = "MatMul"
+
+STEPS: Final = 255
+"""Steps of the input's grid, from 0 to 255."""
+LARGEST_WEIGHT: Final = 127
+"""Weights go from −127 to 127."""
+
+EQUALIZATION: Final = 0.5
+"""A channel's factor is its largest magnitude to the power of −EQUALIZATION: 0 leaves channels unchanged, 1 gives all
+the same range and moves the difference into the weights.  Policy KL of b6c96 on 19×19 for 0, ½, ¾ and 1: 0.0018,
+0.0015, 0.0016 and 0.0034; of b15c192: 0.0022, 0.0011 (with bias correction), 0.0025 and 0.0057."""
+LEAST_MAGNITUDE: Final = 0.02
+"""Smallest magnitude that a channel is assumed to have, as a share of the largest: a factor must not amplify noise."""
+
+BATCH: Final = 8
+"""Positions in a call."""
+
+SWITCHES: Final = "switches"
+"""Input of a graph with switches: bool[number of layers], whether each layer rounds."""
+
+
+# Layers
+
+
+@dataclass(frozen=True)
+class Product:
+    """A convolution or matrix product with constant weights."""
+
+    node: str
+    """Name of its result."""
+    kind: str
+    """CONVOLUTION or PRODUCT."""
+    weights: FloatArray
+    """[O, I, taps]; a product has one tap."""
+    shape: tuple[int, ...]
+    """The weights' shape in the graph: [O, I, F, F], or [I, O]."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The convolutions and products of one tensor."""
+
+    source: str
+    """Name of the tensor."""
+    products: tuple[Product, ...]
+
+    @property
+    def channel_axis(self) -> int:
+        """Return the tensor's axis of channels, which the weights' inputs match."""
+        return 1 if self.products[0].kind == CONVOLUTION else -1
+
+    @property
+    def work(self) -> int:
+        """Return its multiplications for each point of the board."""
+        return sum(product.weights.size for product in self.products)
+
+
+class NetworkGraph:
+    """An ONNX model, with the outputs that depend on each tensor."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self.model = model
+        self._constants = {entry.name: entry for entry in model.graph.initializer}
+        self._outputs = frozenset(entry.name for entry in model.graph.output)
+        self._inputs = {entry.name for entry in model.graph.input}
+        self._reached = self._find_reached()
+        self._of_globals = self._find_of_globals()
+
+    def layers(self) -> list[Layer]:
+        """Return the layers worth quantizing, in the graph's order."""
+        found: dict[str, list[Product]] = defaultdict(list)
+        for node in self.model.graph.node:
+            if self._is_worth_it(node):
+                found[node.input[0]].append(self._product(node))
+        return [Layer(source, tuple(products)) for source, products in found.items()]
+
+    def _is_worth_it(self, node: onnx.NodeProto) -> bool:
+        return (
+            node.op_type in (CONVOLUTION, PRODUCT)
+            and node.input[0] not in self._inputs
+            and node.input[0] not in self._of_globals
+            and node.input[1] in self._constants
+            and self._reached[node.output[0]] == self._outputs
+            and all(attribute.name != "group" or attribute.i == 1 for attribute in node.attribute)
+        )
+
+    def _product(self, node: onnx.NodeProto) -> Product:
+        weights = numpy_helper.to_array(self._constants[node.input[1]])
+        shape = tuple(weights.shape)
+        if node.op_type == CONVOLUTION:
+            return Product(node.output[0], CONVOLUTION, weights.reshape(*shape[:2], -1), shape)
+        return Product(node.output[0], PRODUCT, weights.T[:, :, np.newaxis], shape)
+
+    def _find_of_globals(self) -> set[str]:
+        """Return the tensors that depend on the global values only: a few numbers, which gain nothing from 8 bits."""
+        found = {"globals"}
+        for node in self.model.graph.node:
+            sources = {name for name in node.input if name not in self._constants}
+            if sources and sources <= found:
+                found |= {*node.output}
+        return found
+
+    def _find_reached(self) -> dict[str, frozenset[str]]:
+        """Return for each tensor the outputs that depend on it."""
+        reached: dict[str, frozenset[str]] = defaultdict(frozenset)
+        for name in self._outputs:
+            reached[name] = frozenset((name,))
+        for node in reversed(self.model.graph.node):  # a model's nodes are sorted, each after those it depends on
+            below = frozenset[str]().union(*(reached[name] for name in node.output))
+            for name in node.input:
+                reached[name] |= below
+        return reached
+
+
+# Ranges
+
+
+@dataclass(frozen=True)
+class Range:
+    """The observed values of a layer's input: the least, largest and mean value of each channel, float32[C]."""
+
+    low: FloatArray
+    high: FloatArray
+    mean: FloatArray
+
+
+@dataclass(frozen=True)
+class InputScale:
+    """The rounding of a layer's input: round(x · factors / step) + zero, from 0 to 255."""
+
+    factors: FloatArray
+    """[C]."""
+    step: float
+    zero: int
+
+
+@dataclass(frozen=True)
+class RoundedWeights:
+    """Weights as integers: `values` · steps[O] approximates the weights for inputs multiplied by the factors."""
+
+    values: NDArray[np.int8]
+    """[O, I, taps]."""
+    steps: FloatArray
+    """[O]."""
+    bias: FloatArray
+    """[O], to be added to the result: corrects the shift of its mean by rounding."""
+
+
+def measure_ranges(
+    model: onnx.ModelProto,
+    layers: Sequence[Layer],
+    examples: Sequence[CalibrationInputs],
+    runtime: Runtime,
+    progress: Callable[[int, int], None],
+) -> dict[str, Range]:
+    """Run `model` on the examples and return the range of each layer's input, by the name of its tensor.
+
+    `progress` is called with the number of examples that are done, and of all.
+    """
+    watched = onnx.ModelProto()
+    watched.CopyFrom(model)
+    for layer in layers:
+        watched.graph.output.append(onnx.helper.make_empty_tensor_value_info(layer.source))
+    content = watched.SerializeToString()
+    names = [layer.source for layer in layers]
+    axes = [layer.channel_axis for layer in layers]
+    done, total = 0, sum(map(len, examples))
+    seen: dict[str, list[tuple[FloatArray, FloatArray, FloatArray, int]]] = {name: [] for name in names}
+    for part in examples:
+        session = new_session(content, runtime, {"height": part.height, "width": part.width})
+        for begin in range(0, len(part), BATCH):
+            feeds = {"spatial": part.spatial[begin : begin + BATCH], "globals": part.globals_[begin : begin + BATCH]}
+            found = session.run(feeds)
+            for name, axis in zip(names, axes, strict=True):
+                values = found[name]
+                rows = np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
+                seen[name].append((rows.min(1), rows.max(1), rows.sum(1, dtype=np.float64), rows.shape[1]))
+            done += len(feeds["spatial"])
+            progress(done, total)
+    return {name: _joined(parts) for name, parts in seen.items()}
+
+
+def _joined(parts: list[tuple[FloatArray, FloatArray, FloatArray, int]]) -> Range:
+    """Return the range of all batches from those of each: least, largest, sum, number of values."""
+    low = np.min([part[0] for part in parts], axis=0)
+    high = np.max([part[1] for part in parts], axis=0)
+    mean = np.sum([part[2] for part in parts], axis=0) / sum(part[3] for part in parts)
+    return Range(low, high, mean.astype(np.float32))
+
+
+def scale_input(seen: Range) -> InputScale:
+    """Return the scale for an input: it spans all observed values, and 0 is on its grid, as padding requires.
+
+    No values are clipped.  Clipping the largest 0.01 % makes most values more exact, but the network far worse: policy
+    KL 0.012 instead of 0.0018 for b6c96, 0.034 instead of 0.0022 for b15c192.
+    """
+    magnitude = np.maximum(np.abs(seen.low), np.abs(seen.high))
+    magnitude = np.maximum(magnitude, max(LEAST_MAGNITUDE * magnitude.max(), np.finfo(np.float32).tiny))
+    factors = (magnitude**-EQUALIZATION).astype(np.float32)
+    low = min(0.0, float((seen.low * factors).min()))
+    high = max(0.0, float((seen.high * factors).max()))
+    step = max((high - low) / STEPS, float(np.finfo(np.float32).tiny))
+    return InputScale(factors, step, round(-low / step))
+
+
+def round_weights(product: Product, scale: InputScale, mean: FloatArray) -> RoundedWeights:
+    """Return a product's weights for inputs of this scale, whose observed mean is `mean` [I].
+
+    The bias corrects the effect of rounding on the mean result.  Points beside the edge, where fewer taps count, get
+    the same bias.
+    """
+    weights = product.weights / scale.factors[:, np.newaxis]
+    largest = np.abs(weights).max(axis=(1, 2))
+    steps = np.maximum(largest / LARGEST_WEIGHT, np.finfo(np.float32).tiny).astype(np.float32)
+    values = np.rint(weights / steps[:, np.newaxis, np.newaxis]).astype(np.int8)
+    lost = product.weights - values * steps[:, np.newaxis, np.newaxis] * scale.factors[:, np.newaxis]
+    return RoundedWeights(values, steps, (lost.sum(2) @ mean).astype(np.float32))
+
+
+# Graphs
+
+
+def quantized_model(
+    model: onnx.ModelProto, layers: Sequence[Layer], ranges: Mapping[str, Range], left_out: Collection[str] = ()
+) -> onnx.ModelProto:
+    """Return the model with `layers` quantized, except those whose tensor is in `left_out`."""
+    writer = _Writer(model)
+    for layer in layers:
+        if layer.source in left_out:
+            continue
+        seen = ranges[layer.source]
+        scale = scale_input(seen)
+        rounded = writer.rounded(layer, scale)
+        for product in layer.products:
+            weights = round_weights(product, scale, seen.mean)
+            writer.feed(product, rounded, writer.weights(product, weights), weights.bias)
+    return writer.finished()
+
+
+def switchable_model(model: onnx.ModelProto, layers: Sequence[Layer], ranges: Mapping[str, Range]) -> onnx.ModelProto:
+    """Return the model with an input SWITCHES that selects the layers that compute as if quantized."""
+    writer = _Writer(model)
+    for number, layer in enumerate(layers):
+        seen = ranges[layer.source]
+        scale = scale_input(seen)
+        switch = writer.add_after(layer.source, "Gather", SWITCHES, writer.constant(np.int64(number)))
+        inverse = writer.constant(_along(1 / scale.factors, layer))
+        restored = writer.add_after(layer.source, "Mul", writer.rounded(layer, scale), inverse)
+        source = writer.add_after(layer.source, "Where", switch, restored, layer.source)
+        for product in layer.products:
+            weights = round_weights(product, scale, seen.mean)
+            as_rounded = weights.values * weights.steps[:, np.newaxis, np.newaxis] * scale.factors[:, np.newaxis]
+            exact, other = (writer.constant(_as_in_graph(array, product)) for array in (product.weights, as_rounded))
+            bias = _along(weights.bias, layer)
+            none, added = writer.constant(np.zeros_like(bias)), writer.constant(bias)
+            writer.feed(product, source, writer.add_before(product.node, "Where", switch, other, exact))
+            writer.add_to_result(product, writer.add_before(product.node, "Where", switch, added, none))
+    finished = writer.finished()
+    finished.graph.input.append(helper.make_tensor_value_info(SWITCHES, onnx.TensorProto.BOOL, [len(layers)]))
+    return finished
+
+
+def _along(values: Any, layer: Layer) -> Any:
+    """Return float32[C] in the shape that broadcasts over the channels of the layer's tensor."""
+    shape = (1, -1, 1, 1) if layer.channel_axis == 1 else (-1,)
+    return np.asarray(values, dtype=np.float32).reshape(shape)
+
+
+def _as_in_graph(weights: Any, product: Product) -> Any:
+    """Return weights [O, I, taps] in their shape in the graph."""
+    array = weights.reshape(product.shape) if product.kind == CONVOLUTION else weights[:, :, 0].T
+    return np.ascontiguousarray(array if array.dtype == np.int8 else array.astype(np.float32))
+
+
+class _Writer:
+    """A copy of a model to which nodes are added beside the existing ones."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._model = onnx.ModelProto()
+        self._model.CopyFrom(model)
+        self._graph = self._model.graph
+        self._before: dict[str, list[onnx.NodeProto]] = {}
+        self._after: dict[str, list[onnx.NodeProto]] = {}
+        self._inputs: dict[str, list[str]] = {}
+        self._biases: dict[str, str] = {}
+        self._count = 0
+
+    def constant(self, array: Any) -> str:
+        """Add a constant and return its name."""
+        name = self._new_name("rounding")
+        self._graph.initializer.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
+        return name
+
+    def add_before(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node before the one that computes `result`, and return the new node's result."""
+        return self._add(self._before.setdefault(result, []), operator, inputs, attributes)
+
+    def add_after(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node after the one that computes `result`, and return the new node's result."""
+        return self._add(self._after.setdefault(result, []), operator, inputs, attributes)
+
+    def rounded(self, layer: Layer, scale: InputScale) -> str:
+        """Return the layer's tensor multiplied by the factors of `scale` and rounded."""
+        source = layer.source
+        multiplied = self.add_after(source, "Mul", source, self.constant(_along(scale.factors, layer)))
+        grid = self.constant(np.float32(scale.step)), self.constant(np.uint8(scale.zero))
+        quantized = self.add_after(source, "QuantizeLinear", multiplied, *grid)
+        return self.add_after(source, "DequantizeLinear", quantized, *grid)
+
+    def weights(self, product: Product, weights: RoundedWeights) -> str:
+        """Return a product's weights, computed from the stored integers."""
+        values = self.constant(_as_in_graph(weights.values, product))
+        grid = self.constant(weights.steps), self.constant(np.zeros(len(weights.steps), dtype=np.int8))
+        axis = 0 if product.kind == CONVOLUTION else 1
+        return self.add_before(product.node, "DequantizeLinear", values, *grid, axis=axis)
+
+    def feed(self, product: Product, source: str, weights: str, bias: FloatArray | None = None) -> None:
+        """Replace the input and the weights of a product, and add `bias` to its result."""
+        node = next(node for node in self._graph.node if product.node in node.output)
+        rest = list(node.input[2:])
+        if bias is not None and product.kind == CONVOLUTION:
+            before = [numpy_helper.to_array(entry) for entry in self._graph.initializer if entry.name in rest]
+            rest = [self.constant(sum(before, start=bias))]
+        elif bias is not None:
+            self.add_to_result(product, self.constant(bias))
+        self._inputs[product.node] = [source, weights, *rest]
+
+    def add_to_result(self, product: Product, bias: str) -> None:
+        """Add the tensor named `bias` to a product's result."""
+        self._biases[product.node] = bias
+
+    def finished(self) -> onnx.ModelProto:
+        """Return the model, with nodes in a valid order of computation and unused constants removed."""
+        nodes: list[onnx.NodeProto] = []
+        for node in self._graph.node:
+            if node.output[0] in self._inputs:
+                inputs = self._inputs[node.output[0]]
+                del node.input[:]
+                node.input.extend(inputs)
+            result = node.output[0]
+            nodes += [*self._before.get(result, []), *self._with_bias(node), *self._after.get(result, [])]
+        used = {name for node in nodes for name in node.input}
+        constants = [entry for entry in self._graph.initializer if entry.name in used]
+        for field, entries in ((self._graph.node, nodes), (self._graph.initializer, constants)):
+            copies = [type(entry).FromString(entry.SerializeToString()) for entry in entries]
+            del field[:]
+            field.extend(copies)
+        return self._model
+
+    def _with_bias(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        """Return the node, followed by the addition to its result if there is one."""
+        result = node.output[0]
+        if result not in self._biases:
+            return [node]
+        node.output[0] = self._new_name("product")
+        return [node, helper.make_node("Add", [node.output[0], self._biases[result]], [result], name=f"{result}_bias")]
+
+    def _add(
+        self, nodes: list[onnx.NodeProto], operator: str, inputs: Sequence[str], attributes: dict[str, Any]
+    ) -> str:
+        name = self._new_name(operator)
+        nodes.append(helper.make_node(operator, inputs, [name], name=name, **attributes))
+        return name
+
+    def _new_name(self, word: str) -> str:
+        self._count += 1
+        return f"int8_{word}_{self._count}"

@@ -1,0 +1,240 @@
+"""Games that a network plays against itself by sampling its policy, many at once, without a search.
+
+Temperatures  how moves are drawn
+PolicyGames   the games: each position costs one evaluation
+MovePolicy    another player in some of them: the policy of another network (NetworkMoves), or a search (SearchMoves)
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.from_game import GameRows
+from gtp_engine.evaluation.positions import Positions, board_size, new_positions, take_rows
+from gtp_engine.go.board import padded_length
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.game import Game
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.training.selfplay.plans import GamePlan, Planner, plain_plan
+
+SEARCH_BATCH: Final = 8
+"""Positions that a search evaluates together."""
+
+
+class MovePolicy(Protocol):
+    """Gives the probabilities that moves are drawn with; one thread calls it at a time."""
+
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+        """Return probabilities [K, n] by point for K rows of `positions`, which show `games`."""
+        ...
+
+
+class NetworkMoves:
+    """Moves by the policy of a network."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator: Final = evaluator
+
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+        """Return the network's policies; see `MovePolicy`."""
+        batch = len(positions.key)
+        chosen = take_rows(positions, np.resize(rows, batch))  # always as many: evaluators keep buffers for each number
+        evaluation = new_evaluation(batch, *board_size(positions))
+        self._evaluator.evaluate(Request(chosen, len(rows), evaluation))
+        return evaluation.policy[: len(rows)]
+
+
+class SearchMoves:
+    """Moves in proportion to the visits of a search of `visits` visits with `evaluator`, and its plain policy."""
+
+    def __init__(self, evaluator: Evaluator, visits: int, *, seed: int) -> None:
+        config = Config()
+        puct = replace(config.puct, eval_batch=SEARCH_BATCH, pipeline=1, root_average=False)
+        puct = replace(puct, root_policy_optimism=0.0, policy_optimism=0.0)
+        config = replace(config, search=replace(config.search, seed=seed), puct=puct)
+        self._search: Final = PuctSearch(config, evaluator)
+        self._limits: Final = Limits(visits=visits)
+
+    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+        """Return the shares of the visits; see `MovePolicy`."""
+        found = np.zeros((len(games), padded_length(*board_size(positions))))
+        for policy, game in zip(found, games, strict=True):
+            report = self._search.run(game, self._limits)
+            for move in report.moves:
+                policy[move.point] = move.visits
+            if not policy.any():  # a single visit is the root's
+                assert report.raw is not None, "a search with a network evaluates the root"
+                policy[:] = report.raw.policy
+            policy /= policy.sum()
+        return found
+
+
+OPENING_TEMPERATURE: Final = 2.0
+"""Temperature of the policy in the opening, so that games differ early; later moves follow the policy itself."""
+DECIDED: Final = 0.98
+"""A game counts as decided where the probabilities to win and to lose differ by this much: 99 % for one side."""
+DECIDED_MOVES: Final = 8
+"""A game stops once it has been decided for this many moves in a row, so that neither one blunder nor one wrong
+evaluation ends it."""
+
+
+class Temperatures(NamedTuple):
+    """Temperatures of the policy: moves are drawn with probabilities to the power of 1 / temperature."""
+
+    opening: float = OPENING_TEMPERATURE
+    rest: float = 1.0
+    hot: float = OPENING_TEMPERATURE
+    hot_share: float = 0.0  # share of all moves after the opening that are drawn at `hot`
+
+
+@dataclass
+class PlayedGame:
+    """A game in progress; `number` counts the games in the order in which they began."""
+
+    number: int
+    game: Game
+    plan: GamePlan
+    decided_moves: int = 0
+    """Evaluations in a row in which the game was decided."""
+    by_player: bool = False
+    """Whether the moves are the player's instead of the evaluator's."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether its plan stops it because it has been decided for long enough."""
+        return self.plan.stops_when_decided and self.decided_moves >= DECIDED_MOVES
+
+
+PLAIN: Final = Temperatures()
+
+
+class PolicyGames:
+    """Games on boards of `width` × `height`, at most `batch` at a time and `games` in all (None: without end).
+
+    While `playing` holds any, call `evaluate`, read what it wrote, and call `play`.  Row i of `positions`, `evaluation`
+    and `optimistic`, the optimistic policy, belongs to `playing[i]`; further rows mean nothing.  Games are numbered by
+    `numbers` as they begin.  In `player_share` of the games the moves are drawn from the policy
+    of `player`, if there is one.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        width: int,
+        height: int,
+        *,
+        games: int | None,
+        batch: int,
+        rng: np.random.Generator,
+        planner: Planner = plain_plan,
+        temperatures: Temperatures = PLAIN,
+        numbers: Iterator[int] | None = None,
+        player: MovePolicy | None = None,
+        player_share: float = 0.0,
+    ) -> None:
+        self.positions: Final = new_positions(batch, width, height)
+        self.evaluation: Final = new_evaluation(batch, width, height)
+        self.optimistic: Final = np.zeros_like(self.evaluation.policy)
+        self._evaluator = evaluator
+        self._rows = GameRows(self.positions)
+        self._size = (width, height)
+        self._games_left = games
+        self._rng = rng
+        self._planner = planner
+        self._temperatures = temperatures
+        self._numbers = count() if numbers is None else numbers
+        self._player = player
+        self._player_share = player_share
+        begun = [self._begin() for _ in range(batch)]
+        self.playing: list[PlayedGame] = [played for played in begun if played is not None]
+
+    def evaluate(self) -> None:
+        """Write the positions of all games and their evaluations."""
+        for row, played in enumerate(self.playing):
+            self._rows.fill(row, played.game, advantage_black=played.plan.advantage_black)
+        count = len(self.playing)
+        self._evaluator.evaluate(Request(self.positions, count, self.evaluation, optimistic=self.optimistic))
+
+    def play(self) -> list[PlayedGame]:
+        """Play one move in each game, drawn from the policy that `evaluate` wrote; return the games that it ended.
+
+        A new game takes the row of one that ended, as long as there are games left.
+        """
+        points = self._draw()
+        ended, playing = [], []
+        for row, played in enumerate(self.playing):
+            self._note_evaluation(row, played)
+            played.game.play(int(points[row]))
+            following: PlayedGame | None = played
+            if _has_ended(played):
+                ended.append(played)
+                following = self._begin()
+            if following is not None:
+                playing.append(following)
+        self.playing = playing
+        return ended
+
+    def _draw(self) -> NDArray[np.int64]:
+        """Return the next move of each game: a point or PASS."""
+        games = len(self.playing)
+        policy = self.evaluation.policy[:games].astype(np.float64)
+        self._write_player_policy(policy)
+        is_hot = self._rng.random(games) < self._temperatures.hot_share
+        for row, played in enumerate(self.playing):
+            moves = len(played.game.moves)
+            if moves < 2 * played.plan.white_passes and moves % 2 == 1:
+                policy[row] = 0.0
+                policy[row, PASS] = 1.0
+            elif (temperature := self._temperature(played, is_hot=bool(is_hot[row]))) != 1.0:
+                policy[row] **= 1 / temperature
+        sums = policy.cumsum(axis=1)
+        drawn = self._rng.random(games) * sums[:, -1]
+        # The first point whose cumulative sum exceeds the number drawn; its own probability cannot be 0.
+        points: NDArray[np.int64] = np.argmax(sums > drawn[:, None], axis=1)
+        return points
+
+    def _write_player_policy(self, policy: NDArray[np.float64]) -> None:
+        """Replace the policies of the games that the player plays."""
+        rows = [row for row, played in enumerate(self.playing) if played.by_player]
+        if rows and self._player is not None:
+            games = [self.playing[row].game for row in rows]
+            policy[rows] = self._player.policies(self.positions, rows, games)
+
+    def _temperature(self, played: PlayedGame, *, is_hot: bool) -> float:
+        if len(played.game.moves) < played.plan.opening_length:
+            return self._temperatures.opening
+        return self._temperatures.hot if is_hot else self._temperatures.rest
+
+    def _note_evaluation(self, row: int, played: PlayedGame) -> None:
+        """Count whether the evaluation of a game decides it, and set an even komi where the plan has one."""
+        balance = self.evaluation.win_black[row] - self.evaluation.loss_black[row]
+        played.decided_moves = played.decided_moves + 1 if abs(balance) >= DECIDED else 0
+        if len(played.game.moves) == played.plan.even_at:
+            played.game.komi += round(2 * float(self.evaluation.lead_black[row])) / 2
+
+    def _begin(self) -> PlayedGame | None:
+        """Return the next game, or None if none is left."""
+        if self._games_left == 0:
+            return None
+        if self._games_left is not None:
+            self._games_left -= 1
+        plan = self._planner(self._rng, *self._size)
+        game = Game(*self._size, plan.rules, plan.komi)
+        if plan.handicap:
+            game.set_handicap(plan.handicap)
+        by_player = self._player is not None and bool(self._rng.random() < self._player_share)
+        return PlayedGame(next(self._numbers), game, plan, by_player=by_player)
+
+
+def _has_ended(played: PlayedGame) -> bool:
+    game = played.game
+    is_long = len(game.moves) >= played.plan.longest * game.width * game.height
+    return game.is_over or game.has_no_result or is_long or played.is_decided
