@@ -189,6 +189,10 @@ def parse_move_point(text: str, *, width: int, height: int) -> int:
 
     Raises SgfError.
     """
+    if len(text) == 2:  # what nearly all moves are: two small letters on the board
+        x, y = _LETTERS.find(text[0]), _LETTERS.find(text[1])
+        if 0 <= x < width and 0 <= y < height:
+            return xy_to_point(x, y, width=width)
     if is_usual_pass(text, width=width, height=height):
         return PASS
     text = _without_blanks(text)
