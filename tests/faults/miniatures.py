@@ -275,7 +275,7 @@ def people(box: Path) -> None:
 
 
 def played(box: Path) -> None:
-    from alphago.games import random_game
+    from training.alphago.games import random_game
 
     from gtp_engine.sgf import format_sgf
 

@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 import reference
-from alphago.alphago_oracle import AlphaGoOracle
 from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, rows, vertex
 from superko_games import game_with_superko
+from training.alphago.alphago_oracle import AlphaGoOracle
 
 from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import write_game

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from alphago import linear_oracle as oracle
-from alphago.linear_oracle import Scene
 from board_helpers import COLOR, points_of
 from reference import ReferenceGame, empty_position, opponent
+from training.alphago import linear_oracle as oracle
+from training.alphago.linear_oracle import Scene
 
 from gtp_engine.go.board import Board, clone, copy_board, is_legal, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE

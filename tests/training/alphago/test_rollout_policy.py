@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from alphago.games import record, wild_game, write_records
 from click.testing import CliRunner
+from training.alphago.games import record, wild_game, write_records
 from training.needs_torch import torch  # noqa: F401  # comes first: logs and curves of runs need it
 
 from gtp_engine.base.errors import ConfigError, ModelError

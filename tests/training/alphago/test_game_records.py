@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from alphago.games import random_game, write_records
+from training.alphago.games import random_game, write_records
 
 from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from alphago.games import random_game, record, wild_game
-from alphago.test_alphago_encoder import encode
 from board_helpers import action_to_point
+from training.alphago.games import random_game, record, wild_game
+from training.alphago.test_alphago_encoder import encode
 from training.needs_torch import torch  # noqa: F401  # comes first: examples are tensors
 
 from gtp_engine.evaluation.from_game import write_game

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from alphago.games import random_game
 from board_helpers import game_from
+from training.alphago.games import random_game
 
 from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request

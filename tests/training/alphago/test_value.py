@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from alphago.games import orderly_records
-from alphago.test_reinforce import checkpoint_of, start
 from board_helpers import game_from
+from training.alphago.games import orderly_records
+from training.alphago.test_reinforce import checkpoint_of, start
 from training.needs_torch import torch
 
 from gtp_engine.base.errors import ConfigError

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from click.testing import CliRunner
+from training.alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from training.needs_torch import torch
 
 from gtp_engine.base.errors import ConfigError, ModelError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from full_disk import fill_disk_of
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
-from selfplay.test_policy_games import ScriptedRows
+from training.selfplay.test_policy_games import ScriptedRows
 
 from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.base.progress import ProgressBar
