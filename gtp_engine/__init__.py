@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from gtp_engine.protocols.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
     from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
     from gtp_engine.protocols.gtp.session import serve_gtp
-    from gtp_engine.search.cancellation import CancelToken
+    from gtp_engine.search.limits import CancelToken
     from gtp_engine.sgf.game_tree import GameNode, GameTree
 
 __all__ = [
@@ -179,7 +179,7 @@ _MODULES: Final = {
     "Score": "go.scoring",
     "load_evaluator": "nn.loading",
     "serve_gtp": "protocols.gtp.session",
-    "CancelToken": "search.cancellation",
+    "CancelToken": "search.limits",
     "GameNode": "sgf.game_tree",
     "GameTree": "sgf.game_tree",
 }

@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import Positions, board_of, conditions_of_row
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, board_of, conditions_of_row
 from gtp_engine.go.board import EMPTY_COUNT, is_legal
 from gtp_engine.go.constants import PASS, WALL
 

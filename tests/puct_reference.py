@@ -12,10 +12,9 @@ from math import atan, exp, log, pi, sqrt
 from typing import NamedTuple
 
 from gtp_engine.config import HumanConfig, PuctConfig
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, EMPTY, PASS
 from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.go.game import Game

@@ -11,10 +11,9 @@ from fake_evaluators import EvaluatorBase
 from puct_reference import Node
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Conditions, Positions, conditions_of_row, new_positions
+from gtp_engine.evaluation.positions import Conditions, Evaluation, Positions, conditions_of_row, new_positions
 from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
 from gtp_engine.go.game import Game

@@ -5,8 +5,8 @@ import pytest
 from fake_evaluators import FakeEvaluator, UniformEvaluator
 from nn.boards import random_rows
 
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.positions import Evaluation, new_evaluation
 from gtp_engine.go.constants import PASS
 
 

@@ -29,10 +29,9 @@ from gtp_engine import (
     read_metadata,
     write_metadata,
 )
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 
 PAGE = (ROOT / "docs" / "own-networks.md").read_text(encoding="utf-8")
 SCRIPTS = re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)

@@ -22,9 +22,8 @@ from gtp_engine.base.worker_process import join_command, split_command
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.protocols.client.connection import EngineConnection
 from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine
-from gtp_engine.protocols.gtp.args import Args
 from gtp_engine.protocols.gtp.commands.sgf import _read_arguments
-from gtp_engine.protocols.gtp.protocol import Command, decode_line, parse_line
+from gtp_engine.protocols.gtp.protocol import Args, Command, decode_line, parse_line
 
 SCRIPTS = PACKAGE.parent / "scripts"
 

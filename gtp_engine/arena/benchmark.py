@@ -37,10 +37,9 @@ from gtp_engine.base.errors import TengenError, counted, problem, shown
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.base.worker_process import split_command
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_files import find_networks

@@ -25,7 +25,7 @@ Around it:
     book              books of small boards: played here, made and checked
     rehearsal         searches that call what games call, before the first start
 
-Every command has one cancel token (`search.cancellation`), which goes into the limits of all its searches.
+Every command has one cancel token (`search.limits`), which goes into the limits of all its searches.
 """
 
 from gtp_engine.engine.decision import Choice

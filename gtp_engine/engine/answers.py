@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from gtp_engine.base.errors import LimitError, counted, problem, shown
-from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import COLORS, Color, points_by_number, to_color
 from gtp_engine.go.game import Game

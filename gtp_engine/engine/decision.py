@@ -47,13 +47,11 @@ from gtp_engine.engine.time_manager import TimeBudget, budget, effort, may_stop_
 from gtp_engine.engine.variety import Variety
 from gtp_engine.go.clock import Clock
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.game import Game, initial_advantage_black, is_late, may_stop
+from gtp_engine.go.game import Game, initial_advantage_black, is_continued, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
+from gtp_engine.search.limits import CancelToken, FirstMove, Limits, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport, best_of, for_color, winrate_of
-from gtp_engine.search.tree_reuse import is_continued
 
 CONFIRMATION_SHARE: Final = 0.1
 """Share of a move's maximum that the search leaves for confirming the end of the game."""

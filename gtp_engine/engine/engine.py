@@ -42,8 +42,8 @@ from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
 from gtp_engine.engine.time_manager import TimeBudget, budget
-from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
+from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
 from gtp_engine.go.coords import to_color, to_stone
@@ -52,8 +52,7 @@ from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
 

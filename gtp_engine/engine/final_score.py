@@ -36,8 +36,7 @@ from gtp_engine.go.coords import board_points, neighbors, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, pass_alive_owners, remove_dead, territory_owners
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import CancelToken, Limits
 from gtp_engine.search.report import SearchReport
 
 ALIVE: Final = "alive"

@@ -80,7 +80,7 @@ Log = Callable[[str], None]
 
 
 class Cancellation(Protocol):
-    """What can end a wait (`search.cancellation`)."""
+    """What can end a wait (`search.limits`)."""
 
     @property
     def is_cancelled(self) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.engine.level_table import LevelSettings
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import PASS, opponent
 from gtp_engine.go.coords import neighbors

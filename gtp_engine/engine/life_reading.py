@@ -40,8 +40,7 @@ from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import area_owners, pass_alive_owners, remove_dead
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction, SearchRequest
+from gtp_engine.search.limits import AT_ANY_DEPTH, CancelToken, Limits, Restriction, SearchRequest
 
 SEKI_LIBERTIES: Final = 3
 """Most liberties that a chain in a seki is expected to have; one with more is taken for one beside neutral points."""

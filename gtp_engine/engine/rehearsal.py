@@ -11,8 +11,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting, Searcher, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Reporting, Searcher, SearchRequest
 
 ANY_BOARD: Final = (5, 5)
 """Width and height for searches that do not depend on the board: rollouts are short on it."""

@@ -20,8 +20,7 @@ from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.rehearsal import ANY_BOARD, rehearse
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.evaluators import USUAL_BOARD
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Searcher
+from gtp_engine.search.limits import CancelToken, Searcher
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:

@@ -26,7 +26,6 @@ from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
     ANY_SYMMETRY,
@@ -38,14 +37,12 @@ from gtp_engine.evaluation.evaluator import (
     Request,
 )
 from gtp_engine.evaluation.from_game import GameRows, advantage_black, conditions_of, write_conditions, write_game
-from gtp_engine.evaluation.positions import new_positions, put_row
+from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points
-from gtp_engine.go.game import Game, initial_advantage_black
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
+from gtp_engine.go.game import Game, initial_advantage_black, is_continued
+from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
-from gtp_engine.search.tree_reuse import is_continued
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.puct_search import PuctSearch

@@ -29,9 +29,8 @@ from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, neighbors, point_to_xy, xy_to_point
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, is_continued
 from gtp_engine.go.tactics import count_captures
-from gtp_engine.search.tree_reuse import is_continued
 from gtp_engine.sgf import GameTree
 
 _REACH: Final = 4

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ArgumentError, problem, shown
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Positions, board_size, conditions_of_row, view_board
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, board_size, conditions_of_row, view_board
 from gtp_engine.go.board import is_legal
 from gtp_engine.go.constants import BLACK, PASS, Move
 from gtp_engine.go.coords import COLORS, board_points, points_by_number

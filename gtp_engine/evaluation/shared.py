@@ -25,9 +25,8 @@ from math import inf
 from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, ForwardingEvaluator, Kind, Request
-from gtp_engine.evaluation.positions import Positions, new_positions
+from gtp_engine.evaluation.positions import Evaluation, Positions, new_evaluation, new_positions
 
 
 class JoinedRows:

@@ -657,6 +657,33 @@ def _empty_history() -> dict[Ko, set[int]]:
     return {Ko.POSITIONAL: set(), Ko.SITUATIONAL: set()}
 
 
+def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[int] | None:
+    """Return the points (or PASS) played since `root` with `root_color` to play; None if `game` does not continue it.
+
+    It does not if anything but the moves differs, if a side moved twice in a row, or if `color` would not be to play.
+    """
+    if not is_continued(root, game):
+        return None
+    to_play = root_color
+    points = []
+    for move in game.moves[len(root.moves) :]:
+        if move.color != to_play:
+            return None
+        points.append(move.point)
+        to_play = opponent(to_play)
+    return points if to_play == color else None
+
+
+def is_continued(root: Game, game: Game) -> bool:
+    """Return whether `game` is the game of `root`, played on under the same conditions."""
+    return (
+        (root.width, root.height, root.rules, root.setup_stones)
+        == (game.width, game.height, game.rules, game.setup_stones)
+        and (root.komi, root.handicap) == (game.komi, game.handicap)
+        and game.moves[: len(root.moves)] == root.moves
+    )
+
+
 # --- the start and the end of a game ---
 
 FAIR_KOMI: Final = 7.0

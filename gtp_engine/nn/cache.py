@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
+from gtp_engine.evaluation.positions import Evaluation, FloatArray
 from gtp_engine.go.board import IntArray
 
 KeyArray = NDArray[np.uint64]

@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import SIMPLE_KO, Positions, board_of, conditions_of_row
+from gtp_engine.evaluation.positions import SIMPLE_KO, Evaluation, FloatArray, Positions, board_of, conditions_of_row
 from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, WIDTH, IntArray, is_legal
 from gtp_engine.go.constants import BLACK, PASS
 

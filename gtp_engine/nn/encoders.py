@@ -34,8 +34,7 @@ import numpy as np
 
 from gtp_engine.base.errors import ModelError, problem
 from gtp_engine.config.human import HumanProfile, profile_of
-from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.evaluation.positions import Conditions, Positions
+from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES, encode_rows, new_encoder_work

@@ -29,7 +29,7 @@ from gtp_engine.base.errors import ModelError, problem, shown
 from gtp_engine.base.files import json_of
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import NetworkInfo, add_property, read_properties
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator

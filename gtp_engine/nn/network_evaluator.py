@@ -19,7 +19,6 @@ import numpy as np
 
 from gtp_engine.base.errors import ModelError, problem, shown
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
     ANY_SYMMETRY,
@@ -31,7 +30,7 @@ from gtp_engine.evaluation.evaluator import (
 from gtp_engine.evaluation.evaluator_info import BoardSizes, EvaluatorInfo
 from gtp_engine.evaluation.from_game import key_of_numbers
 from gtp_engine.evaluation.memory_budget import BUDGET
-from gtp_engine.evaluation.positions import Positions, board_size
+from gtp_engine.evaluation.positions import FloatArray, Positions, board_size
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.decode import (

@@ -26,7 +26,7 @@ import numpy as np
 
 from gtp_engine.base.errors import ModelError, problem, shown
 from gtp_engine.base.machine import available_cores, describe_machine
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
 from gtp_engine.nn.openvino_session import OpenVinoSession, device_names, is_installed

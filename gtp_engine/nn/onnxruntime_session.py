@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import ModelError, problem, shown
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime, thread_count
 
 _FATAL_ONLY: Final = 4

@@ -25,7 +25,7 @@ from gtp_engine.base.errors import ModelError, problem
 from gtp_engine.base.files import sha256_of
 from gtp_engine.base.machine import available_cores, has_equal_cores, processor_key
 from gtp_engine.compiled.kernel_cache import keep_network, kept_network
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.providers import Runtime, thread_count
 
 _CONVERSION: Final = "openvino.tools.ovc"

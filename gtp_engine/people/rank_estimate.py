@@ -28,10 +28,9 @@ from gtp_engine.base.errors import ModelError, TengenError, counted, problem, sh
 from gtp_engine.base.files import json_of, replacing
 from gtp_engine.base.languages import _, ngettext, rank_text
 from gtp_engine.config.human import HumanProfile, rank_name
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
-from gtp_engine.evaluation.positions import new_positions, put_row
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.nn.quantized_copy import original_path

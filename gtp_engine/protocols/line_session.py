@@ -21,7 +21,7 @@ from typing import BinaryIO, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from gtp_engine.base.errors import TengenError
 from gtp_engine.base.streams import claim_streams, read_lines, trouble_of, wait_for_hangup, write_all
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 QUEUED_LINES: Final = 10_000
 """Lines read ahead of the running command; beyond this the controller has to wait."""

@@ -14,11 +14,10 @@ file by file.
 Shared by both:
 
 limits          SearchRequest: reports, moves left out; its Limits: visits, watcher; Progress, which the watcher reads;
-                Searcher, what the engine calls
-cancellation    CancelToken, which ends the searches of one command
+                Searcher, what the engine calls; CancelToken, which ends the searches of one command; where the position
+                to search now is found in the tree of the last search
 players         the players of rollouts that other parts of the package have, imported by name
 report          SearchReport: the root's moves, the value, ownership; scores for reports without a network
-tree_reuse      where the position to search now is found in the tree of the last search
 superko         keys of positions on a path, and whether a move would repeat one (kernels)
 rng             random numbers for kernels
 """

@@ -1,6 +1,14 @@
-"""What a search is asked: SearchRequest, with Limits, which watch Progress; Searcher is asked."""
+"""What a search is asked: SearchRequest, with Limits, which watch Progress; Searcher is asked.
 
-from collections.abc import Callable, Iterable
+A CancelToken, created by the caller for one command and never used again, ends the searches of that command.
+
+Trees are kept from search to search.  RootPosition is what of a request the values in a tree hold for; if the game
+continued since the last search, its moves lead down the tree to the new root (`find_position`).
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, Protocol
@@ -9,9 +17,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.go.constants import EMPTY
-from gtp_engine.go.game import Game
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.go.game import Game, moves_since
 from gtp_engine.search.report import SearchReport
+
+
+class CancelToken:
+    """Once cancelled, cancelled for good.  Any thread may use it.
+
+    The caller creates a token for a command and puts it into the limits of every search that the command needs.  So a
+    cancellation is never lost, even if it comes before the first search or between two.
+    """
+
+    def __init__(self) -> None:
+        self._lock: Final = threading.Lock()
+        self._callbacks: Final[list[Callable[[], None]]] = []
+        self._is_cancelled = False
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` has been called."""
+        return self._is_cancelled
+
+    def cancel(self) -> None:
+        """End the searches that hold the token soon, without waiting for them; a second call does nothing."""
+        with self._lock:
+            if self._is_cancelled:
+                return
+            self._is_cancelled = True
+            callbacks = tuple(self._callbacks)
+        for callback in callbacks:
+            callback()
+
+    @contextmanager
+    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call `callback` upon the cancellation while the context lasts, at once if that has happened before.
+
+        It is called from the cancelling thread, at most once, and must not block.  The call may still be under way
+        when the context ends.
+        """
+        with self._lock:
+            is_late = self._is_cancelled
+            if not is_late:
+                self._callbacks.append(callback)
+        if is_late:
+            callback()
+        try:
+            yield
+        finally:
+            with self._lock:
+                if not is_late:
+                    self._callbacks.remove(callback)
 
 
 @dataclass(frozen=True)
@@ -156,6 +211,63 @@ class SearchRequest:
     def of(asked: "SearchRequest | Limits") -> "SearchRequest":
         """Return the request, a plain one for limits alone."""
         return SearchRequest(asked) if isinstance(asked, Limits) else asked
+
+
+_ROOT: Final = 0
+"""The root's number in every tree."""
+
+
+@dataclass(frozen=True)
+class RootPosition:
+    """What the values in a tree hold for: a position with `color` to play, and what the whole tree was searched with.
+
+    The tree owns `game`, which must not change.
+    """
+
+    game: Game
+    color: int
+    restrictions: tuple[Restriction, ...] = ()
+    advantage_black: float = 0.0
+    """The playout doubling advantage; only networks know one."""
+    mirroring: int = EMPTY
+    """The colour that mirrors the other's moves, if the search plays against that."""
+    explored_for: int = EMPTY
+    """The colour for which the search explores otherwise than for the other one, if it does."""
+    ignores_history: bool = False
+    """Whether the network is not told the moves that led to the root."""
+    retaken: int = EMPTY
+    """As in `Limits`."""
+
+    @property
+    def conditions(self) -> tuple[object, ...]:
+        """What has to be the same for another search to use the tree."""
+        searched = self.restrictions, self.retaken, self.mirroring, self.explored_for
+        return *searched, self.advantage_black, self.ignores_history
+
+
+class Children(Protocol):
+    """A tree that can be walked down by moves."""
+
+    def child_by_move(self, node: int, move: int) -> int | None:
+        """Return the node that `move` (a point or PASS) leads to, None if the tree has none."""
+        ...
+
+
+def find_position(tree: Children, root: RootPosition | None, wanted: RootPosition) -> int | None:
+    """Return the node of `wanted` in a tree whose root is `root`; None if it is not in the tree.
+
+    A tree searched under other conditions is not reused: its values would be different.  After a move, restrictions
+    that end at some depth are such conditions, because depths count from the root.
+    """
+    if root is None or root.conditions != wanted.conditions:
+        return None
+    moves = moves_since(root.game, root.color, wanted.game, wanted.color)
+    if moves is None or (moves and any(each.depth != AT_ANY_DEPTH for each in wanted.restrictions)):
+        return None
+    node: int | None = _ROOT
+    for move in moves:
+        node = None if node is None else tree.child_by_move(node, move)
+    return node
 
 
 class Searcher(Protocol):

@@ -13,7 +13,7 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import SearchReport
 
 NEW_ZEALAND = Rules.parse("new-zealand")

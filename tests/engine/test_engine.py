@@ -27,8 +27,7 @@ from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Restriction, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Restriction, SearchRequest
 
 FINISHED = """
     . X . X O . O . O

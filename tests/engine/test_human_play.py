@@ -22,8 +22,7 @@ from gtp_engine.nn.onnx_export import convert_bytes
 from gtp_engine.protocols.analysis.query import parse_query
 from gtp_engine.protocols.analysis.results import response
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 
 LOAD = "set network.human_model (--human-model FILE)"

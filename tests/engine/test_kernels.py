@@ -30,7 +30,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.training.alphago.linear_policy import LinearPolicy, write_linear_policy
 
 ON_UNIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file sizes")
@@ -125,9 +125,9 @@ MOVES_OF_EACH = "boardsize 5\ngenmove b\ngenmove w\nundo"
 @pytest.mark.parametrize(
     ("files", "values", "last"),
     [
-        ((), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches:play_rows"),
+        ((), {"puct.rollout_share": "0.5"}, "training.alphago.rollout_batches:play_rows"),
         (("value",), {}, "nn.decode:decode_value"),
-        (("value", "rollout"), {"puct.rollout_share": "0.5"}, "alphago.rollout_batches:count_unfinished"),
+        (("value", "rollout"), {"puct.rollout_share": "0.5"}, "training.alphago.rollout_batches:count_unfinished"),
         (("value", "linear"), {"puct.rollout_share": "0.5"}, "alphago.linear_rollouts:play_rows_linear"),
         (
             ("value", "linear"),
@@ -251,7 +251,7 @@ def test_waiting_for_kernels_can_be_cancelled() -> None:
 PROGRAM = """
 import subprocess, sys
 from gtp_engine.engine.kernels import KernelLoader
-from gtp_engine.evaluation.evaluation import new_evaluation, value_black
+from gtp_engine.evaluation.positions import new_evaluation, value_black
 from gtp_engine.search.puct import transpositions, tree
 
 def refuse(*arguments, **options):
@@ -291,7 +291,7 @@ def test_what_a_first_start_has_called_the_next_one_loads(tmp_path: Path) -> Non
         assert errors == "" and {first, last} <= {kernels.FIRST_START, kernels.FURTHER_START, "rehearsal"}
         assert ready.startswith("Compiled all 2 kernels (") and progress == "2 of 2 kernels are ready False"
     (compiled,) = tmp_path.rglob("compiled-*")
-    names = ["gtp_engine.evaluation.evaluation:value_black", "gtp_engine.search.puct.transpositions:add_all_keys"]
+    names = ["gtp_engine.evaluation.positions:value_black", "gtp_engine.search.puct.transpositions:add_all_keys"]
     assert sorted(compiled.read_text().split()) == names
     assert start_program(tmp_path).communicate(timeout=400) == ("0 of 0 kernels are ready False\nrehearsal\n", "")
     (notes,) = tmp_path.rglob("complete-*")

@@ -17,8 +17,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Restriction, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Restriction, SearchRequest
 
 
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:

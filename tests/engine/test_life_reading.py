@@ -20,8 +20,7 @@ from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import CancelToken, Limits
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
 TWO_ROWS = """

@@ -26,8 +26,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import Color, parse_vertex, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Reporting, Restriction, SearchRequest
 from gtp_engine.search.report import SearchReport
 
 NEUTRAL = """

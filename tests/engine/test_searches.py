@@ -22,8 +22,7 @@ from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Progress
+from gtp_engine.search.limits import CancelToken, Limits, Progress
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,9 @@ from fake_evaluators import FakeEvaluator
 from gtp_engine import Game
 from gtp_engine.base.errors import ModelError
 from gtp_engine.evaluation import shared
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions
 from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
 
 BATCH = 8

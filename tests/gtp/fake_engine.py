@@ -2,7 +2,7 @@
 
 import threading
 
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 
 class FakeEngine:

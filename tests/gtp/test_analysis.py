@@ -20,7 +20,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 WAIT = bound(400.0)
 """Seconds to wait for any output; the first search may have to be compiled."""

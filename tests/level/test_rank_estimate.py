@@ -180,10 +180,9 @@ def test_points_lost_are_the_movers_between_positions() -> None:
 
 
 def _lead(game: Game, count: int) -> float:
-    from gtp_engine.evaluation.evaluation import new_evaluation
     from gtp_engine.evaluation.evaluator import Request
     from gtp_engine.evaluation.from_game import write_game
-    from gtp_engine.evaluation.positions import new_positions
+    from gtp_engine.evaluation.positions import new_evaluation, new_positions
 
     before = game.copy()
     before.undo(len(game.moves) - count)

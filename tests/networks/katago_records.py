@@ -7,9 +7,9 @@ from katago_inputs import row_of
 from numpy.typing import NDArray
 
 from gtp_engine.config.human import parse_profile
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions
+from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.constants import EMPTY, PASS, Move, opponent
 from gtp_engine.go.coords import board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game

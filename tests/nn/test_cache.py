@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
+from gtp_engine.evaluation.positions import Evaluation, new_evaluation
 from gtp_engine.go.board import padded_length
 from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
 

@@ -20,11 +20,10 @@ from gtp_engine.base.errors import ModelError
 from gtp_engine.base.files import sha256_of
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.human import HumanProfile
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn import loading, named_networks, onnx_model

@@ -13,10 +13,16 @@ from nn.boards import random_rows
 
 from gtp_engine.base.errors import ModelError
 from gtp_engine.config import NetworkConfig
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
-from gtp_engine.evaluation.positions import Positions, conditions_of_row, new_positions, take_rows
+from gtp_engine.evaluation.positions import (
+    Evaluation,
+    Positions,
+    conditions_of_row,
+    new_evaluation,
+    new_positions,
+    take_rows,
+)
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game

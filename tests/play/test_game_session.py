@@ -39,7 +39,7 @@ from gtp_engine.people.play import (
     state_of,
 )
 from gtp_engine.people.play.game_state import SideTally
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, format_sgf
 
 

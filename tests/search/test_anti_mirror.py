@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from puct_support import AreaEvaluator, Searching, ShapedEvaluator, rows_of, search
 
-from gtp_engine.evaluation.evaluation import new_evaluation
+from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex

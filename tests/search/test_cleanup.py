@@ -9,9 +9,8 @@ from board_helpers import CHARACTER, COLOR, points_of, position_of
 from puct_support import PassingEvaluator, Searching, game_from, rows_under_way, search, store_of
 
 from gtp_engine.engine.game_end import chains_of
-from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP, Conditions
+from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP, Conditions, Evaluation
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, neighbors, parse_vertex

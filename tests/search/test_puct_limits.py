@@ -16,8 +16,7 @@ from puct_support import (
 
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.game import Game
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Progress, Reporting, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Progress, Reporting, SearchRequest
 from gtp_engine.search.puct.evaluation_thread import EvaluationThread, Job
 from gtp_engine.search.puct.expand import abandon
 from gtp_engine.search.puct.leaves import new_leaves

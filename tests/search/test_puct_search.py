@@ -19,7 +19,7 @@ from superko_games import game_with_superko
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import FirstMove, Limits, Restriction, SearchRequest
+from gtp_engine.search.limits import FirstMove, Limits, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.puct.expand import recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import params_of
@@ -37,7 +37,6 @@ from gtp_engine.search.puct.tree import (
 )
 from gtp_engine.search.puct.utility import score_utility
 from gtp_engine.search.report import SearchReport
-from gtp_engine.search.tree_reuse import RootPosition
 
 
 def visits_of(report: SearchReport) -> list[tuple[int, int]]:

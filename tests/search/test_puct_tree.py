@@ -28,7 +28,7 @@ from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits, SearchRequest
+from gtp_engine.search.limits import Limits, RootPosition, SearchRequest
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -46,7 +46,6 @@ from gtp_engine.search.puct.tree import (
     try_edge,
 )
 from gtp_engine.search.puct.utility import evaluation_weight, expected_score_value, score_utility, utility_per_point
-from gtp_engine.search.tree_reuse import RootPosition
 
 # --- the oracle
 

@@ -21,15 +21,13 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Progress, Restriction, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Progress, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import count_area, play_out
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch, kernel_position
 from gtp_engine.search.rollouts.rollout_select import evaluate_leaves, select_leaves
 from gtp_engine.search.rollouts.rollout_tree import ROOT, new_tree
-from gtp_engine.search.tree_reuse import RootPosition
 
 
 def config(**values: object) -> SearchConfig:

@@ -19,7 +19,7 @@ from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits, Restriction, SearchRequest
+from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.puct.expand import new_means_work, remember, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import key_of_root, params_of
@@ -48,7 +48,6 @@ from gtp_engine.search.puct.tree import (
 )
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.puct.utility import Params
-from gtp_engine.search.tree_reuse import RootPosition
 
 SHARED = {"graph_search": True, "graph_search_bound": 3, "symmetry_pruning": False}
 """On small boards most moves may be captured soon: with KataGo's bound of 11 hardly any node would be shared."""

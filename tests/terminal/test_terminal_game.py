@@ -25,7 +25,7 @@ from gtp_engine.people.terminal.displays import Tick
 from gtp_engine.people.terminal.key_reader import Terminated, cancelled_by_interrupt
 from gtp_engine.people.terminal.terminal_game import LessonGame, TerminalGame, _result_in_words
 from gtp_engine.people.terminal.typed_command import save
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 
 

@@ -20,7 +20,7 @@ from gtp_engine.people.review import Effort, game_analysis, review_game
 from gtp_engine.people.web import engine_host, game_reviews
 from gtp_engine.people.web.engine_host import Precedence
 from gtp_engine.people.web.game_reviews import FinishedReview, ReviewWork, SavedReviews
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 RECORD = (
     "(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])"

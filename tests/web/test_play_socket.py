@@ -27,7 +27,7 @@ from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.open_games import OpenGames
 from gtp_engine.people.web.saved_games import JsonFiles, SavedGame, SavedGames
 from gtp_engine.people.web.web_process import FOLDER
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 

@@ -37,7 +37,7 @@ from gtp_engine.base.worker_process import join_command, split_command
 from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool
 from gtp_engine.compiled.kernel_cache import cache_root, package_environment
 from gtp_engine.nn.named_networks import model_path, shipped_folder, use_as_shipped
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import format_sgf
 
 MAX_FAILURES: Final = 3

@@ -22,7 +22,7 @@ from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament
 from gtp_engine.base.errors import TengenError, counted, problem
 from gtp_engine.base.files import replacing
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 GAMES_IN_A_ROW: Final = 10
 """Games of a meeting that a worker plays before it takes another: each time, the engines have to be started again."""

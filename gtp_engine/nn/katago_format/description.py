@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import Scales
 
 MIDDLE_WIDTH: Final = 14.0

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format import description as desc
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import (
     Activation,
     AttentionBlock,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gtp_engine.base.errors import ModelError, problem
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import MIDDLE_WIDTH
 
 Tensor: TypeAlias = str

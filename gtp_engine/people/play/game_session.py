@@ -28,8 +28,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play.game_clock import GameClock
 from gtp_engine.people.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras, settings_of
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import Limits, Reporting, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, format_sgf, play_record
 from gtp_engine.sgf.tree_text import main_line_from

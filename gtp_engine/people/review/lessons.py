@@ -24,10 +24,9 @@ from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.level_table import HUMAN_MODEL
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
-from gtp_engine.evaluation.positions import Positions, new_positions, put_row
+from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game

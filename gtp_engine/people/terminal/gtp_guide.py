@@ -7,8 +7,7 @@ import re
 from typing import Final
 
 from gtp_engine.base.errors import shown
-from gtp_engine.protocols.gtp.args import color_or_none
-from gtp_engine.protocols.gtp.protocol import Command
+from gtp_engine.protocols.gtp.protocol import Command, color_or_none
 
 WELCOME: Final = """\
 Tengen waits for GTP commands, as Go programs send them. Type help for an explanation, quit to end.

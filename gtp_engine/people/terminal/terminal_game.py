@@ -50,7 +50,7 @@ from gtp_engine.people.terminal.typed_command import (
     sgf_path,
     unused_path,
 )
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.values import VOID

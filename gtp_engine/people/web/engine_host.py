@@ -27,7 +27,7 @@ from gtp_engine.nn.network_files import onnx_files
 from gtp_engine.nn.published_networks import BEST, PUBLISHED, PublishedNetwork, get_network
 from gtp_engine.protocols.analysis.schedule import Schedule, Send, SharedSchedule
 from gtp_engine.protocols.analysis.worker import Searchers, Worker
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 PATIENCE: Final = 0.5
 """Seconds that a guest waits for games before each call of the network: while games go on without a pause, a review

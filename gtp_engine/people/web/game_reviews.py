@@ -57,7 +57,7 @@ from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestE
 from gtp_engine.people.web.open_games import Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import JsonFileError, JsonFiles
 from gtp_engine.protocols.analysis.query import Fields, QueryError, parse_query
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 GROUP: Final = 8
 """Positions searched side by side: few, so that a game that begins to search waits for a small batch only, and that

@@ -29,7 +29,7 @@ from gtp_engine.people.review.openings import GameIndex
 from gtp_engine.people.web.client_socket import AddressPaces
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
 from gtp_engine.people.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, parse_sgf, play_record
 
 HINTS: Final = 5

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gtp_engine.protocols.analysis.query import Query, Turn
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.search.limits import CancelToken
 
 PATIENCE: Final = 1.0
 """Seconds of search after which an analysis is long; most interactive queries take less."""

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import counted
-from gtp_engine.evaluation.evaluation import Evaluation
+from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.go.game import Game

@@ -24,9 +24,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from gtp_engine.base.errors import TengenError, shown
 from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
 from gtp_engine.config import Config, GtpConfig
-from gtp_engine.protocols.gtp.args import Args
-from gtp_engine.protocols.gtp.protocol import Command, GtpError, Reply, SendPiece, decode_line, encode_reply, parse_line
-from gtp_engine.search.cancellation import CancelToken
+from gtp_engine.protocols.gtp.protocol import (
+    Args,
+    Command,
+    GtpError,
+    Reply,
+    SendPiece,
+    decode_line,
+    encode_reply,
+    parse_line,
+)
+from gtp_engine.search.limits import CancelToken
 
 if TYPE_CHECKING:  # importing the engine takes as long as the rest of the handshake
     from gtp_engine.engine import Choice, Engine

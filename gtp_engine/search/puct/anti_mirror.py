@@ -12,8 +12,7 @@ All of it changes the evaluations of leaves before they go into the tree, so the
 from math import atanh, sqrt, tanh
 from typing import Final, NamedTuple
 
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray
-from gtp_engine.evaluation.positions import view_board
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, view_board
 from gtp_engine.go.board import HEIGHT, WIDTH, Board, chain_liberties
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, opponent
 from gtp_engine.go.coords import xy_to_point

@@ -35,8 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
-from gtp_engine.evaluation.positions import board_of
+from gtp_engine.evaluation.positions import Evaluation, board_of, no_result, value_black
 from gtp_engine.go.area import TaxWork, new_tax_work
 from gtp_engine.go.board import (
     HEIGHT,

@@ -35,7 +35,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config import Config, PuctConfig
-from gtp_engine.evaluation.evaluation import Evaluation
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
     ANY_SYMMETRY,
@@ -52,11 +51,10 @@ from gtp_engine.evaluation.from_game import (
     write_game,
 )
 from gtp_engine.evaluation.memory_budget import BUDGET
-from gtp_engine.evaluation.positions import Conditions
+from gtp_engine.evaluation.positions import Conditions, Evaluation
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move, opponent
 from gtp_engine.go.game import Game
-from gtp_engine.search.cancellation import CancelToken
-from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
+from gtp_engine.search.limits import CancelToken, FirstMove, Limits, RootPosition, SearchRequest
 from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.anti_mirror import (
     adjust_evaluation,
@@ -109,7 +107,6 @@ from gtp_engine.search.puct.tree_report import (
 from gtp_engine.search.puct.tree_store import Batch, Buffers, ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_per_point
 from gtp_engine.search.report import RawEvaluation, SearchReport, completed
-from gtp_engine.search.tree_reuse import RootPosition
 
 _LARGE_BATCH: Final = 16
 """An evaluator that prefers batches of this size runs on a device of its own, so selecting meanwhile gains time."""

@@ -24,11 +24,10 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import count_captures
-from gtp_engine.search.limits import SearchRequest, avoid_until_depths
+from gtp_engine.search.limits import RootPosition, SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.leaves import MAX_DEPTH, Root
 from gtp_engine.search.puct.transpositions import key_in_game, repeats_late
 from gtp_engine.search.puct.utility import STATIC_SCALE, HumanExploration, Params
-from gtp_engine.search.tree_reuse import RootPosition
 
 _OWNED: Final = 0.95
 """Ownership from which a point counts as settled (KataGo's)."""

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config import HumanConfig, PuctConfig
-from gtp_engine.evaluation.evaluation import Evaluation, no_result, value_black
-from gtp_engine.evaluation.positions import board_size
+from gtp_engine.evaluation.positions import Evaluation, board_size, no_result, value_black
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.limits import Progress
 from gtp_engine.search.puct.choose import (

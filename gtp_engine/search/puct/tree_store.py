@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.memory_budget import BUDGET, MemoryBudget, tree_memory
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, moves_since
+from gtp_engine.search.limits import RootPosition, find_position
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
 from gtp_engine.search.puct.expand import Ownership, new_means_work, new_ownership, new_results
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
@@ -34,7 +34,6 @@ from gtp_engine.search.puct.tree import (
 )
 from gtp_engine.search.report import RawEvaluation
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.tree_reuse import RootPosition, find_position, moves_since
 
 
 class Batch:

@@ -10,11 +10,11 @@ from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.go.area import new_tax_work
 from gtp_engine.go.board import padded_length, storage_length
 from gtp_engine.go.constants import MAX_SIZE
+from gtp_engine.search.limits import RootPosition, find_position
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import new_rollout_work
 from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, RolloutLeaves, ThreadWork
 from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, RolloutTree, copy_subtree, new_tree
-from gtp_engine.search.tree_reuse import RootPosition, find_position
 
 _INITIAL_CAPACITY: Final = 1 << 16
 _MAX_CHILDREN: Final = MAX_SIZE * MAX_SIZE + 1

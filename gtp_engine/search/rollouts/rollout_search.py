@@ -20,7 +20,7 @@ from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits, Progress, SearchRequest, avoid_until_depths
+from gtp_engine.search.limits import Limits, Progress, RootPosition, SearchRequest, avoid_until_depths
 from gtp_engine.search.players import leaf_players
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color, winrate_of
 from gtp_engine.search.rollouts.reusable_rollout_tree import (
@@ -40,7 +40,6 @@ from gtp_engine.search.rollouts.rollout_select import (
     write_results,
 )
 from gtp_engine.search.rollouts.rollout_tree import ROOT
-from gtp_engine.search.tree_reuse import RootPosition
 
 _WATCH_INTERVAL: Final = 0.005
 """Least seconds between two calls of the watcher; calling it after every batch took 3 % of a search on 9×9."""

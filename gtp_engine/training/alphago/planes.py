@@ -46,8 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.evaluation import FloatArray
-from gtp_engine.evaluation.positions import Positions, board_of, conditions_of_row
+from gtp_engine.evaluation.positions import FloatArray, Positions, board_of, conditions_of_row
 from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into, padded_length
 from gtp_engine.go.constants import BLACK, EMPTY, WALL
 from gtp_engine.go.ladder import LadderWork, mark_escapes, new_ladder_work, working_attacks_into

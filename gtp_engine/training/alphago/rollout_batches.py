@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.positions import (
     ENDS,
     GOES_ON,
+    FloatArray,
     Positions,
     board_of,
     copy_row,

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError
 from gtp_engine.base.worker_process import Connection
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs

@@ -28,10 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, problem, shown
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows
-from gtp_engine.evaluation.positions import Positions, new_positions, put_row
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game

@@ -19,11 +19,10 @@ from torch import Tensor
 
 from gtp_engine.base.errors import ModelError, problem, shown
 from gtp_engine.base.files import sha256_of
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import FloatArray, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder

@@ -13,7 +13,7 @@ import numpy as np
 
 from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config.option import Section, option
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import (
     Activation,
     BatchNorm,

@@ -42,10 +42,9 @@ from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.engine.level_drawing import Question, choose_move, found_at
 from gtp_engine.engine.level_table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
-from gtp_engine.evaluation.positions import GOES_ON, advance_row, new_positions, put_row
+from gtp_engine.evaluation.positions import GOES_ON, advance_row, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import BoardSizes
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions, put_row, take_rows
+from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, new_positions, put_row, take_rows
 from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import new_encoder

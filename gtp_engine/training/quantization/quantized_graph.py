@@ -31,7 +31,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.onnx_model import new_session
 from gtp_engine.nn.providers import Runtime
 from gtp_engine.training.quantization.calibration import CalibrationInputs

@@ -19,7 +19,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, Session, new_session
 from gtp_engine.nn.providers import Runtime
 from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows
-from gtp_engine.evaluation.positions import Positions, board_size, new_positions, take_rows
+from gtp_engine.evaluation.positions import Positions, board_size, new_evaluation, new_positions, take_rows
 from gtp_engine.go.board import padded_length
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import reference
 
-from gtp_engine.evaluation.evaluation import FloatArray
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.training.alphago.planes import FEATURES, planes_of
 
 

@@ -12,9 +12,8 @@ from board_helpers import COLOR, action_to_point, fingerprint, game_from, random
 from superko_games import game_with_superko
 from training.alphago.alphago_oracle import AlphaGoOracle
 
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions, view_board
+from gtp_engine.evaluation.positions import FloatArray, new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game

@@ -5,10 +5,9 @@ import pytest
 from board_helpers import game_from
 from training.alphago.games import random_game
 
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_vertex
 from gtp_engine.go.game import Game

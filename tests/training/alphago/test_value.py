@@ -17,10 +17,9 @@ from training.needs_torch import torch
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game

@@ -13,10 +13,9 @@ from training.toy import run, tiny_config, tiny_module, unpacked
 
 from gtp_engine.base.errors import ModelError
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.loading import load_evaluator

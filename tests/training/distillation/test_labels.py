@@ -5,10 +5,9 @@ import pytest
 from fake_evaluators import UniformEvaluator
 from training.scripted_rows import BlackLeads
 
-from gtp_engine.evaluation.evaluation import new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.go.game import Game

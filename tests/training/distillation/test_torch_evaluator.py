@@ -15,10 +15,9 @@ from training.toy import tiny_module
 
 from gtp_engine.base.errors import ModelError
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.evaluation.evaluation import Evaluation, new_evaluation
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.onnx_export import convert_file

@@ -6,8 +6,7 @@ from typing import Final
 from gtp_engine import __version__
 from gtp_engine.config.katago import GTP_VERSION
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.protocols.gtp.args import Args, parse_integer
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import Args, GtpError, parse_integer
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
 PROTOCOL_VERSION: Final = "2"

@@ -21,9 +21,8 @@ from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.gtp.args import Args, color_or_none, parse_integer, read_vertex
 from gtp_engine.protocols.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import Args, GtpError, color_or_none, parse_integer, read_vertex
 from gtp_engine.protocols.gtp.reports import ReportWriter, cgos_analysis
 from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest

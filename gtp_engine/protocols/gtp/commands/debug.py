@@ -16,8 +16,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import stones_in_ladders
 from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import eye_map
-from gtp_engine.protocols.gtp.args import Args, read_point, read_stone, read_vertex, show_vertices
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import Args, GtpError, read_point, read_stone, read_vertex, show_vertices
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
 _UNLIMITED: Final = 1e30

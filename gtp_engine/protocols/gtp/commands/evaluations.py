@@ -9,8 +9,7 @@ from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.gtp.args import Args, color_or_none, parse_integer, read_vertex, show_vertices
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import Args, GtpError, color_or_none, parse_integer, read_vertex, show_vertices
 from gtp_engine.protocols.gtp.reports import format_evaluation, raw_text, search_text
 from gtp_engine.protocols.gtp.server import GtpServer, command
 

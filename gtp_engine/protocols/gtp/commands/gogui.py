@@ -5,9 +5,8 @@ from typing import Final
 from gtp_engine.base.errors import problem, shown
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
-from gtp_engine.protocols.gtp.args import Args
 from gtp_engine.protocols.gtp.commands.params import format_value
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import Args, GtpError
 from gtp_engine.protocols.gtp.server import GOGUI, GtpServer, command
 
 ANALYZE_COMMANDS: Final = (

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Final
 from gtp_engine.base.errors import counted, problem, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.gtp.args import Args, parse_integer, read_moves, read_point, read_vertex, show_vertices
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import (
+    Args,
+    GtpError,
+    parse_integer,
+    read_moves,
+    read_point,
+    read_vertex,
+    show_vertices,
+)
 from gtp_engine.protocols.gtp.reports import GOGUI_CLEAR, choice_text, live_reporting, ogs_chat_line
 from gtp_engine.protocols.gtp.server import GOGUI, GtpServer, command
 from gtp_engine.search.limits import Limits, SearchRequest

@@ -12,8 +12,7 @@ from gtp_engine.base.errors import problem, shown
 from gtp_engine.config import Config
 from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_setting, shown_as_katago
 from gtp_engine.config.option import Value
-from gtp_engine.protocols.gtp.args import Args
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import Args, GtpError
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
 SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")

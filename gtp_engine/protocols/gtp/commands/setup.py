@@ -11,8 +11,15 @@ from gtp_engine.base.errors import BoardNotEmptyError, InvalidSizeError, TimeSet
 from gtp_engine.go.clock import KATA_KINDS, KGS_KINDS, MAX_COUNT, TimeSettings
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.rules import Rules
-from gtp_engine.protocols.gtp.args import Args, parse_integer, parse_number, read_point, read_setup, show_vertices
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import (
+    Args,
+    GtpError,
+    parse_integer,
+    parse_number,
+    read_point,
+    read_setup,
+    show_vertices,
+)
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
 _NOT_AN_INTEGER = "boardsize not an integer"

@@ -5,8 +5,7 @@ File names may contain spaces and may be quoted (GoGui does so), but cannot cont
 
 from gtp_engine.base.errors import SgfError, shown_path
 from gtp_engine.base.files import expanded, replacing
-from gtp_engine.protocols.gtp.args import Args
-from gtp_engine.protocols.gtp.protocol import GtpError
+from gtp_engine.protocols.gtp.protocol import Args, GtpError
 from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.sgf import read_sgf_file
 

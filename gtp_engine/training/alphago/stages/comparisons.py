@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.base.steps import never
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.go.board import copy_board, new_board, view_storage
 from gtp_engine.go.constants import BLACK
 from gtp_engine.nn.symmetry import cell_table, symmetry_count

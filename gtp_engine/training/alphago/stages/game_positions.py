@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gtp_engine.base.errors import problem, shown
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.from_game import SUPERKO
-from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
+from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.nn.encoders import Inputs

@@ -25,8 +25,8 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.base.errors import ConfigError, ModelError, problem, shown_path
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator_info import BoardSizes
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import BatchNorm
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.onnx_export.graph import Graph

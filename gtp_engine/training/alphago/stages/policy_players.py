@@ -17,10 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, problem, shown
-from gtp_engine.evaluation.evaluation import Evaluation, FloatArray, new_evaluation, put_rows
 from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Positions, board_size, take_rows
+from gtp_engine.evaluation.positions import (
+    Evaluation,
+    FloatArray,
+    Positions,
+    board_size,
+    new_evaluation,
+    put_rows,
+    take_rows,
+)
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.encoders import Inputs

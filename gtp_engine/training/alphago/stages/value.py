@@ -24,9 +24,8 @@ from torch import Tensor
 
 from gtp_engine.base.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.base.files import writing
-from gtp_engine.evaluation.evaluation import FloatArray
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.positions import Positions
+from gtp_engine.evaluation.positions import FloatArray, Positions
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.symmetry import IDENTITY
