@@ -128,11 +128,11 @@ MOVES_OF_EACH = "boardsize 5\ngenmove b\ngenmove w\nundo"
         ((), {"puct.rollout_share": "0.5"}, "training.alphago.rollout_batches:play_rows"),
         (("value",), {}, "nn.decode:decode_value"),
         (("value", "rollout"), {"puct.rollout_share": "0.5"}, "training.alphago.rollout_batches:count_unfinished"),
-        (("value", "linear"), {"puct.rollout_share": "0.5"}, "alphago.linear_rollouts:play_rows_linear"),
+        (("value", "linear"), {"puct.rollout_share": "0.5"}, "training.alphago.linear_rollouts:play_rows_linear"),
         (
             ("value", "linear"),
             {"search.search": "rave", "search.rollout_policy": "linear"},
-            "alphago.linear_rollouts:play_leaves_linear",
+            "training.alphago.linear_rollouts:play_leaves_linear",
         ),
     ],
     ids=["rollouts", "AlphaGo", "AlphaGo, rollout network", "AlphaGo, linear rollouts", "linear leaves"],
