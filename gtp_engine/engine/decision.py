@@ -166,8 +166,9 @@ class MoveChooser:
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
 
     def set_seed(self, seed: int) -> None:
-        """Restart the random numbers of the delays at `seed`."""
+        """Restart the random numbers of the delays and of the level's draws at `seed`."""
         self._delays = Delays(seed)
+        self._level.set_seed(seed)
 
     def prepare(self, game: Game, color: int, request: SearchRequest, clock: Clock, start: float) -> MoveTask:
         """Return the task of choosing the move, which began at `start`.

@@ -536,7 +536,6 @@ class Engine:
         if config.play.level != MAX_LEVEL:
             self._level.prepare(self.game.width, self.game.height)
         self._searches.configure(config)
-        self._level.configure(config)
         self._chooser.configure(config)
         for clock in self._clocks.values():
             clock.drift = config.time.drift
@@ -554,7 +553,6 @@ class Engine:
         """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
         self._searches.clear()
-        self._level.clear()
         self._scorer.clear()
 
     def set_seed(self, seed: int) -> None:
@@ -562,7 +560,6 @@ class Engine:
         self._seed = seed
         self._background.end()
         self._searches.set_seed(abs(seed))
-        self._level.set_seed(abs(seed))
         self._chooser.set_seed(abs(seed))
         self._chooser.is_seeded = True
         self._scorer.clear()
@@ -607,7 +604,6 @@ class Engine:
         """End all threads and free the network; the engine cannot search afterwards."""
         self._background.end()
         self._searches.close()
-        self._level.close()
 
     def __enter__(self) -> "Engine":
         return self

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.base.errors import ConfigError, problem
-from gtp_engine.config import Config, HumanConfig
+from gtp_engine.config import Config
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.engine.level_drawing import choose_move, found_at
@@ -57,7 +57,8 @@ def check_level(config: Config, evaluator: Evaluator | None) -> None:
 class LevelPlay:
     """Chooses moves at the configured level; `seed` starts the random numbers.
 
-    `searches` are the engine's.  Networks that a level needs besides theirs are loaded by `load_shipped`, once.
+    `searches` are the engine's.  Networks that a level needs besides theirs are loaded by `load_shipped`, once, and
+    belong to these searches from then on.
     """
 
     def __init__(self, searches: Searches, seed: int, load_shipped: LoadShipped) -> None:
@@ -65,7 +66,6 @@ class LevelPlay:
         self._load_shipped: Final = load_shipped
         self._own_strong: Searches | None = None
         self._own_human: Evaluator | None = None
-        self._seed = seed
         self._random = np.random.default_rng(seed)
         self._tables: Final[dict[str, LevelTable]] = {}
 
@@ -81,10 +81,7 @@ class LevelPlay:
 
     def set_seed(self, seed: int) -> None:
         """Restart the random numbers of the draws."""
-        self._seed = seed
         self._random = np.random.default_rng(seed)
-        if self._own_strong is not None:
-            self._own_strong.set_seed(seed)
 
     def prepare(self, width: int, height: int) -> None:
         """Load the networks of levels and get them ready for boards of this size, which may take seconds.
@@ -99,25 +96,6 @@ class LevelPlay:
         self._table()
         strong = [] if self._strong is self._main else self._strong.resources.evaluators
         return [*strong, *([self._human] if self._human is self._own_human else [])]
-
-    def configure(self, config: Config) -> None:
-        """Use another configuration for searches with a network of levels."""
-        if self._own_strong is not None:
-            self._own_strong.configure(_without_human_settings(config))
-
-    def clear(self) -> None:
-        """Forget trees and cached evaluations of the networks that were loaded for levels."""
-        if self._own_strong is not None:
-            self._own_strong.clear()
-        if self._own_human is not None:
-            self._own_human.clear_cache()
-
-    def close(self) -> None:
-        """Free the networks that were loaded for levels."""
-        if self._own_strong is not None:
-            self._own_strong.close()
-        if self._own_human is not None:
-            self._own_human.close()
 
     def describe(self, width: int, height: int) -> str:
         """Return a sentence about the level on this board, for the log."""
@@ -160,8 +138,7 @@ class LevelPlay:
         if main is not None and main.info.name == STRONG_MODEL:
             return self._main
         if self._own_strong is None:
-            self._own_strong = Searches(_without_human_settings(self._main.config), self._load_shipped(STRONG_MODEL))
-            self._own_strong.set_seed(self._seed)
+            self._own_strong = self._main.beside(self._load_shipped(STRONG_MODEL))
         return self._own_strong
 
     @property
@@ -172,6 +149,7 @@ class LevelPlay:
                 return evaluator
         if self._own_human is None:
             self._own_human = self._load_shipped(HUMAN_MODEL)
+            self._main.resources.others.append(self._own_human)
         return self._own_human
 
     def _settings(self, width: int, height: int) -> LevelSettings:
@@ -193,8 +171,3 @@ class LevelPlay:
 def _profile(settings: LevelSettings) -> HumanProfile:
     """Return the profile of a game between two people of the rank."""
     return HumanProfile("rank", settings.rank, settings.rank)
-
-
-def _without_human_settings(config: Config) -> Config:
-    """Return the configuration for a network without a human-like one beside it."""
-    return replace(config, human=HumanConfig())

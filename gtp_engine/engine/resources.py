@@ -55,6 +55,8 @@ class Resources:
     def __init__(self, evaluator: Evaluator | None, human: Evaluator | None = None) -> None:
         self.evaluator: Final = evaluator
         self.human: Final = human
+        self.others: Final[list[Evaluator]] = []
+        """Networks that were loaded later, for a level; they are cleared and closed with these."""
         self.kernels: KernelLoader | None = None
         """What loads the kernels; None if they are loaded, or are compiled when they are called."""
         self._owns_kernels = False
@@ -94,14 +96,14 @@ class Resources:
         """Forget cached evaluations, and what searches remember."""
         if self._remembered is not None:
             self._remembered.key[:] = self._remembered.found[:] = 0
-        for evaluator in self.evaluators:
+        for evaluator in (*self.evaluators, *self.others):
             evaluator.clear_cache()
 
     def close(self) -> None:
         """Free the networks, and end a compiler of their own that is still running."""
         self.close_kernels()
         self._preparation.end()
-        for evaluator in self.evaluators:
+        for evaluator in (*self.evaluators, *self.others):
             evaluator.close()
 
     # --- searches ---

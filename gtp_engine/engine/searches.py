@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gtp_engine.base.errors import ConfigError, problem
-from gtp_engine.config import Config
+from gtp_engine.config import Config, HumanConfig
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
 from gtp_engine.evaluation.evaluator import (
@@ -174,6 +174,7 @@ class Searches:
         self._seed: int | None = None
         self._game_search, self._separate_search = self.resources.new_searches(config)
         self._other_search: Searcher | None = None
+        self._beside: Final[list[Searches]] = []
         self._batches: dict[tuple[int, int], GameBatches] = {}
 
     @property
@@ -383,48 +384,68 @@ class Searches:
             seconds=sum(report.seconds for report in reports),
         )
 
+    def beside(self, evaluator: Evaluator) -> "Searches":
+        """Return searches with another network and no human-like one; what is told to these is told to them, too."""
+        searches = Searches(_without_human_settings(self.config), evaluator)
+        if self._seed is not None:
+            searches.set_seed(self._seed)
+        self._beside.append(searches)
+        return searches
+
+    def _parts(self) -> "tuple[Searcher | Searches, ...]":
+        """Return the searches that keep a tree, and those with other networks."""
+        return self._game_search, self._separate_search, *self._beside
+
     def clear(self) -> None:
         """Forget trees and cached evaluations."""
-        self._game_search.clear()
-        self._separate_search.clear()
         self._drop_other()
+        for part in self._parts():
+            part.clear()
         self.resources.clear_cache()
 
     def set_seed(self, seed: int) -> None:
-        """Start the random numbers of both searches at `seed` and forget their trees."""
+        """Start the random numbers of the searches at `seed` and forget their trees."""
         self._seed = seed
         self._drop_other()
-        for search in (self._game_search, self._separate_search):
-            search.set_seed(seed)
+        for part in self._parts():
+            part.set_seed(seed)
 
     def configure(self, config: Config) -> None:
         """Use another configuration; trees and random numbers stay unless an option that shapes the trees changes.
 
         Then trees are dropped, and the random numbers restart at the seed that was set.
         """
-        keeps_trees = config.shapes_trees_like(self.config)
-        old = self.config
-        self.config = config
+        old, self.config = self.config, config
         self._drop_other()
-        if keeps_trees:
-            return
+        if not config.shapes_trees_like(old):
+            self._replace_searches(old)
+        for searches in self._beside:
+            searches.configure(_without_human_settings(config))
+
+    def _replace_searches(self, old: Config) -> None:
+        """Make the searches anew for the configuration; on a ConfigError `old` is that again."""
         try:
-            searches = self.resources.new_searches(config)
+            searches = self.resources.new_searches(self.config)
         except ConfigError:
             self.config = old
             raise
-        for search in (self._game_search, self._separate_search):
-            search.close()
+        for former, search in zip((self._game_search, self._separate_search), searches, strict=True):
+            former.close()
+            if self._seed is not None:
+                search.set_seed(self._seed)
         self._game_search, self._separate_search = searches
-        if self._seed is not None:
-            self.set_seed(self._seed)
 
     def close(self) -> None:
         """End the searches and free the networks."""
         self._drop_other()
-        self._game_search.close()
-        self._separate_search.close()
+        for part in self._parts():
+            part.close()
         self.resources.close()
+
+
+def _without_human_settings(config: Config) -> Config:
+    """Return the configuration for a network without a human-like one beside it."""
+    return replace(config, human=HumanConfig())
 
 
 def positions_of_a_game(search: "PuctSearch", width: int, height: int, stages: Iterable[float]) -> list[Game]:
