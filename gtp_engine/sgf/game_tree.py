@@ -41,7 +41,6 @@ from gtp_engine.sgf.values import (
     parse_move_point,
     parse_points,
     parse_size,
-    split_points,
 )
 
 MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA", "selected": "SL"}
@@ -316,7 +315,7 @@ class GameNode(TextNode):
         points: dict[int, None] = {}
         for text in dict.fromkeys(self.texts(name)):
             try:
-                points.update(dict.fromkeys(parse_points(split_points(text), width=width, height=height)))
+                points.update(dict.fromkeys(parse_points([text], width=width, height=height)))
             except SgfError:
                 continue
         return list(points)

@@ -252,6 +252,8 @@ class _GameInfo:
     def result(self) -> str | None:
         """Return the result, with stones as points."""
         text = self.text("RE")
+        if text is not None and values.parse_result(text) is None and not values.is_no_result(text):
+            self.note(f"result {shown(text)} was not understood")
         return None if text is None else values.result_in_points(text)
 
 
@@ -343,9 +345,7 @@ class _MainLine:
         points: dict[int, None] = {}
         for text in dict.fromkeys(texts):  # so that a value repeated a million times is parsed only once
             try:
-                points.update(
-                    dict.fromkeys(values.parse_points(values.split_points(text), width=self.width, height=self.height))
-                )
+                points.update(dict.fromkeys(values.parse_points([text], width=self.width, height=self.height)))
             except SgfError as error:
                 self._info.note(f"{name}: {error}; it was left out")
         return tuple(points)

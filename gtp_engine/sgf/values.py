@@ -22,118 +22,67 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
 _LARGEST_TT_SIZE: Final = 19
 """Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
-_SIZE: Final = re.compile(
-    r"[^0-9:\-]*([0-9]{1,3})(?:\.0)?(?:(?:\s*(?:[:xX×*,;/-]|by)\s*|\s)([0-9]{1,3})(?:\.0)?)?[^0-9:]*"
-)
-_NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)[^0-9¼¾]*")
-
-_POINT_RUN: Final = re.compile(r"[a-y]{4,}")
+_SIZE: Final = re.compile(r"([0-9]{1,3})(?::([0-9]{1,3}))?(?:[^0-9.:][^0-9:]*)?")
+"""Numbers of lines; Chinese sites write "19路"."""
 _VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
-
-_PASSES: Final = frozenset(
-    {"", "``", "zz", "pass", "none", "null", "tenuki", "skip", "passe", "paso", "пас"}
-    | {"パス", "虚手", "虛手", "虚着", "虛著", "停一手", "停着", "停著", "通過", "패스", "한수쉼"}
-)
-"""Values that are passes on every board: SGF's, and those of some programs, in small letters."""
+"""What SmartGo wrote for points."""
 _POINT: Final = re.compile(r"[A-Za-z]{2}")
-_QUOTES: Final = "\"'\u201c\u201d\u2018\u2019\u201e«»「」"
-_NO_POINT: Final = re.compile(r"[-.@*]{1,4}")
-"""Signs that stand for no point."""
+_PASSES: Final = frozenset({"", "``", "zz", "pass"})
+"""Values that are passes on every board, in small letters.
+
+"``" is a point before A, "zz" parts the problems of a collection, "pass" is what scripts write.
+"""
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,7});")
 _CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
-_FULL_WIDTH: Final = {ord(character) + 0xFEE0: character for character in "0123456789.+-"} | {0x2212: "-", 0x2013: "-"}
-"""Other digits and signs; two dashes are minus signs, too."""
-_HALF: Final = re.compile(
-    r"(?<![0-9.,/])(?:(?:([0-9]+)\s?[目집호]?\s?)?[½半반]|(?:([0-9]+)[\s-]{1,3})?1/2(?![0-9])|([0-9]+) and a half)"
-)
-"""A half after a whole number or alone, with the words for points and a half in Japanese, Chinese and Korean."""
+_HANDICAP: Final = re.compile(r"([0-9]{1,3})(?:\s?(?:stones?|[子目점]))?")
 
-_CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
-_NUMBER_WORDS: Final = {
-    word: number
-    for number, word in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine"], start=2)
-}
-_CHINESE_NUMBER: Final = re.compile(r"[一二三四五六七八九十]{1,3}(?=\s?[目子路又])")
-_CHINESE_FRACTION: Final = re.compile(r"([24二四])分之([1-3一二三])(?=\s?子)")
-_NO_KOMI: Final = frozenset({"无", "無", "不", "なし", "無し", "없음", "none", "no"})
-_NO_HANDICAP: Final = _NO_KOMI | {
-    *(
-        "even",
-        "even game",
-        "-",
-        "n/a",
-        "nil",
-        "no handicap",
-        "互先",
-        "分先",
-        "定先",
-        "先",
-        "先相先",
-        "让先",
-        "讓先",
-        "黒番",
-        "호선",
-        "정선",
-    )
-}
-"""Values of KM and HA that mean 0, in small letters."""
-_HANDICAP: Final = re.compile(
-    rf"(?:(?:handicap|h|[黑黒白]?[让讓受]{{1,2}}|置き?石?)[\s.:=]*)?\+?"
-    rf"(?:([0-9]{{1,3}})(?:\.0+)?|([两兩一二三四五六七八九])(?=\s?[子目])|({'|'.join(_NUMBER_WORDS)}))"
-    r"\s{0,3}[^\W\d]*(?:[\s(]{1,3}[^\W\d]+\)?){0,5}"
-)
-
-_KOMI_NAME: Final = "(?:komi|km|贴[目子]?|貼[目子]?|コミ|덤|공제)"
-_NO_KOMI_WORDS: Final = re.compile(rf"(?:{_KOMI_NAME}|:|\uff1a|\s)+", re.IGNORECASE)
-_KOMI_WORD: Final = re.compile(rf"\A(?:{_KOMI_NAME}|white(?: gets)?|白|w)?\s{{0,3}}(?:[:\uff1a=(]|is )?", re.IGNORECASE)
-"""What may precede the number; the side that gets it is White."""
-_KOMI_GIVER: Final = re.compile(
-    r"\A(?:(?:互先|先番|先|[黑黒][方棋番]?)\s?(?=[贴貼]|コミ|.{0,20}(?:コミ|込))|先番\s?(?=\w{1,3}目))"
-)
-"""Black, who gives it, or that the game is an even one."""
-_KOMI_REVERSED: Final = re.compile(
-    rf"\A(?:(?:[倒反逆역]\s?|reverse )(?={_KOMI_NAME})|reverse (?=[0-9])|白[方棋]?(?=[贴貼]))"
-    r"|\s?(?:逆コミ|逆込み?|[倒反][贴貼]目?)\Z",
-    re.IGNORECASE,
-)
-"""Where White gives it to Black."""
-_FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})\s?又?\s?)?([1-3])/([24])(?=\s?子)")
-_MIXED: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:\s|\s?又\s?)([1-3])/4(?=[^0-9]*\Z)")
-_QUARTER: Final = re.compile(r"(?<![0-9.,/])([0-9]{0,3})\s?([¼¾])")
-_HALF_STONE: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})\s?子半")
-_STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3})(?:[.,]([0-9]{1,3}))?\s?子")
-"""Stones, in which the Chinese count, with quarters as fractions or decimals."""
+_SIGNS: Final = {ord("½"): ".5", ord("¼"): ".25", ord("¾"): ".75", 0x2212: "-"}
+"""Fractions as pages write them, and the sign of a negative number."""
+_NUMBER: Final = re.compile(r"([+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+))[^0-9]*")
+_FRACTION: Final = re.compile(r"(?<![0-9.,/])(?:([0-9]{1,3})(?:\s?又\s?|\s))?([13])/([24])(?![0-9])")
+"""Sina's and MultiGo's "3又3/4", GoGoD's "2 3/4" and "5 1/2"."""
+_HALF: Final = re.compile(r"(?<![0-9.,/])([0-9]{0,3})\s?[目집]?\s?[半반]")
+"""The Nihon Ki-in's "6目半", and Cyberoro's "3집반" and "半目"."""
+_STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3}(?:\.[0-9]{1,3})?)\s?子")
+"""Stones, in which Chinese sites count."""
+_KOMI_WORDS: Final = re.compile(r"(?:komi[:\s]{0,3}|[黑黒]?[贴貼]目?|コミ)\s?", re.IGNORECASE)
+"""What precedes komi: "黑贴6.5目" for A. E. Brouwer's programs, "コミ6目半" in Japanese comments."""
+_KOMI_REVERSED: Final = re.compile(r"reverse,?\s?", re.IGNORECASE)
+"""Where White gives it to Black: "Reverse, 20p" in records that A. E. Brouwer's programs read."""
 
 _WIN: Final = re.compile(r"([BW])[A-Za-z]*\s*\+\s*(.*)", re.IGNORECASE | re.DOTALL)
-_COUNT_OF_MOVES: Final = re.compile(r"\A\d+\s*手完?[、\uff0c,]?\s*")
-"""What some records have before the result."""
-_SIDE: Final = re.compile(r"(black|white|b|w)(?![a-z])|[黑黒흑白백]")
-"""The side named first, in small letters."""
-_REASONS: Final = ("R", "T", "F")
-"""First letters of what decides a game other than points: resignation, time, forfeit."""
-
+_SIDE: Final = re.compile(r"(?:\d+\s*手完?[、,]?\s*)?((?:black|white|b|w)(?![a-z])|[黑黒흑白백])")
+"""The side named first, behind the number of moves that the Nihon Ki-in writes; in small letters."""
 _SIDES: Final = {"黑": "B", "黒": "B", "흑": "B", "白": "W", "백": "W"}
 _OUTCOME: Final = re.compile(
-    r"(?P<won>[胜勝승+]|\bw[io]n|\bby\b|\A\s?[0-9]{1,3}(?:\.[0-9]+)?\s*\Z)|[负負패]|[认認][输輸]|投了|超[时時](?![胜勝])|\blos[et]|\bresign|\bforfeit"
+    r"(?P<won>[胜勝승+]|\bw[io]n|\bby\b|\A\s?[0-9]{1,3}(?:\.[0-9]+)?\s*\Z)|[负負패]|超[时時](?![胜勝])|\blos[et]|\bresign|\bforfeit"
 )
-"""Whether the side named first has won or lost, in the words behind it; the first of them counts."""
+"""Whether the side named first has won or lost, in the words behind it; the first of them counts.
+
+Sina, TOM and Fox write Chinese, the Nihon Ki-in, Kiseido and Cyberoro Japanese, Cyberoro Korean and English, too.
+"""
 _REASON_WORDS: Final = {
-    "R": re.compile(r"中[盘盤押]|불계|[认認][输輸]|投了|resign"),
-    "T": re.compile(r"[时時][间間限切]|超[时時]|시간|\btime"),
-    "F": re.compile(r"反則|犯[规規]|[弃棄][权権權]|不戦|반칙|기권|forfeit"),
+    "R": re.compile(r"中[盘盤押]|불계|resign"),
+    "T": re.compile(r"[时時][间間切]|超[时時]|시간|\btime"),
+    "F": re.compile(r"反則|forfeit"),
 }
+_REASONS: Final = ("R", "T", "F")
+"""First letters of what decides a game other than points: resignation, time, forfeit."""
 _POINTS: Final = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:[.,][0-9]{1,3})?)(?![0-9.,]|\s?(?:[手수]|moves?\b))")
 """A number that does not count moves."""
-_DRAWS: Final = frozenset(
-    {"0", "draw", "tie", "jigo", "持碁", "和", "ジゴ", "引き分け", "和棋", "和局", "平局", "무승부", "빅"}
+_DRAWS: Final = frozenset({"0", "draw", "tie", "jigo", "持碁", "和棋", "和局", "무승부"})
+_NO_RESULT: Final = re.compile(
+    r"\W*|(?:void|null|nr|unknown|unfinished|no result|[无無][胜勝][负負]|打ち?掛け?)\b.*", re.IGNORECASE
 )
+"""Words of a game without a result."""
 
+_CHINESE_DIGITS: Final = {"初": 1} | {digit: number for number, digit in enumerate("一二三四五六七八九", start=1)}
 _RANK: Final = re.compile(
-    r"(?P<pro>p|pro|职业|職業|プロ|프로)?\s*(?P<number>\d{1,2}|[一二三四五六七八九十]{1,3}|初)[\s\-.]*"
-    r"(?:(?P<dan>d|dan|段|단)|(?P<kyu>k|kyu|g|gup|级|級|급)|p|pro)(?![a-z])(?P<pro_after>\s*\(?(?:p|职业|職業|プロ|프로))?"
+    r"(?P<pro>p)?(?P<number>\d{1,2}|[初一二三四五六七八九])[\s-]?"
+    r"(?:(?P<dan>d|dan|段|단)|(?P<kyu>k|kyu|级|級|급)|p)(?!(?!p\b)[a-z])(?P<pro_after>\s?(?:p|\(p\)))?"
 )
-"""A rank in lower case: "5k", "3 dan", "9p", "初段", "十五级", "P9段", "九段(P)"."""
+"""A rank in lower case: "5k", "3 dan", Sina's "九段", Fox's "P9段", Cyberoro's "9段P", GoGoD's "6d pro"."""
 _MOST_KYU: Final = 30
 _MOST_DAN: Final = 9
 
@@ -161,11 +110,8 @@ def escaped(text: str) -> str:
 
 
 def parse_size(text: str) -> tuple[int, int]:
-    """Return (width, height) of an SZ value, "19" or "13:9", perhaps with words behind; raises SgfError for others.
-
-    Full-width digits, quotation marks and other signs between two numbers, as in "19x19", are accepted.
-    """
-    match = _SIZE.fullmatch(unicodedata.normalize("NFKC", _bare(_with_digits(text))))
+    """Return (width, height) of an SZ value, "19" or "13:9", perhaps with words behind; raises SgfError for others."""
+    match = _SIZE.fullmatch(_plain(text))
     expected = f"one or two numbers from {MIN_SIZE} to {MAX_SIZE}, as in 19 or 13:9"
     if match:
         width, height = int(match[1]), int(match[2] or match[1])
@@ -176,7 +122,7 @@ def parse_size(text: str) -> tuple[int, int]:
 
 def names_a_size(text: str) -> bool:
     """Return whether an SZ value has a number that is not 0."""
-    return re.search("[1-9]", unicodedata.normalize("NFKC", _with_digits(text))) is not None
+    return re.search("[1-9]", _plain(text)) is not None
 
 
 def format_size(width: int, height: int) -> str:
@@ -208,15 +154,14 @@ def is_usual_pass(text: str, *, width: int, height: int) -> bool:
 
     So are points one beyond a corner of the board, which some programs write (LizzieYzy "jj" on 9x9), and `_PASSES`.
     """
-    text = _without_blanks(text)
+    text = _without_blanks(text).lower()
     beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
-    is_tt = text in ("tt", "TT") and min(width, height) <= _LARGEST_TT_SIZE
-    return text.lower().rstrip(".") in (*_PASSES, beyond) or is_tt or _NO_POINT.fullmatch(text) is not None
+    return text in (*_PASSES, beyond) or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE)
 
 
 def _without_blanks(text: str) -> str:
-    """Return the value of a move as it is meant: some programs break lines anywhere, or double the bracket."""
-    return "".join(_bare(text).replace("\0", "").split()).removeprefix("[")
+    """Return the value of a move as it is meant: mail breaks lines anywhere, and some files double the bracket."""
+    return "".join(text.split()).removeprefix("[")
 
 
 def unescaped(text: str) -> str:
@@ -228,9 +173,9 @@ def unescaped(text: str) -> str:
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
-def _bare(text: str) -> str:
-    """Return a value without blanks and quotation marks around it."""
-    return text.strip().strip(_QUOTES).strip()
+def _plain(text: str) -> str:
+    """Return a value without blanks around it, with the digits and signs of other scripts as ordinary ones."""
+    return unicodedata.normalize("NFKC", text.translate(_SIGNS)).strip()
 
 
 def parse_point(text: str, *, width: int, height: int) -> int:
@@ -239,7 +184,7 @@ def parse_point(text: str, *, width: int, height: int) -> int:
     Capitals, which SGF has for boards of more than 26 lines, are read as small letters.  Vertices such as "Q16" are
     known too, which SmartGo wrote.
     """
-    text = _bare(text)
+    text = text.strip()
     if _VERTEX.fullmatch(text):
         with contextlib.suppress(InvalidVertexError):
             return parse_vertex(text, width=width, height=height)
@@ -276,18 +221,6 @@ def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int
     return tuple(points)
 
 
-def split_points(text: str) -> list[str]:
-    """Return the points in one value of a list such as AB's; some programs write several, in various ways.
-
-    >>> split_points("aa, bb"), split_points("aabb"), split_points("aa:bb")
-    (['aa', 'bb'], ['aa', 'bb'], ['aa:bb'])
-    """
-    parts = re.split(r"[\s,;]+", _bare(text))
-    if len(parts) == 1 and len(text) % 2 == 0 and _POINT_RUN.fullmatch(text):
-        return [text[place : place + 2] for place in range(0, len(text), 2)]
-    return parts
-
-
 def parse_label(text: str, *, width: int, height: int) -> tuple[int, str] | None:
     """Return point and text of an LB value such as "pd:A"; None if it is none, or not on the board."""
     point, colon, label = text.partition(":")
@@ -300,46 +233,41 @@ def parse_label(text: str, *, width: int, height: int) -> tuple[int, str] | None
 def parse_handicap(text: str) -> int | None:
     """Return the number of an HA value (0 for 0 and 1, which mean no handicap); None if it is not a number.
 
-    >>> [parse_handicap(text) for text in ("2", "1", "3 stones", "四子", "?")]
-    [2, 0, 3, 4, None]
+    >>> [parse_handicap(text) for text in ("2", "1", "3 stones", "?")]
+    [2, 0, 3, None]
     """
-    text = unicodedata.normalize("NFKC", _bare(text)).lower().rstrip(".,; ")
-    if text in _NO_HANDICAP:
-        return 0
-    match = _HANDICAP.fullmatch(text)
-    if match is None:
-        return None
-    digits = _CHINESE_DIGITS | _NUMBER_WORDS | {"两": 2, "兩": 2}
-    number = int(match[1]) if match[1] else digits[match[2] or match[3]]
-    return number if number >= 2 else 0
+    match = _HANDICAP.fullmatch(_plain(text).lower())
+    number = None if match is None else int(match[1])
+    return 0 if number == 1 else number
 
 
 def parse_player(text: str) -> int | None:
-    """Return the colour of a PL value ("B", "black", "1" or "黑" for Black); None for other text."""
-    letter = _bare(text)[:1]
-    return {"B": BLACK, "W": WHITE, "1": BLACK, "2": WHITE}.get(_SIDES.get(letter, letter.upper()))
+    """Return the colour of a PL value ("B" or "black" for Black); None for other text."""
+    return {"B": BLACK, "W": WHITE}.get(text.strip()[:1].upper())
 
 
 def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
-    """Return the komi of a KM value in points; None if it is not a finite number.
+    """Return the komi of a KM value in points; None if it is not a number.
 
-    Decimal commas, halves, exponents and trailing dots or words are accepted: "7,5", "6½", "6 1/2", "6目半", "1e3",
-    "6.5.", "7.5 points", "Komi: 6.5", "W 6.5", "六目半"; stones are twice as many points: "3.75子", "3又3/4子"; "3 3/4"
-    is a number.
+    Decimal commas, halves and trailing words are accepted: "7,5", "6½", "6 1/2", "6目半", "7.5 points"; stones are
+    twice as many points: "3.75子", "3又3/4子"; "3 3/4" is a number.
 
     `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
     games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
     The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
     programs are taken literally, even 375.
     """
-    text = _without_remark(_bare(text))
-    if _NO_KOMI_WORDS.sub("", text.lower()) in _NO_KOMI:
+    text = _plain(text)
+    if text.lower() == "none":
         return 0.0
-    amount = _KOMI_REVERSED.sub("", text)
-    match = _NUMBER.fullmatch(_with_decimals(_KOMI_WORD.sub("", _KOMI_GIVER.sub("", amount))).strip())
+    reverse = _KOMI_REVERSED.match(text)
+    amount = text[reverse.end() :] if reverse else text
+    if words := _KOMI_WORDS.match(amount):
+        amount = amount[words.end() :]
+    match = _NUMBER.fullmatch(_with_decimals(amount))
     if not match:
         return None
-    komi = float(match[1].replace(",", ".")) * (1 if amount == text else -1)
+    komi = float(match[1].replace(",", ".")) * (-1 if reverse else 1)
     if not math.isfinite(komi):
         return None
     in_hundredths = any(writer in name.lower() for name in applications for writer in _HUNDREDTHS_WRITERS)
@@ -376,75 +304,22 @@ def format_komi(komi: float) -> str:
 
 
 _RULES_WORDS: Final = {
-    "aga": "aga",
-    "american": "aga",
-    "bga": "bga",
-    "british": "bga",
-    "french": "french",
-    "fran": "french",
-    "ffg": "french",
-    "usa": "aga",
-    "us": "aga",
-    "ancient": "ancient-area",
-    "古": "ancient-area",
-    "中国古": "ancient-area",
-    "中國古": "ancient-area",
-    "chin": "chinese",
-    "chn": "chinese",
-    "cn": "chinese",
-    "area": "chinese",
-    "中国": "chinese",
-    "中國": "chinese",
-    "中式": "chinese",
-    "数子": "chinese",
-    "數子": "chinese",
-    "중국": "chinese",
-    "китай": "chinese",
-    "cines": "chinese",
-    "japan": "japanese",
-    "jap": "japanese",
-    "nihon": "japanese",
-    "nippon": "japanese",
-    "giappon": "japanese",
-    "japon": "japanese",
-    "jpn": "japanese",
-    "jp": "japanese",
-    "territory": "japanese",
-    "日本": "japanese",
-    "日式": "japanese",
-    "日韩": "japanese",
-    "日韓": "japanese",
-    "数目": "japanese",
-    "數目": "japanese",
-    "일본": "japanese",
-    "япон": "japanese",
-    "korea": "korean",
-    "corea": "korean",
-    "kor": "korean",
-    "kr": "korean",
-    "корей": "korean",
-    "韩国": "korean",
-    "韓国": "korean",
-    "韓國": "korean",
-    "한국": "korean",
-    "goe": "goe",
-    "ing": "ing",
-    "应氏": "ing",
-    "應氏": "ing",
-    "计点": "ing",
-    "計點": "ing",
-    "nz": "new-zealand",
-    "nzl": "new-zealand",
-    "zealand": "new-zealand",
-    "tang": "ancient-territory",
-    "old": "ancient-area",
-    "tt": "tromp-taylor",
-    "tromp": "tromp-taylor",
-    "tromptaylor": "tromp-taylor",
+    "ancient-area": r"\bold\b|\bancient\b|古",
+    "ancient-territory": r"\btang\b",
+    "aga": r"\baga\b|\bamerican\b",
+    "bga": r"\bbga\b|\bbritish\b",
+    "french": r"\bffg\b|\bfrench\b|\bfrançaise\b",
+    "ing": r"\bing\b|\bgoe\b|[应應]氏",
+    "new-zealand": r"\bnzl?\b|\bzealand\b",
+    "tromp-taylor": r"\btt\b|\btromp",
+    "korean": r"\bkor|[韩韓][国國]|한국",
+    "japanese": r"\bjapan|\bjapon|\bjpn?\b|日本|数目|일본",
+    "chinese": r"\bchin|\bchn\b|\bcn\b|中[国國]|数子|중국",
 }
-"""Words in RU that name a rule set, for values that are not a preset's name ("Chinese, Pair Go", "日本ルール")."""
-_RULES_STEMS: Final = frozenset({"chin", "cines", "japan", "japon", "giappon", "korea", "corea"})
-"""Those among them that other words begin with: "Chinese", "japonais", "Koreanisch"."""
+"""Words in RU that name a preset, for values that are not its name.
+
+KGS has "Chinese, Pair Go", Weida "日本规则", UGF "JPN", GoGoD "Ancient" and "Ing".
+"""
 _RULES_KOMI: Final = re.compile(r"komi([-+]?[0-9.]{1,20})|,?\s{0,9}\"komi\"\s{0,9}:\s{0,9}([-+]?[0-9.]{1,20})")
 """The komi in RU, which KataGo wrote there for some years."""
 _RULES_TEXT_LENGTH: Final = 200
@@ -467,21 +342,13 @@ def parse_rank(text: str) -> str | None:
 
     Signs of doubt and of a server, as in "3d*", "2k?" and "5k+", are left out; so are words after the rank.
     """
-    text = unicodedata.normalize("NFKC", text).strip().lower()
-    found = _RANK.match(text)
+    found = _RANK.match(_plain(text).lower())
     if found is None:
         return None
-    number, is_amateur_dan = _chinese_number(found["number"]), found["dan"] and not (found["pro"] or found["pro_after"])
+    number = _CHINESE_DIGITS.get(found["number"]) or int(found["number"])
+    is_amateur_dan = found["dan"] and not (found["pro"] or found["pro_after"])
     letter = "k" if found["kyu"] else "d" if is_amateur_dan else "p"
     return f"{number}{letter}" if 1 <= number <= (_MOST_KYU if letter == "k" else _MOST_DAN) else None
-
-
-def _chinese_number(text: str) -> int:
-    """Return a number below 100 in digits or in Chinese: "15", "十五", "二十"."""
-    if text.isdecimal():
-        return int(text)
-    tens, ten, ones = text.rpartition("十")
-    return (10 * _CHINESE_DIGITS.get(tens, 1) if ten else 0) + _CHINESE_DIGITS.get(ones, 0)
 
 
 def parse_result(text: str) -> str | None:
@@ -493,7 +360,7 @@ def parse_result(text: str) -> str | None:
     >>> parse_result("W+Resign"), parse_result("Draw"), parse_result("Void"), parse_result("黑胜2又3/4子")
     ('W+R', '0', None, 'B+5.5')
     """
-    text = _COUNT_OF_MOVES.sub("", text.strip())
+    text = _plain(text)
     if text.lower() in _DRAWS:
         return "0"
     if match := _WIN.fullmatch(text):
@@ -503,10 +370,15 @@ def parse_result(text: str) -> str | None:
     outcome = None if side is None else _OUTCOME.search(text[side.end() :])
     if side is None or outcome is None:
         return None
-    first = _SIDES.get(side[0], side[0][0].upper())
+    first = _SIDES.get(side[1], side[1][0].upper())
     points = _POINTS.search(_with_decimals(text))
     margin = _reason_in_words(text) or (points[1].replace(",", ".") if points else "")
     return _result(first if outcome["won"] else "W" if first == "B" else "B", margin)
+
+
+def is_no_result(text: str) -> bool:
+    """Return whether an RE value says that the game has no result, or that it is not known: "Void", "?"."""
+    return _NO_RESULT.fullmatch(_plain(text)) is not None
 
 
 def _result(winner: str, margin: str) -> str:
@@ -515,8 +387,11 @@ def _result(winner: str, margin: str) -> str:
 
 
 def _margin(text: str) -> str:
-    """Return what follows the plus sign of a result: points, the letter of a reason, or "" if it is not known."""
-    if number := _NUMBER.fullmatch(_with_decimals(_without_remark(text))):
+    """Return what follows the plus sign of a result: points, the letter of a reason, or "" if it is not known.
+
+    GoGoD has remarks in parentheses behind points.
+    """
+    if number := _NUMBER.fullmatch(_with_decimals(re.split(r"(?<=[0-9])\s?[({]", text, maxsplit=1)[0])):
         return number[1].replace(",", ".")
     letter = text[:1].upper()
     return letter if letter in _REASONS else _reason_in_words(text)
@@ -528,31 +403,10 @@ def _reason_in_words(text: str) -> str:
 
 
 def _with_decimals(text: str) -> str:
-    """Return text with full-width digits as ordinary ones, halves as decimals, and stones as twice as many points."""
-    text = _CHINESE_FRACTION.sub(_fraction_in_digits, _with_digits(text.translate(_FULL_WIDTH)))
-    text = _QUARTER.sub(lambda part: f"{part[1] or '0'}.{'25' if part[2] == '¼' else '75'}", text)
+    """Return text with halves and quarters as decimals, and stones as twice as many points."""
     text = _FRACTION.sub(lambda part: f"{int(part[1] or 0) + int(part[2]) / int(part[3]):g}", text)
-    text = _MIXED.sub(lambda number: f"{int(number[1]) + int(number[2]) / 4:g}", text)
-    text = _HALF_STONE.sub(r"\1.5子", text)
-    text = _HALF.sub(lambda half: f"{half[1] or half[2] or half[3] or '0'}.5", text)
-    return _STONES.sub(lambda stones: f"{2 * float(f'{stones[1]}.{stones[2] or 0}'):g}目", text)
-
-
-def _fraction_in_digits(part: re.Match[str]) -> str:
-    """Return "1/4" for "四分之一"."""
-    below, above = (_CHINESE_DIGITS.get(digit, digit) for digit in part.groups())
-    return f"{above}/{below}"
-
-
-def _without_remark(text: str) -> str:
-    """Return text without parentheses behind a number, in which it is given again in other words."""
-    before = re.split(r"[({\uff08]", text, maxsplit=1)[0]
-    return before if any(character.isnumeric() or character == "半" for character in before) else text
-
-
-def _with_digits(text: str) -> str:
-    """Return text with the Chinese numbers before points, stones and lines in digits."""
-    return _CHINESE_NUMBER.sub(lambda number: str(_chinese_number(number[0])), text)
+    text = _HALF.sub(lambda half: f"{half[1] or '0'}.5", text)
+    return _STONES.sub(lambda stones: f"{2 * float(stones[1]):g}目", text)
 
 
 def parse_rules(text: str) -> Rules | None:
@@ -566,12 +420,9 @@ def parse_rules(text: str) -> Rules | None:
         return Rules.parse(_RULES_KOMI.sub("", text).replace("{,", "{").replace("SPIGHT", "SITUATIONAL"))
     except RulesError:
         pass
-    for word in re.findall(r"[a-z]+|[^\W\d_a-z]+", text.lower()[:_RULES_TEXT_LENGTH]):
-        for known, name in _RULES_WORDS.items():
-            is_stem = known in _RULES_STEMS or not known.isascii()
-            if word == known or (is_stem and word.startswith(known)):
-                return PRESETS[name]
-    return None
+    text = text.lower()[:_RULES_TEXT_LENGTH]
+    preset = next((name for name, words in _RULES_WORDS.items() if re.search(words, text)), None)
+    return None if preset is None else PRESETS[preset]
 
 
 def komi_of_rules(text: str) -> float | None:

