@@ -100,7 +100,7 @@ class TestCommand:
 
     @pytest.fixture(autouse=True)
     def no_network(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gtp_engine.nn.load_evaluator", lambda *args, **flags: FakeEvaluator())
+        monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda *args, **flags: FakeEvaluator())
 
     def run(self, *words: str | Path, status: int = 0) -> str:
         result = CliRunner().invoke(cli, ["book", *map(str, words)])

@@ -92,11 +92,11 @@ def fake_networks() -> None:
     """Let networks that know nothing play for the levels, a few pairs of skills."""
     from fake_evaluators import FakeEvaluator
 
-    from gtp_engine import nn
+    from gtp_engine.nn import loading
     from gtp_engine.training.people import calibration
 
     made = iter([FakeEvaluator(batch=16), FakeEvaluator(seed=1, batch=16, needs_profile=True)])
-    nn.load_evaluator = lambda *_, **__: next(made)  # type: ignore
+    loading.load_evaluator = lambda *_, **__: next(made)  # type: ignore
     calibration.COARSE_SKILLS = calibration.COARSE_SKILLS[:3]  # type: ignore
 
 
@@ -269,7 +269,7 @@ def validated(box: Path) -> None:
 
 
 def people(box: Path) -> None:
-    from training.distillation.test_human_data import line, write_lines
+    from training.people.test_human_data import line, write_lines
 
     write_lines(box / "games.jsonl", [line(number) for number in range(60)])
 

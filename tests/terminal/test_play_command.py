@@ -107,7 +107,7 @@ def test_the_board_has_one_size() -> None:
 
 
 def test_a_missing_record_is_named_before_the_network_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.nn.load_evaluator", lambda *_, **__: pytest.fail("loaded"))
+    monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda *_, **__: pytest.fail("loaded"))
     done = CliRunner().invoke(cli, ["play", "--load", "no-such-game.sgf"])
     assert done.exit_code == 2
     assert "cannot open 'no-such-game.sgf': No such file or directory" in done.output

@@ -434,7 +434,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_becomes_a_quantized_file(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, simd: list[str]
 ) -> None:
-    for module in ("networks.quantization.quantize", "nn.onnx_model"):
+    for module in ("training.quantization.quantize", "nn.onnx_model"):
         monkeypatch.setattr(f"gtp_engine.{module}.describe_machine", lambda: {"simd": simd})
     target = tmp_path / "small.onnx"
     played: list[list[CalibrationInputs]] = []
@@ -480,7 +480,7 @@ def test_a_copy_is_compared_on_another_kind_of_processor(
     source.write_bytes(path.read_bytes())
     copy = quantized_path(source)
     simd = ["avx2", "avx_vnni"]
-    for module in ("networks.quantization.quantize", "nn.onnx_model"):
+    for module in ("training.quantization.quantize", "nn.onnx_model"):
         monkeypatch.setattr(f"gtp_engine.{module}.describe_machine", lambda: {"simd": simd})
     quantize_file(source, copy, QUICK, progress=nothing)
     before, weights = read_properties(copy), onnx.load(copy).graph.SerializeToString()
