@@ -161,12 +161,12 @@ def test_former_names_of_methods_warn_where_they_are_called() -> None:
             return cups
 
         pour = former_name("Pot.pour", fill, gone="9.9")
+        drip = former_name("Pot.drip", fill, now="Pot.leak", gone="9.9")
 
-    with pytest.warns(
-        DeprecationWarning, match=r"Pot\.pour is now .*Pot\.fill; the former name goes with version 9\.9"
-    ) as seen:
-        assert Pot().pour(3) == 3
-    assert seen[0].filename == __file__
+    for call, now in ((Pot().pour, r"pour is now .*Pot\.fill"), (Pot().drip, r"drip is now Pot\.leak")):
+        with pytest.warns(DeprecationWarning, match=rf"Pot\.{now}; the former name goes with version 9\.9") as seen:
+            assert call(3) == 3
+        assert seen[0].filename == __file__
 
 
 def test_former_names_of_the_package_warn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,19 +17,21 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def former_name(name: str, function: Callable[P, R], *, gone: str) -> Callable[P, R]:
+def former_name(name: str, function: Callable[P, R], *, gone: str, now: str = "") -> Callable[P, R]:
     """Return a function under a former name, of which each call warns.
 
     `gone` is the version without it, the minor version after the one that renames; a test demands its removal then.
+    `now` is what does the same today, by default the function itself.
     """
 
     @wraps(function)
     def call(*args: P.args, **named: P.kwargs) -> R:
-        now = f"{name} is now {function.__qualname__}; the former name goes with version {gone}"
-        warnings.warn(now, DeprecationWarning, stacklevel=2)
+        message = f"{name} is now {now or function.__qualname__}; the former name goes with version {gone}"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
         return function(*args, **named)
 
-    call.__doc__ = f"Do the same as `{function.__name__}`, whose former name this is; it goes with version {gone}."
+    does = f"Do the same as `{now or function.__name__}`, whose former name this is; it goes with version {gone}."
+    call.__doc__ = f"{does}\n\n{function.__doc__ or ''}"
     return call
 
 

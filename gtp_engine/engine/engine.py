@@ -93,7 +93,8 @@ class Engine:
         config = config or Config()
         evaluator, human, load = networks_or_configured(evaluator, human, load_shipped, config, self._log)
         self.config = Resources(evaluator, human).config_at_start(config, self._log)
-        self._seed = _seed_of(self.config)
+        self.seed = _seed_of(self.config)
+        """The seed of the random numbers, which `set_seed` sets."""
         self._background: Final = Background(self._log)
         self.evaluator: Final = evaluator
         """Evaluates positions by a network; None without one."""
@@ -102,11 +103,11 @@ class Engine:
         check_level(self.config, evaluator)
         self._searches: Final = Searches(self.config, evaluator, human)
         self._resources: Final = self._searches.resources
-        self._level: Final = LevelPlay(self._searches, self._seed, load)
-        self._chooser: Final = MoveChooser(self._searches, self._level, self._seed, self._log)
+        self._level: Final = LevelPlay(self._searches, self.seed, load)
+        self._chooser: Final = MoveChooser(self._searches, self._level, self.seed, self._log)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._searches)
-        self.set_seed(self._seed)
+        self.set_seed(self.seed)
         self._chooser.is_seeded = self.config.search.seed is not None
         rules = Rules.parse(self.config.game.rules)
         komi = self.config.game.komi if self._forced_komi is None else self._forced_komi
@@ -121,16 +122,6 @@ class Engine:
             self._log(self._level.describe(self.game.width, self.game.height))
 
     # --- setting up ---
-
-    @property
-    def rules(self) -> Rules:
-        """The rules of the game."""
-        return self.game.rules
-
-    @property
-    def komi(self) -> float:
-        """The komi of the game."""
-        return self.game.komi
 
     def prepare_board(self, width: int, height: int | None = None) -> None:
         """Get the networks ready for a board of this size, which may take seconds; the game stays as it is.
@@ -147,11 +138,11 @@ class Engine:
 
         Raises InvalidSizeError, and ModelError if the network does not play it (nothing changes then).
         """
-        self._start(Game(width, height, self.rules, self.komi))
+        self._start(Game(width, height, self.game.rules, self.game.komi))
 
     def clear_board(self) -> None:
         """Start a new game on a board of the same size, with the same rules, komi and time settings."""
-        self._start(Game(self.game.width, self.game.height, self.rules, self.komi))
+        self._start(self._empty_game())
 
     def set_komi(self, komi: float) -> None:
         """Set the komi, any finite number, unless the configuration forces another; raises KomiError."""
@@ -173,7 +164,7 @@ class Engine:
 
     def set_position(self, stones: Iterable[Move], first_player: int | str = BLACK) -> None:
         """Start a new game from a set-up position; raises IllegalMoveError (nothing changes then)."""
-        game = Game(self.game.width, self.game.height, self.rules, self.komi)
+        game = self._empty_game()
         game.set_up(stones, first_player)
         self._start(game)
 
@@ -185,10 +176,6 @@ class Engine:
         if self._forced_komi is not None:
             game.komi = self._forced_komi
         self._start(game)
-
-    def set_to_play(self, color: int | str) -> None:
-        """Set the first player of the set-up position; moves already played are taken back."""
-        self.set_position(self.game.setup_stones, color)
 
     def fixed_handicap(self, count: int) -> list[int]:
         """Place 2 to 9 handicap stones on the traditional points and return these; raises HandicapError."""
@@ -254,7 +241,7 @@ class Engine:
         resign: bool = True,
         ponder: bool = True,
         cancel: CancelToken | None = None,
-        limits: SearchRequest | Limits | None = None,
+        request: SearchRequest | Limits | None = None,
     ) -> Choice:
         """Return the engine's move for `color`, by default the side to play; with `play` it is also played.
 
@@ -263,12 +250,12 @@ class Engine:
         `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  Without `resign` the
         engine does not resign, whatever play.resign says.  With time.ponder the engine ponders after a move that it has
         played, until `cancel` or the next search; without `ponder` the caller passes the move on first and then calls
-        `ponder_after`.  `limits` are given instead of `cancel` for a search that is limited further, or reports: moves
+        `ponder_after`.  `request` is given instead of `cancel` for a search that is limited further, or reports: moves
         that are left out, fewer visits than configured.
         """
         start, color = time.perf_counter(), self._color(color)
         self._background.end()
-        task = self._chooser.prepare(self.game, color, _request(limits, cancel), self._clocks[color], start)
+        task = self._chooser.prepare(self.game, color, _request(request, cancel), self._clocks[color], start)
         may_resign = play and resign and not cleanup
         choice = self._choose(task, self._clocks[color], may_resign=may_resign, cleanup=cleanup)
         choice = replace(choice, point=self.game.as_move((color, choice.point)).point)
@@ -301,11 +288,11 @@ class Engine:
         if self.config.time.ponder and goes_on and not self._level.is_on and not self.is_compiling:
             self.ponder(cancel)
 
-    def start_genmove(self, color: int | str, limits: SearchRequest | Limits, done: Callable[[Choice], None]) -> None:
+    def start_genmove(self, color: int | str, request: SearchRequest | Limits, done: Callable[[Choice], None]) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
         color = to_color(color)
         game, clock = self.game.copy(), self._clocks[color]
-        task = self._chooser.prepare(game, color, _request(limits), clock, time.perf_counter())
+        task = self._chooser.prepare(game, color, _request(request), clock, time.perf_counter())
 
         def choose() -> None:
             choice = self._choose(task, clock)
@@ -344,19 +331,41 @@ class Engine:
         limits = Limits(visits, watcher, playouts=limit.playouts, cancel=cancel or CancelToken())
         return analysis_of(self._searches.search_other(game.copy(), limits), game)
 
-    def search_until(
+    def search(
+        self,
+        seconds: float | None = None,
+        color: int | str | None = None,
+        cancel: CancelToken | None = None,
+        request: SearchRequest | Limits | None = None,
+    ) -> SearchReport:
+        """Search the engine's own position for `color` (default: the side to play); return the report.
+
+        With `seconds` it is a search as for a move, which lasts so long at most; the moves of its report are sorted,
+        the best first, also where `genmove` draws its moves at random or as people play.  Without, it is an analysis,
+        until `cancel`.  `request` is given instead of `cancel`.  Raises TimeSettingsError for a negative time.
+        """
+        self._background.end()
+        asked, color = _request(request, cancel), self._color(color)
+        if seconds is None:
+            return self._searches.analyze(self.game.copy(), color, asked)
+        if not seconds >= 0:
+            raise TimeSettingsError(problem(f"{shown(seconds)} seconds for a search", expected="0 or more"))
+        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
+        return self._searches.search_move(self.game, color, asked, watcher)
+
+    timed_search = former_name("Engine.timed_search", search, gone="1.2")
+
+    def _search_until(
         self, cancel: CancelToken, color: int | str | None = None, reporting: Reporting | None = None
     ) -> SearchReport:
-        """Search the engine's own position for `color` (default: the side to play) until cancelled."""
-        self._background.end()
-        request = SearchRequest(Limits(cancel=cancel), reporting=reporting)
-        return self._searches.analyze(self.game.copy(), self._color(color), request)
+        return self.search(color=color, request=SearchRequest(Limits(cancel=cancel), reporting=reporting))
 
-    analyze = former_name("Engine.analyze", search_until, gone="1.1")
+    search_until = former_name("Engine.search_until", _search_until, now="Engine.search", gone="1.2")
+    analyze = former_name("Engine.analyze", _search_until, now="Engine.search", gone="1.1")
 
-    def start_analysis(self, color: int | str | None, limits: SearchRequest | Limits) -> None:
-        """Do the same in the background, until the next search; reports come from the background thread."""
-        request = _request(limits)
+    def start_analysis(self, color: int | str | None, request: SearchRequest | Limits) -> None:
+        """Analyse the position in the background, until the next search; reports come from the background thread."""
+        request = _request(request)
         analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), request)
         self._background.start(analyze, request.limits.cancel or CancelToken())
 
@@ -367,33 +376,10 @@ class Engine:
         ponder = partial(self._searches.ponder, self.game.copy(), advantage, cancel)
         self._background.start(ponder, cancel)
 
-    def timed_search(
-        self,
-        seconds: float,
-        color: int | str | None = None,
-        cancel: CancelToken | None = None,
-        limits: SearchRequest | Limits | None = None,
-    ) -> SearchReport:
-        """Search the position for `color` (default: the side to play) for at most `seconds`; return the report.
-
-        `limits` are given instead of `cancel`.  The moves of the report are sorted, the best first, also where
-        `genmove` draws its moves at random or as people play.  Raises TimeSettingsError for a negative time.
-        """
-        if not seconds >= 0:
-            raise TimeSettingsError(problem(f"{shown(seconds)} seconds for a search", expected="0 or more"))
-        self._background.end()
-        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
-        return self._searches.search_move(self.game, self._color(color), _request(limits, cancel), watcher)
-
     def known(self, game: Game) -> SearchReport | None:
         """Return what the last search of this engine's game holds about a position of it, None if nothing."""
         self._background.end()
         return self._searches.known(game, game.to_play)
-
-    def average_evaluation(self, game: Game) -> Evaluation:
-        """Return the network's evaluation of a position, the mean over all orientations; raises ConfigError."""
-        self._background.end()
-        return self._searches.evaluate(game, game.to_play, (ALL_SYMMETRIES,), None)
 
     def measure(self, visits: int, cancel: CancelToken) -> Speed:
         """Return how fast the network's searches are on this board, see `Searches.measure`; raises ConfigError."""
@@ -401,16 +387,26 @@ class Engine:
         return self._searches.measure(self.game.width, self.game.height, visits, cancel)
 
     def raw_evaluation(
-        self, color: int | str | None = None, symmetries: Iterable[int] = (0,), optimism: float | None = None
+        self,
+        color: int | str | None = None,
+        symmetries: Iterable[int] = (0,),
+        optimism: float | None = None,
+        *,
+        game: Game | None = None,
+        by_people: bool = False,
     ) -> Evaluation:
         """Return the network's evaluation of the position, one row for each of `symmetries`; no search.
 
         If it is not the turn of `color`, the position counts as set up, without moves before it.  `optimism` in [0, 1]
-        is the share of the optimistic policy; None is the one configured for the root.  Raises ConfigError without a
-        network, and for other values.
+        is the share of the optimistic policy; None is the one configured for the root.  The position is that of `game`,
+        if one is given, the network the human-like one with `by_people`.  Raises ConfigError without the network, and
+        for other values.
         """
         self._background.end()
-        return self._searches.evaluate(self.game, self._color(color), _checked_symmetries(symmetries), optimism)
+        game = game or self.game
+        color = to_color(game.to_play if color is None else color)
+        symmetries = _checked_symmetries(symmetries)
+        return self._searches.evaluate(game, color, symmetries, optimism, by_people=by_people)
 
     def evaluate(self, games: Iterable[Game], *, all_orientations: bool = False) -> list[PositionEvaluation]:
         """Return what the network says about the positions of many games, in their order, without a search.
@@ -430,11 +426,6 @@ class Engine:
             assert self.evaluator is not None, "without one nothing is evaluated"
             found[number] = position_evaluation_of(games[number], evaluation, row, self.evaluator.info)
         return [found[number] for number in range(len(games))]
-
-    def raw_human_evaluation(self, color: int | str | None = None, symmetries: Iterable[int] = (0,)) -> Evaluation:
-        """Return the human-like network's evaluation of the position, as `raw_evaluation`; raises ConfigError."""
-        self._background.end()
-        return self._searches.evaluate_as_people(self.game, self._color(color), _checked_symmetries(symmetries))
 
     # --- time ---
 
@@ -486,22 +477,16 @@ class Engine:
 
     # --- records ---
 
-    def load_sgf(self, data: bytes | str, move_number: int | None = None) -> SgfRecord:
+    def load_sgf(self, data: bytes | str | SgfRecord, move_number: int | None = None) -> SgfRecord:
         """Replace the game by a record, up to the position before that move; return what of it was used.
 
-        Its notes, on what was left out or guessed, are logged.
+        Its notes, on what was left out or guessed, are logged.  A record that names no rules or komi has those that
+        were configured or set, not those of a record before; where no komi was, the usual one.
         Raises SgfError, and ModelError if the network does not play on such a board (nothing changes then).
         """
-        raw = data.encode(errors="replace") if isinstance(data, str) else data
-        return self.load_record(parse_sgf(raw), move_number)
-
-    def load_record(self, record: SgfRecord, move_number: int | None = None) -> SgfRecord:
-        """Replace the game by a record that has been read; see `load_sgf`.
-
-        A record that names no rules or komi has those that were configured or set, not those of a record before; where
-        no komi was, the usual one.
-        """
-        game, record = play_record(record, move_number=move_number, rules=self._users_rules, komi=self._users_komi)
+        if not isinstance(data, SgfRecord):
+            data = parse_sgf(data.encode(errors="replace") if isinstance(data, str) else data)
+        game, record = play_record(data, move_number=move_number, rules=self._users_rules, komi=self._users_komi)
         if self._forced_komi is not None:
             game.komi = self._forced_komi
         self._start(game)
@@ -557,16 +542,12 @@ class Engine:
 
     def set_seed(self, seed: int) -> None:
         """Set the seed of the random numbers; forgets trees and the estimated score."""
-        self._seed = seed
+        self.seed = seed
         self._background.end()
         self._searches.set_seed(abs(seed))
         self._chooser.set_seed(abs(seed))
         self._chooser.is_seeded = True
         self._scorer.clear()
-
-    def get_seed(self) -> int:
-        """Return the seed of the random numbers."""
-        return self._seed
 
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
@@ -637,6 +618,10 @@ class Engine:
         """Return full clocks for both players."""
         drift = self.config.time.drift
         return {color: Clock(settings, drift=drift) for color in (BLACK, WHITE)}
+
+    def _empty_game(self) -> Game:
+        """Return a new game on a board of the same size, with the same rules and komi."""
+        return Game(self.game.width, self.game.height, self.game.rules, self.game.komi)
 
     def _require_empty_board(self) -> None:
         if self.game.moves or self.game.setup_stones:

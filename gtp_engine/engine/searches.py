@@ -304,17 +304,28 @@ class Searches:
         limits = Limits(visits or self.thresholds.confirm_visits, watcher, cancel=cancel)
         return self.search_afresh(game, to_play, limits)
 
-    def evaluate(self, game: Game, color: int, symmetries: tuple[int, ...], optimism: float | None) -> Evaluation:
+    def evaluate(
+        self,
+        game: Game,
+        color: int,
+        symmetries: tuple[int, ...],
+        optimism: float | None = None,
+        *,
+        by_people: bool = False,
+    ) -> Evaluation:
         """Return the network's evaluation, see `evaluate_game`; `optimism` None is the one configured for the root.
 
-        Raises ConfigError without a network.
+        With `by_people` it is the human-like network's.  Raises ConfigError without the network.
         """
-        if self.resources.evaluator is None:
+        config, evaluator = self.config, self.resources.human if by_people else self.resources.evaluator
+        if evaluator is None and by_people:
+            advice = "set network.human_model (--human-model FILE)"
+            raise ConfigError(problem("no human-like network is loaded", advice=advice))
+        if evaluator is None:
             raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
-        config = self.config
         if optimism is not None:
             config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
-        return evaluate_game(self.resources.evaluator, game, color, config, symmetries)
+        return evaluate_game(evaluator, game, color, config, symmetries)
 
     def evaluate_many(self, games: Sequence[Game], *, all_orientations: bool) -> Iterator[tuple[int, Evaluation, int]]:
         """Yield the number of each game, in no fixed order, with an evaluation and the row of it that is the game's.
@@ -341,14 +352,6 @@ class Searches:
             found = batches.evaluate([games[number] for number in numbers], options)
             for number, (evaluation, row) in zip(numbers, found, strict=True):
                 yield number, evaluation, row
-
-    def evaluate_as_people(self, game: Game, color: int, symmetries: tuple[int, ...]) -> Evaluation:
-        """Return the human-like network's evaluation; raises ConfigError if it is missing or has no profile."""
-        if self.resources.human is None:
-            raise ConfigError(
-                problem("no human-like network is loaded", advice="set network.human_model (--human-model FILE)")
-            )
-        return evaluate_game(self.resources.human, game, color, self.config, symmetries)
 
     def known(self, game: Game, color: int) -> SearchReport | None:
         """Return what the tree of the last search holds about a position of the game, None if it is not in the tree."""

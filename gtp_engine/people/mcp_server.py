@@ -289,7 +289,7 @@ class GoTools:
         started = time.monotonic()
         with self._lock:
             self._set(game)
-            report = self._engine.timed_search(MOST_SECONDS, limits=Limits(_visits(visits)))
+            report = self._engine.search(MOST_SECONDS, request=Limits(_visits(visits)))
         return report, self._basis(report.visits, time.monotonic() - started)
 
     def _basis(self, visits: int, seconds: float | None) -> dict[str, Any]:

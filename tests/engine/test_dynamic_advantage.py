@@ -123,7 +123,7 @@ def test_neither_analysis_nor_scoring_uses_it() -> None:
     with engine_with(evaluator) as engine:
         cancel = CancelToken()
         cancel.cancel()
-        engine.search_until(cancel)
+        engine.search(cancel=cancel)
         engine.raw_evaluation()
         engine.score()
         assert evaluator.advantages == {0.0}

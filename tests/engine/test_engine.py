@@ -77,18 +77,18 @@ def test_a_new_board_keeps_komi_and_rules(engine: Engine) -> None:
     engine.play(BLACK, point(engine, "E5"))
     engine.set_board_size(13, 7)
     assert (engine.game.width, engine.game.height) == (13, 7)
-    assert engine.komi == 3.75
-    assert engine.rules == Rules.parse("japanese")
+    assert engine.game.komi == 3.75
+    assert engine.game.rules == Rules.parse("japanese")
     assert engine.game.moves == ()
 
 
 def test_the_komi_follows_the_rules_until_it_is_set(engine: Engine) -> None:
     engine.set_rules(Rules.parse("japanese"))
-    assert engine.komi == 6.5
+    assert engine.game.komi == 6.5
     engine.set_komi(7.5)
     engine.set_rules(Rules.parse("aga"))
     engine.set_rules(Rules.parse("japanese"))
-    assert engine.komi == 7.5
+    assert engine.game.komi == 7.5
 
 
 @pytest.mark.parametrize("size", [(1, 1), (26, 26), (9, 0), (-9, 9), (10**9, 10**9)])
@@ -104,7 +104,7 @@ def test_impossible_sizes_change_nothing(engine: Engine, size: tuple[int, int]) 
 def test_impossible_komi_changes_nothing(engine: Engine, komi: float) -> None:
     with pytest.raises(KomiError):
         engine.set_komi(komi)
-    assert engine.komi == 7.5
+    assert engine.game.komi == 7.5
 
 
 @pytest.mark.parametrize("count", [2, 5, 9, 40, 80])
@@ -366,7 +366,7 @@ def test_a_game_survives_writing_and_loading(engine: Engine) -> None:
         other.load_sgf(text.encode())
         assert other.game.moves == before.moves
         assert other.game.hash == before.hash
-        assert (other.komi, other.rules, other.game.handicap) == (5.25, before.rules, 3)
+        assert (other.game.komi, other.game.rules, other.game.handicap) == (5.25, before.rules, 3)
         with pytest.raises(SgfError):
             other.load_sgf(b"not a record")
         assert other.game.moves == before.moves
@@ -470,14 +470,14 @@ def test_a_seed_outlives_settings_that_need_new_searches(engine: Engine) -> None
     assert [(move.point, move.visits) for move in first.report.moves] == [
         (move.point, move.visits) for move in second.report.moves
     ]
-    assert engine.get_seed() == 7
+    assert engine.seed == 7
 
 
 def test_a_seed_may_be_set_as_an_option(engine: Engine) -> None:
     engine.configure({"search.seed": 11})
-    assert engine.get_seed() == 11
+    assert engine.seed == 11
     engine.configure({"search.seed": None})
-    assert engine.get_seed() != 11
+    assert engine.seed != 11
 
 
 def test_values_of_a_record_that_are_ignored_or_guessed_are_logged() -> None:
@@ -497,7 +497,7 @@ def test_a_record_with_rules_and_no_komi_has_their_komi_unless_one_was_set(given
         if given is not None:
             engine.set_komi(given)
         engine.load_sgf("(;SZ[9]RU[Japanese];B[ee];W[cc])")
-        assert engine.komi == komi
+        assert engine.game.komi == komi
 
 
 def test_a_record_leaves_nothing_of_its_own_to_the_next_one() -> None:
@@ -506,16 +506,16 @@ def test_a_record_leaves_nothing_of_its_own_to_the_next_one() -> None:
     with make(game__komi=5.5, game__rules="japanese") as engine:
         engine.load_sgf(first)
         engine.load_sgf("(;SZ[9];B[ee];W[cc])")
-        assert (engine.komi, engine.rules.preset_name()) == (5.5, "japanese")
+        assert (engine.game.komi, engine.game.rules.preset_name()) == (5.5, "japanese")
     with make(game__rules="japanese") as engine:
         for text, komi in [("(;SZ[9];B[ee])", 6.5), ("(;SZ[9]HA[2]AB[cc][gg];W[ee])", 0.5)]:
             engine.load_sgf(first)
             engine.load_sgf(text)
-            assert engine.komi == komi
+            assert engine.game.komi == komi
         engine.set_rules("chinese")
         engine.load_sgf(first)
         engine.load_sgf("(;SZ[9];B[ee])")
-        assert (engine.komi, engine.rules.preset_name()) == (7.5, "chinese")
+        assert (engine.game.komi, engine.game.rules.preset_name()) == (7.5, "chinese")
 
 
 def test_moves_that_are_refused_leave_the_side_to_play_as_it_was_set() -> None:
@@ -565,7 +565,7 @@ def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:
         points = {point(engine, vertex) for vertex in allowed}
         others = frozenset(range(engine.game.board.color.size)) - points
         limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
-        assert engine.genmove(BLACK, play=False, limits=limits).point in points
+        assert engine.genmove(BLACK, play=False, request=limits).point in points
 
 
 def test_a_komi_that_is_forced_is_that_of_every_game() -> None:
@@ -573,13 +573,13 @@ def test_a_komi_that_is_forced_is_that_of_every_game() -> None:
     lines: list[str] = []
     config = Config().with_values({"game.board_size": 9, "game.komi": 5.5, "game.forced_komi": "7"})
     with Engine(config, lines.append, evaluator=None) as engine:
-        assert engine.komi == 7
+        assert engine.game.komi == 7
         engine.set_komi(0.5)
         engine.set_rules(Rules.parse("japanese"))
-        assert engine.komi == 7
+        assert engine.game.komi == 7
         assert lines == ["komi 0.5 is ignored: game.forced_komi is 7"]
         engine.load_sgf("(;SZ[9]KM[6.5]RU[Japanese];B[ee];W[cc])")
-        assert engine.komi == 7
+        assert engine.game.komi == 7
         with pytest.raises(KomiError):
             engine.set_komi(float("nan"))
 

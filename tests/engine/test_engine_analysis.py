@@ -41,7 +41,7 @@ def test_results_are_those_of_a_stated_side() -> None:
         engine.set_board_size(7)
         engine.play("b", "D4")
         token = CancelToken()
-        report = engine.timed_search(0.2, cancel=token)
+        report = engine.search(0.2, cancel=token)
         shown, black = analysis_of(report, engine.game), report.position_results.seen_by(BLACK)
         assert shown.seen_by("black").winrate == pytest.approx(black.winrate)
         assert shown.seen_by("black").points == pytest.approx(black.lead)

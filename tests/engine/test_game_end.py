@@ -201,7 +201,7 @@ def test_the_komi_of_a_record_survives_a_change_of_rules() -> None:
     with Engine(Config(), evaluator=None) as plain:
         plain.load_sgf("(;FF[4]GM[1]SZ[9]KM[5.5])")
         plain.set_rules(Rules.parse("japanese"))
-        assert plain.komi == 5.5
+        assert plain.game.komi == 5.5
 
 
 NEUTRAL = """

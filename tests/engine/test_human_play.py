@@ -75,9 +75,9 @@ def engine(load: Callable[[str], Any]) -> Any:
 
 
 def test_the_profile_changes_the_evaluation(engine: Engine) -> None:
-    first = engine.raw_human_evaluation()
+    first = engine.raw_evaluation(by_people=True)
     engine.configure({"human.human_profile": "proyear_1800"})
-    second = engine.raw_human_evaluation()
+    second = engine.raw_evaluation(by_people=True)
     assert np.abs(first.policy - second.policy).sum() > 0.01
 
 
@@ -85,9 +85,9 @@ def test_the_ranks_turn_with_the_side_to_move(engine: Engine) -> None:
     """Black's 9d against White's 20k is what White sees with the ranks exchanged, on an empty board without komi."""
     engine.clear_board()
     engine.set_komi(0.0)
-    as_black = engine.raw_human_evaluation(BLACK).policy[0]
+    as_black = engine.raw_evaluation(BLACK, by_people=True).policy[0]
     engine.configure({"human.human_profile": "rank_20k_9d"})
-    as_white = engine.raw_human_evaluation(WHITE).policy[0]
+    as_white = engine.raw_evaluation(WHITE, by_people=True).policy[0]
     assert as_white == pytest.approx(as_black, abs=1e-6)
 
 
@@ -119,11 +119,11 @@ def test_a_share_for_people_and_a_bad_move(engine: Engine) -> None:
 
 
 def test_a_hint_is_the_best_move_where_people_decide_what_is_played(engine: Engine) -> None:
-    """`timed_search` used to choose as `genmove` does, and so did the reports while it was running."""
+    """`search` used to choose as `genmove` does, and so did the reports while it was running."""
     engine.configure({"human.human_move_share": 1.0, "search.visits": 20})
     reports: list[SearchReport] = []
     limits = SearchRequest(Limits(cancel=CancelToken()), reporting=Reporting(0.0, reports.append))
-    final = engine.timed_search(600.0, color=BLACK, limits=limits)
+    final = engine.search(600.0, BLACK, request=limits)
     assert reports
     for report in (*reports, final):
         assert all(move.visits > 0 for move in report.moves)

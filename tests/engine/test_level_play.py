@@ -54,13 +54,13 @@ def test_the_level_changes_while_the_engine_runs():
 
 def test_an_analysis_does_not_make_a_level_stronger():
     engine = engine_at("12k")
-    engine.timed_search(0.05)
+    engine.search(0.05)
     assert engine.genmove(BLACK).report.visits == 1
 
 
 def test_a_level_does_not_limit_an_analysis():
     engine = engine_at("12k", **{"search.visits": 40})
-    assert engine.timed_search(600.0).visits == 40
+    assert engine.search(600.0).visits == 40
 
 
 @pytest.mark.parametrize("level", ["20k", "5k"])
@@ -202,7 +202,7 @@ def test_the_networks_of_levels_are_loaded_when_one_is_chosen():
     assert main.calls == calls
     engine.set_board_size(9)
     engine.configure({"play.level": "8k"})
-    engine.timed_search(0.02)
+    engine.search(0.02)
     assert main.calls > calls
     engine.close()
     assert all(evaluator.is_closed for evaluator in (main, *loaded.values()))
@@ -262,7 +262,7 @@ def test_a_level_plays_no_move_that_was_left_out(level: str) -> None:
     others = frozenset(range(engine.game.board.color.size)) - allowed
     limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
     for _ in range(5):
-        assert engine.genmove(BLACK, play=False, limits=limits).point in allowed
+        assert engine.genmove(BLACK, play=False, request=limits).point in allowed
 
 
 def test_a_level_ignores_settings_of_human_like_play() -> None:

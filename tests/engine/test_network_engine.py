@@ -145,7 +145,7 @@ def test_a_search_of_few_visits_that_tried_only_the_pass_does_not_pass_early() -
         assert engine.genmove(BLACK, play=False).point == point(engine, "E5")
         avoided = Restriction(BLACK, frozenset({point(engine, "E5")}), 1)
         assert engine.genmove(
-            BLACK, play=False, limits=SearchRequest(Limits(cancel=CancelToken()), restrictions=(avoided,))
+            BLACK, play=False, request=SearchRequest(Limits(cancel=CancelToken()), restrictions=(avoided,))
         ).point == point(engine, "C3")
 
 
@@ -193,7 +193,7 @@ def test_restrictions_and_reports_reach_the_search() -> None:
         others = frozenset({*engine.game.legal_points(), PASS} - allowed)
         reporting, restrictions = Reporting(0.0, reports.append), (Restriction(BLACK, others),)
         limits = SearchRequest(Limits(cancel=CancelToken()), reporting=reporting, restrictions=restrictions)
-        assert engine.genmove(BLACK, limits=limits).point in allowed
+        assert engine.genmove(BLACK, request=limits).point in allowed
         assert reports
         assert all(move.point in allowed for report in reports for move in report.moves)
 
@@ -205,7 +205,7 @@ def test_moves_are_left_out_without_a_network_too() -> None:
         allowed = point(engine, "D4")
         others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
         limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
-        choice = engine.genmove(BLACK, limits=limits)
+        choice = engine.genmove(BLACK, request=limits)
         assert [move.point for move in choice.report.moves] == [choice.point] == [allowed]
 
 
@@ -400,7 +400,7 @@ def test_a_blocking_analysis_returns_what_it_found() -> None:
             if len(reports) == 3:
                 cancel.cancel()
 
-        report = engine.search_until(cancel, reporting=Reporting(0.01, receive))
+        report = engine.search(request=SearchRequest(Limits(cancel=cancel), reporting=Reporting(0.01, receive)))
         assert report.visits >= reports[-1].visits
 
 
@@ -443,9 +443,9 @@ def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:
         def seconds_to_end() -> float:
             start = time.perf_counter()
             assert engine.genmove(BLACK, play=False, cancel=cancel).point != PASS
-            engine.timed_search(60.0, cancel=cancel)
+            engine.search(60.0, cancel=cancel)
             engine.score(cancel)
-            engine.search_until(cancel)
+            engine.search(cancel=cancel)
             return time.perf_counter() - start
 
         require_once(seconds_to_end, below=20.0, attempts=3)
@@ -620,7 +620,7 @@ def test_a_move_after_passes_gets_less_effort() -> None:
         engine.play(WHITE, point(engine, "D4"))
         engine.play(BLACK, PASS)
         assert engine.genmove(WHITE, play=False).report.playouts == 20
-        assert engine.timed_search(60.0).visits == 90, "an analysis is not a move"
+        assert engine.search(60.0).visits == 90, "an analysis is not a move"
 
 
 def test_the_time_for_a_move_after_a_pass_is_shorter_too() -> None:

@@ -2,6 +2,7 @@
 
 import threading
 
+from gtp_engine.go.game import Game
 from gtp_engine.search.limits import CancelToken
 
 
@@ -9,13 +10,13 @@ class FakeEngine:
     """Counts the calls; `clear_cache` fails, `score` blocks until its token is cancelled."""
 
     def __init__(self) -> None:
-        self.komi = 7.5
+        self.game = Game(9)
         self.cancelled = 0
         self.searching = threading.Event()
         self.closed = False
 
     def set_komi(self, komi: float) -> None:
-        self.komi = komi
+        self.game.komi = komi
 
     def score(self, cancel: CancelToken) -> str:
         """Play the part of a long search: only a cancellation ends it."""
@@ -26,7 +27,8 @@ class FakeEngine:
         self.cancelled += 1
         return "0"
 
-    def get_seed(self) -> int:
+    @property
+    def seed(self) -> int:
         return self.cancelled
 
     def clear_cache(self) -> None:

@@ -173,7 +173,7 @@ def test_a_closed_output_ends_the_session() -> None:
     engine = FakeEngine()
     sent = io.BytesIO(b"name\nkomi 1\nkomi 2\nkomi 3\n")
     run_session(make_server(lambda: engine), sent, cast(BinaryIO, stdout))
-    assert engine.komi == 2.0
+    assert engine.game.komi == 2.0
 
 
 @pytest.fixture

@@ -85,7 +85,6 @@ def test_an_unknown_exception_is_an_internal_error_and_the_session_continues() -
 def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> None:
     class Unable(FakeEngine):
         config = Config()
-        game = Game(9)
 
         def genmove(self, color: int, **options: object) -> Choice:
             report = SearchReport(color, 1, 1, 1.0, 0.0, (), 0, np.zeros(0))
@@ -104,7 +103,6 @@ def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> N
 def test_an_error_after_the_stream_has_begun_goes_to_the_log() -> None:
     class Unable(FakeEngine):
         config = Config()
-        game = Game(9)
 
         def genmove(self, color: int, **options: object) -> Choice:
             raise TengenError("no network")

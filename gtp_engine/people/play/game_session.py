@@ -128,7 +128,7 @@ class GameSession:
 
         Raises SgfError, and ModelError if the network does not play such a board.
         """
-        game, _ = play_record(GameTree(data).record, rules=engine.rules)
+        game, _ = play_record(GameTree(data).record, rules=engine.game.rules)
         engine.prepare_board(game.width, game.height)
 
     @staticmethod
@@ -160,7 +160,7 @@ class GameSession:
             rules = Rules.parse(defaults.rules)
             engine.set_rules(rules)
             engine.set_komi((record.rules or rules).default_komi() if defaults.komi is None else defaults.komi)
-        record = engine.load_record(record)
+        record = engine.load_sgf(record)
         settings = settings_of(record, engine.game, human, clock.settings if clock else time)
         if extras.free_handicap:
             placed = tuple(stone.point for stone in engine.game.setup_stones)
@@ -173,7 +173,7 @@ class GameSession:
             result = _result_of(record, engine.game)
         else:
             node, result = list(tree.nodes())[extras.node], extras.result
-            engine.set_game(node.game(rules=engine.rules, komi=engine.komi))
+            engine.set_game(node.game(rules=engine.game.rules, komi=engine.game.komi))
         session = GameSession(engine, settings, clock, extras, node)
         session.notes = tuple(dict.fromkeys((*extras.notes, *record.notes)))
         session._end(result)
@@ -411,7 +411,7 @@ class GameSession:
             play_if_cancelled=False,
             cleanup=self._resumed_at > 0,
             resign=self._may_resign,
-            limits=_request(cancel, report, interval),
+            request=_request(cancel, report, interval),
         )
         if cancel.is_cancelled and len(self.game.moves) == played:
             self._found = choice
@@ -444,7 +444,7 @@ class GameSession:
         `report` is called every `interval` seconds from the searching thread.
         """
         self.require(Phase.PLAYING)
-        return self.engine.timed_search(seconds, limits=_request(cancel or CancelToken(), report, interval))
+        return self.engine.search(seconds, request=_request(cancel or CancelToken(), report, interval))
 
     def estimate(self, cancel: CancelToken | None = None) -> FinalScore:
         """Return the expected score, and the status of all points that it is counted by."""

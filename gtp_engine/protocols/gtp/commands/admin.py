@@ -90,7 +90,7 @@ def ready(server: GtpServer, args: Args) -> str:
 @command("get_random_seed", "", "Seed of the random numbers.")
 def get_random_seed(server: GtpServer, args: Args) -> str:
     """Return the seed."""
-    return str(server.engine.get_seed())
+    return str(server.engine.seed)
 
 
 @command("set_random_seed", "SEED", "Set the seed of the random numbers.", syntax="invalid seed", exact=True)

@@ -260,7 +260,7 @@ def _search_and_report(server: GtpServer, args: Args, *, is_kata: bool, play: bo
     request = _request(server, options, writer)
     color = engine.game.to_play if options.color is None else options.color
     reply.open()
-    choice = engine.genmove(color, play=play, ponder=False, limits=request)
+    choice = engine.genmove(color, play=play, ponder=False, request=request)
     if play:
         ponder_when_sent(server, choice)
     reply.line(writer.line(choice.report))

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from gtp_engine.base.errors import counted, problem, shown
 from gtp_engine.base.machine import available_cores
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES
 from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import board_points, format_color, parse_color
@@ -38,14 +39,14 @@ def policy(server: GtpServer, args: Args) -> str:
 )
 def ownership(server: GtpServer, args: Args) -> str:
     """Return a number from −1 to 1 for every point."""
-    report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
+    report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     return _number_board(server.engine.game, report.ownership_black)
 
 
 @command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
 def top_moves(server: GtpServer, args: Args) -> str:
     """Return pairs of a vertex and the winrate of the side to play, the best move first."""
-    game, report = server.engine.game, server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
+    game, report = server.engine.game, server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     pairs = [
         f"{game.vertex(move.point)} {100 * move.seen_by(report.to_play).winrate:.1f}"
         for move in report.moves[:TOP_MOVES]
@@ -57,14 +58,14 @@ def top_moves(server: GtpServer, args: Args) -> str:
 def principal_variation(server: GtpServer, args: Args) -> str:
     """Return vertices of alternating colors."""
     color = parse_color(args[0])
-    report = server.engine.timed_search(SEARCH_SECONDS, color, server.cancel)
+    report = server.engine.search(SEARCH_SECONDS, color, server.cancel)
     return "" if report.best is None else show_vertices(server.engine.game, report.best.pv)
 
 
 @command("tengen-winrate", "", "Winrate and lead after a second of search.")
 def winrate(server: GtpServer, args: Args) -> str:
     """Return winrate, lead and visits on three lines, from the view of the side to play."""
-    report = server.engine.timed_search(SEARCH_SECONDS, cancel=server.cancel)
+    report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     return "\n".join(
         [
             f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",
@@ -106,7 +107,7 @@ def kata_raw_human_nn(server: GtpServer, args: Args) -> str:
     color, symmetries, rest = _raw_arguments(engine.game, args)
     if rest:
         raise GtpError(f"syntax error: too many arguments, got {shown(rest[0])} after the symmetry")
-    evaluation = engine.raw_human_evaluation(color, symmetries)
+    evaluation = engine.raw_evaluation(color, symmetries, by_people=True)
     return format_evaluation(evaluation, symmetries, engine.game, color, is_human=True)
 
 
@@ -126,7 +127,7 @@ def debug_moves(server: GtpServer, args: Args) -> str:
     if report is not None:
         parts.append(search_text(game, report, engine.config.gtp.analysis_perspective))
     if len(words) < len(args):
-        parts.append(raw_text(engine.average_evaluation(game)))
+        parts.append(raw_text(engine.raw_evaluation(symmetries=(ALL_SYMMETRIES,), game=game)))
     return "\n".join(parts)
 
 

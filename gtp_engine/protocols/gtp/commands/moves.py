@@ -118,7 +118,7 @@ def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool =
     engine = server.engine
     position = engine.game.copy()
     request = _request(server, position)
-    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, limits=request)
+    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, request=request)
     if play:
         ponder_when_sent(server, choice)
     if server.watching == GOGUI:

@@ -72,7 +72,7 @@ def komi(server: GtpServer, args: Args) -> str:
 @command("get_komi", "", "The komi.")
 def get_komi(server: GtpServer, args: Args) -> str:
     """Return the komi with at least one decimal: "7.5", "0.0", "3.75"."""
-    return str(float(server.engine.komi))
+    return str(float(server.engine.game.komi))
 
 
 @command(
@@ -148,14 +148,14 @@ def gogui_setup_player(server: GtpServer, args: Args) -> str:
     color = parse_color(args[0])
     if server.engine.game.moves:
         raise GtpError(f"moves have been played: {shown(args[0])} can only be set before the first one")
-    server.engine.set_to_play(color)
+    server.engine.set_position(server.engine.game.setup_stones, color)
     return ""
 
 
 @command("kata-get-rules", "", "The rules as JSON on one line.")
 def kata_get_rules(server: GtpServer, args: Args) -> str:
     """Return the rules in KataGo's form."""
-    return server.engine.rules.to_json()
+    return server.engine.game.rules.to_json()
 
 
 @command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
@@ -169,7 +169,7 @@ def kata_set_rules(server: GtpServer, args: Args) -> str:
 @command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.", exact=True)
 def kata_set_rule(server: GtpServer, args: Args) -> str:
     """Set one rule; the others stay."""
-    server.engine.set_rules(server.engine.rules.with_value(args[0], args[1]))
+    server.engine.set_rules(server.engine.game.rules.with_value(args[0], args[1]))
     return ""
 
 
