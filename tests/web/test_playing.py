@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from busy_machine import bound
 from web.browser import Chromium, Windows, needs_browser, open_record, until
-from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
+from web.page_support import MY_MOVE, click_point, moves_of, new_game, server
 
 from gtp_engine.people.play import GameSession
 from gtp_engine.people.web.open_games import OpenGame
@@ -251,26 +251,6 @@ def test_the_focus_goes_on_where_its_button_goes(chromium: Chromium, tmp_path: P
             await page.keyboard.press("Enter")
             await until(page, "document.querySelector('#resign').hidden")
             assert await page.evaluate(focused) == "resume"
-
-    chromium.run(test)
-
-
-def test_results_say_who_won_to_the_person(chromium: Chromium, tmp_path: Path) -> None:
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await new_game(page, size="9", human="B")
-            await play(page, "C3")
-            await page.click("#resign")
-            await page.click("#question-yes")
-            await until(page, "document.querySelector('#status').innerText.endsWith('You have resigned.')")
-            for result, text in (
-                ("B+2.5", ["You won by 2.5 points.", "Tengen won by 2.5 points.", "Black wins by 2.5 points."]),
-                ("W+1", ["Tengen won by 1 point.", "You won by 1 point.", "White wins by 1 point."]),
-                ("W+T", ["Tengen won on time.", "You won on time.", "White wins on time."]),
-                ("0", ["The game is a draw."] * 3),
-            ):
-                script = f"['black', 'white', null].map((person) => module.resultText('{result}', person))"
-                assert await page.evaluate(f"import('/result.js').then((module) => {script})") == text
+            assert (await page.inner_text("#status")).endswith("You have resigned.")
 
     chromium.run(test)

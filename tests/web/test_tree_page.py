@@ -146,27 +146,6 @@ async def saved_whole(windows: Windows, port: int) -> None:
         await is_shown(page, "7 / 7")
         assert await page.inner_text("#black .name") == "本因坊"
         assert await saved(page) == RECORD.encode(encoding)
-    await without_a_charset(page)
-
-
-WITHOUT_A_CHARSET = {
-    "gb18030": ("(;", "柯洁", "李钦诚", "黑中盘胜"),
-    "cp932": ("(", "井山裕太", "芝野虎丸", "黒中押し勝ち"),
-    "cp949": ("(;", "이창호", "조훈현", "흑 불계승"),
-    "big5hkscs": ("(", "林海峰", "王立誠", "黑中盤勝"),
-}
-
-
-async def without_a_charset(page: "Page") -> None:
-    """Names became Latin letters; a record that begins without a semicolon was refused."""
-    names = "[...document.querySelectorAll('#players .name')].map((each) => each.innerText).join(' ')"
-    for encoding, (start, black, white, comment) in WITHOUT_A_CHARSET.items():
-        record = f"{start}SZ[9]KM[6.5]PB[{black}]PW[{white}];B[ee];W[cc]C[{comment}])".encode(encoding)
-        await open_record(page, record)
-        await until(page, f"{names}.startsWith('{black} ') && {names}.includes('{white}')")
-        await is_shown(page, "2 / 2")
-        assert await page.input_value("#comment") == comment
-        assert await saved(page) == record
 
 
 async def keys_and_the_wheel_go_through_the_game(windows: Windows, port: int) -> None:

@@ -5,6 +5,7 @@ import { Analysis, lookAt, marked, queryOf } from "./analysis.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
 import { Course } from "./course.js";
+import { GameTree, markupOf } from "./game_tree.js";
 import { Home, share } from "./home.js";
 import { _, ngettext, sentences } from "./language.js";
 import { Openings } from "./openings.js";
@@ -15,7 +16,7 @@ import { Problems } from "./problems.js";
 import { countingText, drawTally, resultText } from "./result.js";
 import { Review, download } from "./review.js";
 import { Setup } from "./setup.js";
-import { GameTree, TreePanel, markupOf, takeRecords } from "./tree.js";
+import { TreePanel, takeRecords } from "./tree.js";
 
 const CANDIDATES = 8; // on the board and in the table
 const PV_LENGTH = 8;

@@ -1,0 +1,215 @@
+// What the pages' modules return, without a page: `test_modules.py` runs this where the modules of both pages lie.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Analysis, marked } from "./analysis.js";
+import { lossClass, lossText } from "./board.js";
+import { GameTree, markupOf } from "./game_tree.js";
+import { Graph } from "./graph.js";
+import { _, bestLanguage, ngettext, sentences, speak } from "./language.js";
+import { Learned, Quiz, boardAfter, mistakeMarks, mistakeText, peopleTexts, rankText } from "./lessons.js";
+import { playerName, rankName, rulesText } from "./names.js";
+import { Openings } from "./openings.js";
+import { emptyPosition, pointOf, positionAfter, positionsOf, vertexOf } from "./position.js";
+import { countingText, resultText } from "./result.js";
+import { ranks } from "./setup.js";
+
+class Element { // as much of the browser's as is drawn into here
+  attributes = {};
+  children = [];
+  clientWidth = 400;
+  clientHeight = 100;
+  contains() { return false; }
+  setAttribute(name, value) { this.attributes[name] = String(value); }
+  addEventListener() {}
+  append(...children) { this.children.push(...children); }
+  replaceChildren(...children) { this.children = children; }
+}
+
+const stored = new Map();
+Object.assign(globalThis, {
+  document: { documentElement: { lang: "en" }, createElement: () => new Element(), createElementNS: () => new Element() },
+  localStorage: { getItem: (key) => stored.get(key) ?? null, setItem: (key, value) => stored.set(key, value) },
+  ResizeObserver: class { observe() {} },
+});
+
+/** Check what a function returns: rows of [arguments, result]. */
+const table = (name, call, rows) => test(name, () => {
+  for (const [given, expected] of rows) assert.deepEqual(call(...given), expected, JSON.stringify(given));
+});
+
+table("points", pointOf, [[["A1", 9], [0, 8]], [["j9", 9], [8, 0]], [["Q16", 19], [15, 3]], [["Z25", 25], [24, 0]], [["PASS", 9], null]]);
+table("vertices", vertexOf, [[[0, 8, 9], "A1"], [[8, 0, 9], "J9"], [[15, 3, 19], "Q16"]]);
+table("classes of losses", lossClass, [[[0], "loss-0"], [[0.5], "loss-1"], [[1], "loss-2"], [[2], "loss-3"], [[4.9], "loss-3"], [[5], "loss-4"]]);
+table("losses", lossText, [[[0.04], "0"], [[0.4], "−0.4"], [[3], "−3.0"], [[14.1], "−14"], [[14.12, 2], "−14.12"]]);
+
+test("stones are captured, at last a chain that takes its own last liberty", () => {
+  const after = (setup, ...moves) => positionAfter(positionAfter(emptyPosition(3, 2), { setup }), { moves });
+  const corner = [["black", "A1"], ["white", "B1"]];
+  assert.deepEqual(after(corner, ["white", "A2"]), { rows: ["O..", ".O."], last: [0, 0], captures: { black: 0, white: 1 }, toPlay: "black" });
+  assert.deepEqual(after([["white", "A1"], ["white", "B2"], ["black", "C1"], ["empty", "C1"]], ["black", "A2"]).captures, { black: 0, white: 1 });
+  assert.deepEqual(after(corner, ["black", "pass"]), { rows: ["...", "XO."], last: null, captures: { black: 0, white: 0 }, toPlay: "white" });
+  assert.equal(positionAfter(emptyPosition(3, 2), { player: "white" }).toPlay, "white");
+  const all = positionsOf({ width: 2, height: 2, setup: [["white", "A1"]], moves: [["black", "A2"], ["black", "B1"]] });
+  assert.deepEqual(all.map(({ rows }) => rows.join(" ")), [".. O.", "X. O.", "X. .X"]);
+});
+
+test("labels show points lost rather than winrates, which are all the same in a decided game", () => {
+  const moves = [[0.99, 20], [0.99, 19.6], [0.99, 17], [0.98, 6]].map(([winrate, lead]) => ({ winrate, lead, visits: 1000 * lead }));
+  const labels = (kind) => marked(moves, kind).map(({ text, small }) => `${text} ${small}`);
+  assert.deepEqual(labels("points"), ["0 99", "−0.4 99", "−3.0 99", "−14 98"]);
+  assert.deepEqual(labels("visits"), ["20.0k 0", "19.6k −0.4", "17.0k −3.0", "6.0k −14"]);
+  assert.deepEqual(marked(moves, "winrate").map(({ kind, label, share }) => [kind, label, share])[2], ["", "loses 3.0 points", 0.85]);
+});
+
+test("an analysis follows handicap stones that are placed", () => {
+  const sent = [];
+  const analysis = Object.assign(new Analysis(() => {}), { connection: { send: (message) => sent.push(message) } });
+  const game = { id: "a", moves: [], setup: [], komi: 0.5, rules: "chinese", width: 9, height: 9, first: "black" };
+  analysis.follow(game, 0);
+  analysis.values[0] = { winrate: 0.5, lead: 0, visits: 100 };
+  analysis.follow({ ...game, setup: [["black", "C3"], ["black", "G7"]], first: "white" }, 0);
+  assert.deepEqual(sent.filter(({ id }) => id.startsWith("live")).map(({ initialStones }) => initialStones.length), [0, 2]);
+  assert.deepEqual(analysis.values, [], "those of the empty board");
+});
+
+test("a graph has no line across a gap", () => {
+  const graph = new Graph(new Element(), () => {}, [0, 0, 5, 5]);
+  graph.show(9, 0, [{ kind: "line", area: "area", values: [1, 2, undefined, null, 3, undefined, 4, 5, 6], low: 0, high: 9 }]);
+  const drawn = (kind, name) => graph.svg.children.map(({ attributes }) => attributes).filter((each) => each.class === kind)
+    .map((each) => each[name].split(" ").length);
+  assert.deepEqual([drawn("line", "points"), drawn("area", "d")], [[2, 2, 3], [5, 4, 6]]);
+});
+
+table("languages", bestLanguage, [
+  [[["ja-JP"], ["ja"]], "ja"], [[["fr", "ko-KR"], ["ko"]], "ko"], [[["zh-TW"], ["zh-Hant"]], "zh-Hant"],
+  [[["zh-Hans-HK"], ["zh-Hans", "zh-Hant"]], "zh-Hans"], [[["en-GB", "ja"], ["ja"]], "en"], [[["fr"], ["ja"]], "en"],
+]);
+
+test("texts are translated, and sentences joined as the language does", () => {
+  speak("en", {});
+  assert.deepEqual([_("{a} or {b}", { a: 1 }), ngettext("{count} game", "{count} games", 1), ngettext("{count} game", "{count} games", 2)], ["1 or {b}", "1 game", "2 games"]);
+  for (const [lang, joined] of [["en", "a b"], ["ko", "a b"], ["ja", "ab"], ["zh-Hant", "ab"]]) {
+    document.documentElement.lang = lang;
+    assert.equal(sentences("", "a", "b"), joined);
+  }
+  document.documentElement.lang = "en";
+});
+
+table("rules", rulesText, [[["NZ"], "New Zealand rules"], [["GOE"], "Ing rules"], [["cgos"], "CGOS"], [['{"ko":"SIMPLE"}'], "rules of its own"], [["some"], "some"]]);
+table("names", playerName, [[["Human"], "You"], [["Black"], "Black"], [["Lee"], "Lee"]]);
+table("ranks", rankName, [[["5k"], "5k"], [["12k"], "12k"], [["9d"], "9d"]]);
+test("ranks are offered from the strongest on", () => assert.deepEqual([ranks().length, ranks()[0], ranks().at(-1)], [29, ["9d", "9 dan"], ["20k", "20 kyu"]]));
+
+table("results", (result) => ["black", "white", null].map((person) => resultText(result, person)), [
+  [["B+2.5"], ["You won by 2.5 points.", "Tengen won by 2.5 points.", "Black wins by 2.5 points."]],
+  [["W+1"], ["Tengen won by 1 point.", "You won by 1 point.", "White wins by 1 point."]],
+  [["W+T"], ["Tengen won on time.", "You won on time.", "White wins on time."]],
+  [["B+R"], ["You won: Tengen has resigned.", "You have resigned.", "Black wins by resignation."]],
+  [["B+F"], ["You won by forfeit.", "Tengen won by forfeit.", "Black wins by forfeit."]],
+  [["W+"], ["Tengen won.", "You won.", "White wins."]],
+  [["0"], Array(3).fill("The game is a draw.")],
+  [["Void"], Array(3).fill("The game has no result: the position has occurred for the third time.")],
+]);
+
+test("a score that is still disputed is no result, and says how it is counted", () => {
+  assert.equal(resultText("W+3", "black", false), "Tengen wins by 3 points.");
+  const tally = (stones, komi) => ({ black: { stones }, white: { stones, komi } });
+  assert.match(countingText({ tally: tally(0, 6.5), score: {} }), /and for each prisoner.* White gets 6.5 points .* Stones with a cross count as dead\.$/);
+  assert.match(countingText({ tally: tally(9, 0) }), /^Each side has a point for each of its living stones[^.]*\.$/);
+});
+
+test("moves of an opening say who plays them, in how many games, and what they lose", () => {
+  const shown = (move) => Openings.prototype.marks.call({ moves: [{ vertex: "pass" }, { games: 4, ...move }] }, 9);
+  assert.deepEqual(shown({ vertex: "C3", share: 0.31, points_lost: 0.4 }),
+    [{ x: 2, y: 6, text: "31", small: "−0.4", loss: 0.4, label: "31 % play it, loses 0.4 points" }]);
+  assert.deepEqual(shown({ vertex: "C3", share: null, points_lost: null }), [{ x: 2, y: 6, text: "4", small: "", loss: 0, label: "" }]);
+});
+
+test("a mistake is described", () => {
+  const mistake = { color: "W", vertex: "B4", loss: 8, best: "C3" };
+  assert.equal(mistakeText(mistake), "White B4 lost 8.0; better C3");
+  assert.equal(mistakeText({ ...mistake, best: null }), "White B4 lost 8.0");
+  assert.deepEqual(mistakeMarks(mistake, 5).map(({ x, y, text, kind }) => [x, y, text, kind]), [[1, 1, "−8.0", "played"], [2, 2, "0", "best"]]);
+  assert.deepEqual(mistakeMarks({ ...mistake, vertex: "pass" }, 5).map(({ kind }) => kind), ["best"]);
+  assert.deepEqual(peopleTexts({ shares: { "3k": 0.31, "1k": 0.2, "3d": 0.001 } }, "C3"), ["A 3k plays C3 in 31 % of such positions, a 3d in 0.1 %."]);
+  assert.deepEqual(peopleTexts({ shares: { "3k": 1 } }, "C3"), []);
+  const estimate = { low: "5k", high: "1k", rank: "3k", or_weaker: true };
+  assert.equal(rankText(estimate, "Ann", false), "Ann played like 3k, between 5k or weaker and 1k.");
+  assert.equal(rankText({ ...estimate, high: "5k" }, "Ann", true), "You played like 5k or weaker.");
+});
+
+test("a continuation is numbered from a position on", () => {
+  assert.deepEqual(boardAfter(["X..", "..."], "W", ["B2", "pass", "A1"], 3), { rows: [".O.", "O.."], last: null, numbers: { B2: 1, A1: 3 } });
+});
+
+test("what was solved stays solved, and counts over games, of which the oldest is forgotten", () => {
+  const learned = new Learned("test");
+  for (const [game, number, how] of [["a", 1, "shown"], ["a", 1, "later"], ["a", 1, "first"], ["a", 2, "first"], ["b", 1, "shown"]]) learned.add(game, number, how);
+  assert.deepEqual(learned.of("a"), { 1: "later", 2: "first" });
+  assert.deepEqual(learned.counts(), { games: 2, count: 3, solved: 2, first: 1 });
+  for (let game = 0; game < 499; game++) learned.add(`game ${game}`, 1, "first");
+  assert.deepEqual([learned.of("a"), learned.of("b"), learned.counts().games], [{}, { 1: "shown" }, 500]);
+  stored.set("test", "{");
+  assert.deepEqual(learned.games, {}, "damaged");
+});
+
+test("a quiz tells other lessons from as many before", () => {
+  const quiz = new Quiz(new Element(), { show() {} });
+  for (const number of [1, 2]) quiz.offer("game", [{ number, answers: [] }]);
+  assert.equal(quiz.lessons[0].number, 2);
+});
+
+/** Return a tree: B C3, then W D4 and B E5, or W C4; each node has its place in the list as its number. */
+function grown() {
+  const tree = Object.assign(new GameTree(), { size: [5, 5] });
+  tree.load({ id: "game", nodes: [
+    { id: 0, parent: null }, { id: 1, parent: 0, move: ["black", "C3"] }, { id: 2, parent: 1, move: ["white", "D4"] },
+    { id: 3, parent: 2, move: ["black", "E5"] }, { id: 4, parent: 1, move: ["white", "C4"], marks: { C4: "circle" }, labels: { A5: "a" } },
+  ] });
+  return tree;
+}
+const line = (tree) => tree.line.map(({ id }) => id);
+
+test("the line goes on where it was followed last, also after all nodes have come again", () => {
+  const tree = grown();
+  assert.deepEqual([tree.shown.id, line(tree)], [0, [0, 1, 2, 3]]);
+  assert.deepEqual([tree.show(4), tree.show(9)], [true, false]);
+  tree.show(1);
+  assert.deepEqual(line(tree), [0, 1, 4]);
+  assert.deepEqual([-1, 1, 9, -9].map((steps) => tree.stepped(steps).id), [0, 4, 4, 0]);
+  assert.deepEqual([tree.at(0).id, tree.at(2).id, tree.at(7).id], [0, 4, 4]);
+  const nodes = [...tree.nodes.values()].map(({ id, parent, move }) => ({ id, parent: parent?.id, move }));
+  tree.load({ id: "game", nodes });
+  assert.deepEqual([tree.shown.id, line(tree)], [1, [0, 1, 4]]);
+  tree.load({ id: "other", nodes: nodes.slice(0, 2) });
+  assert.deepEqual([tree.shown.id, line(tree)], [0, [0, 1]]);
+});
+
+test("a node that changes keeps its children, and positions are worked out again", () => {
+  const tree = grown();
+  tree.show(3);
+  assert.equal(tree.position().rows[1], "...O.");
+  tree.merge({ nodes: [{ id: 2, parent: 1, move: ["white", "B4"] }, { id: 5, parent: 3, setup: [["black", "A1"]], player: "black" }] });
+  assert.deepEqual([line(tree), tree.position().rows[1]], [[0, 1, 2, 3, 5], ".O..."]);
+  assert.deepEqual([tree.moves.length, tree.numbers(true), tree.numbers(false)], [3, { C3: 1, B4: 2, E5: 3 }, { E5: 3 }]);
+  assert.deepEqual(tree.analysable, { setup: [], first: "black", moves: tree.moves, number: 3, offset: 0 });
+  tree.show(5);
+  const { setup, first, moves, number, offset } = tree.analysable;
+  assert.deepEqual([setup.length, first, moves, number, offset], [4, "black", [], 0, 3], "a stone that is set up begins anew");
+});
+
+test("White begins after handicap stones, unless the record has a move of Black", () => {
+  const first = (...children) => {
+    const tree = Object.assign(new GameTree(), { size: [5, 5] });
+    tree.load({ id: "game", nodes: [{ id: 0, parent: null, setup: [["black", "B2"], ["black", "D4"]] }, ...children] });
+    return tree.position().toPlay;
+  };
+  assert.deepEqual([first(), first({ id: 1, parent: 0, move: ["black", "A1"] })], ["white", "black"]);
+});
+
+test("the board shows the marks and branches of a node", () => {
+  const { nodes } = grown();
+  assert.deepEqual(markupOf(nodes.get(4), 5), { marks: [[2, 1, "circle"]], labels: [[0, 0, "a"]], territory: [], branches: [] });
+  assert.deepEqual(markupOf(nodes.get(1), 5).branches, [[3, 1, "white"], [2, 1, "white"]]);
+});
