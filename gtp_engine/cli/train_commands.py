@@ -16,6 +16,7 @@ from gtp_engine.cli.options import (
     INTERRUPTED,
     ConfigCommand,
     given_settings,
+    out_option,
     refuse_unused,
     settings_of,
     settings_options,
@@ -160,16 +161,16 @@ def new_command(out: Path, **flags: Any) -> None:
 
 @train_command.command("export")
 @click.argument("folder", metavar="RUN", type=FOLDER)
-@click.option("-o", "--out", type=FILE, help="File to write. [default: NAME.onnx in RUN]")
+@out_option("NAME.onnx in RUN")
 @click.option("--name", default="", help="Name of the network. [default: the run's]")
 @click.option("--license", "terms", default="", help="Licence of the weights, to be written into the file.")
 @click.option("--origin", help="Where the weights are from. [default: how they were trained]")
-def export_command(folder: Path, out: Path | None, name: str, terms: str, origin: str | None) -> None:
+def export_command(folder: Path, target: Path | None, name: str, terms: str, origin: str | None) -> None:
     """Write the network of a run's checkpoint as an ONNX file."""
     check_torch()
     from gtp_engine.training.distillation.run import export_run
 
-    click.echo(f"Written: {export_run(folder, out, name=name, terms=terms, origin=origin)}")
+    click.echo(f"Written: {export_run(folder, target, name=name, terms=terms, origin=origin)}")
 
 
 @train_command.command("validate")
@@ -242,9 +243,9 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
 @train_command.command("rank", cls=ConfigCommand)
 @click.argument("games", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--human-model", "network", required=True, help="Human-like network: a file, a folder or a name.")
-@click.option("-o", "--out", type=FILE, help="File to write. [default: beside the network, where it is read]")
+@out_option("beside the network, where it is read")
 @settings_options(RankFitSettings)
-def rank_command(games: tuple[Path, ...], network: str, out: Path | None, **flags: Any) -> None:
+def rank_command(games: tuple[Path, ...], network: str, target: Path | None, **flags: Any) -> None:
     """Measure how moves depend on the rank in GAMES between people, for `gtp-engine rank`.
 
     GAMES are as for `train human`. The network that ships tells how many points moves lose, the human-like network how
@@ -270,7 +271,7 @@ def rank_command(games: tuple[Path, ...], network: str, out: Path | None, **flag
             looked.append(found)
             bar.update(len(looked), f"{counted(len(looked), 'game')} of a player")
     table = fit_table(looked, (strong.info.name, human.info.name))
-    target = out or rank_table_path(model_path(network), human.info.name)
+    target = target or rank_table_path(model_path(network), human.info.name)
     write_table(table, target)
     click.echo("\n".join([ACCURACY_HEAD, *map(str, accuracies(looked, table))]))
     click.echo(f"{counted(len(looked), 'game')} of a player; written: {target}")

@@ -26,7 +26,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine, decision
 from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.coords import format_vertex, parse_vertex
+from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import (
     GameClock,
@@ -492,8 +492,8 @@ class TestRecords:
         assert loaded.extras() == session.extras()
         loaded.undo()
         assert loaded.clock.left(BLACK).main == 50
-        loaded = GameSession.load(engine, scoring(engine).to_sgf(), extras=SessionExtras(dead=frozenset({7})))
-        assert (loaded.phase, loaded.dead) == (Phase.SCORING, {7})
+        loaded = GameSession.load(engine, scoring(engine).to_sgf(), extras=SessionExtras(dead=("D4",)))
+        assert (loaded.phase, loaded.dead) == (Phase.SCORING, {loaded.point("D4")})
 
     def test_no_dead_stones_are_a_choice_too(self, engine: Engine) -> None:
         session = scoring(engine)
@@ -502,7 +502,7 @@ class TestRecords:
         assert not session.has_marked_dead, "an empty point"
         session.propose_dead()
         session.toggle_dead("a7")
-        assert (session.has_marked_dead, session.extras().dead) == (True, frozenset())
+        assert (session.has_marked_dead, session.extras().dead) == (True, ())
         loaded = GameSession.load(engine, session.to_sgf(), extras=session.extras())
         assert (loaded.phase, loaded.has_marked_dead, loaded.dead) == (Phase.SCORING, True, frozenset())
         loaded.resume()
@@ -511,7 +511,7 @@ class TestRecords:
     def test_a_record_that_ends_with_passes_is_counted_where_the_rules_count_every_stone(self, engine: Engine) -> None:
         """The person could take stones off."""
         record = "(;SZ[7]KM[7]RU[Tromp-Taylor];B[dd];W[aa];B[];W[])"
-        for extras in (SessionExtras(), SessionExtras(dead=frozenset({parse_vertex("D4", width=7, height=7)}))):
+        for extras in (SessionExtras(), SessionExtras(dead=("D4",))):
             loaded = GameSession.load(engine, record, extras=extras)
             assert (loaded.phase, loaded.result, loaded.dead) == (Phase.FINISHED, "W+7", frozenset())
         resumed = GameSession.load(engine, record, extras=SessionExtras(resumed_at=4))

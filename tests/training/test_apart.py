@@ -1,5 +1,9 @@
 """Making networks stands apart: what plays would not notice if it were gone."""
 
+import subprocess
+import sys
+
+import pytest
 from package_sources import PACKAGE, SOURCES, parse
 from test_layers import imports_of, name_of
 
@@ -20,3 +24,10 @@ def test_only_commands_import_what_makes_networks() -> None:
         if module.startswith(modules)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("words", ["", "version", "config", "models list", "models --help", "play --help"])
+def test_other_commands_import_nothing_of_it(words: str) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "gtp_engine", *words.split()]
+    run = subprocess.run(command, input="name\nquit\n", capture_output=True, text=True, check=True)
+    assert "gtp_engine.cli" in run.stderr and "gtp_engine.training" not in run.stderr

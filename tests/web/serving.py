@@ -19,6 +19,7 @@ from gtp_engine.people.web import engine_host
 from gtp_engine.people.web.access import Access
 from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.operations import Operations
+from gtp_engine.people.web.saved_games import SavedGame
 from gtp_engine.people.web.web_process import new_application
 
 TOKEN = "a-token-of-the-tests"
@@ -57,6 +58,12 @@ class RolloutSource(FakeSource):
 
     def load(self, config: Config) -> Any:
         return SharedEngines(config).load_for_analyses()
+
+
+def saved_game(sgf: str, **values: Any) -> SavedGame:
+    """Return a game of Black against the engine without a clock, as it is stored, unless `values` say otherwise."""
+    usual: dict[str, Any] = {"human": "black", "level": None, "time": ("none",), "dead": ()}
+    return SavedGame(sgf=sgf, **usual | values)
 
 
 @contextlib.asynccontextmanager

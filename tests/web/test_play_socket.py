@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import bound
-from web.serving import RolloutSource, close, run, serving, until
+from web.serving import RolloutSource, close, run, saved_game, serving, until
 
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
@@ -25,7 +25,7 @@ from gtp_engine.people.review.finished_reviews import PAGE_PARTS
 from gtp_engine.people.web import open_games, play_socket
 from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.open_games import OpenGames
-from gtp_engine.people.web.saved_games import JsonFiles, SavedGame, SavedGames
+from gtp_engine.people.web.saved_games import JsonFiles, SavedGames
 from gtp_engine.people.web.web_process import FOLDER
 from gtp_engine.search.limits import CancelToken
 
@@ -80,7 +80,7 @@ async def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Pat
     """And a move that is taken back gives no more time than there was before it."""
     name, left = "0123456789abcdef", (True, 600.0, 0, 0.0, 0)
     clocks = {0: {"black": TimeLeft(*left), "white": TimeLeft(*left)}}
-    game = SavedGame("(;SZ[9]KM[7])", "black", None, ("absolute", "6000"), clocks, ())
+    game = saved_game("(;SZ[9]KM[7])", time=("absolute", "6000"), clocks=clocks)
     SavedGames(tmp_path).save(name, game)
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         assert (await ask(socket, do="open", id=name))["clocks"]["black"]["main"] <= 600
@@ -103,7 +103,7 @@ async def test_a_page_learns_how_old_the_clocks_are(tmp_path: Path) -> None:
 
 async def test_a_game_that_was_resumed_is_not_scored_again_after_a_restart(tmp_path: Path) -> None:
     name, record = "0123456789abcdef", "(;SZ[5]KM[0.5]RU[Japanese];B[cc];W[];B[])"
-    game = SavedGame(record, "white", None, ("none",), {}, (), resumed_at=3)
+    game = saved_game(record, human="white", resumed_at=3)
     SavedGames(tmp_path).save(name, game)
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         assert (await ask(socket, do="open", id=name))["phase"] == "playing"
@@ -217,7 +217,7 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
 ) -> None:
     """A record that ends with two passes, or a game that was saved before its dead stones were known."""
     name, record = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[];B[])"
-    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, None))
+    SavedGames(tmp_path).save(name, saved_game(record, dead=None))
     opening = {"do": "open", "id": name} if is_saved else {"do": "load", "file": in_base_64(record)}
 
     outcome = Engine.outcome
@@ -245,7 +245,7 @@ async def test_the_choice_of_dead_stones_survives_a_restart(
 ) -> None:
     """Where the person had marked all stones as alive, the engine proposed dead ones again."""
     name, record = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[];B[])"
-    SavedGames(tmp_path).save(name, SavedGame(record, "black", None, ("none",), {}, dead))
+    SavedGames(tmp_path).save(name, saved_game(record, dead=dead))
     sought: list[Engine] = []
 
     def find(engine: Engine, cancel: CancelToken) -> None:
@@ -260,7 +260,7 @@ async def test_the_choice_of_dead_stones_survives_a_restart(
 
 async def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, sgf = "0123456789abcdef", "(;SZ[9]KM[7]RU[Japanese];B[ee];W[])"
-    SavedGames(tmp_path).save(name, SavedGame(sgf, "black", None, ("none",), {}, ()))
+    SavedGames(tmp_path).save(name, saved_game(sgf))
     was_cancelled: list[bool] = []
 
     def find(engine: Engine, cancel: CancelToken) -> None:
@@ -359,7 +359,7 @@ def noted_engines(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
 
 async def test_names_of_games(tmp_path: Path) -> None:
     """A name is kept with a game that is open and with one that is not, also while the engine thinks."""
-    SavedGames(tmp_path).save("a" * 16, SavedGame("(;SZ[9];B[cc])", "black", None, ("none",), {}, ()))
+    SavedGames(tmp_path).save("a" * 16, saved_game("(;SZ[9];B[cc])"))
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         shown = (await ask(socket, **NEW))["id"]
         for title in ("one", "two \ud800", ""):
@@ -380,7 +380,7 @@ async def test_names_of_games(tmp_path: Path) -> None:
 
 
 async def test_a_lone_surrogate_in_a_game_ends_no_connection(tmp_path: Path) -> None:
-    game = SavedGame("(;SZ[9]C[\ud800])", "black", None, ("none",), {}, (), notes=("\ud800",)).to_json()
+    game = saved_game("(;SZ[9]C[\ud800])", notes=("\ud800",)).to_json()
     (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(game))
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"

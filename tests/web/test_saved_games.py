@@ -3,16 +3,16 @@
 import contextlib
 import itertools
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web.serving import RolloutSource, serving
+from web.serving import RolloutSource, saved_game, serving
 from web.test_play_socket import ask, noted_engines
 
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.go.clock import TimeLeft, TimeSettings
-from gtp_engine.people.play import state_of
+from gtp_engine.go.clock import TimeSettings
 from gtp_engine.people.web import saved_games
 from gtp_engine.people.web.saved_games import DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
 
@@ -24,7 +24,7 @@ def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for number in range(4):
         saved.make_room()
         names.append(new_id())
-        saved.save(names[-1], SavedGame(f"(;SZ[{number + 2}])", "black", None, ("none",), {}, ()))
+        saved.save(names[-1], saved_game(f"(;SZ[{number + 2}])"))
     assert {path.stem for path in tmp_path.iterdir()} <= set(names)
     assert len(list(tmp_path.iterdir())) == 2
     assert saved.load(names[-1]).sgf == "(;SZ[5])"
@@ -38,7 +38,7 @@ def test_a_game_that_cannot_be_removed_is_an_error(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(saved_games, "MOST_GAMES", 1)
     saved = SavedGames(tmp_path)
-    saved.save(new_id(), SavedGame("(;SZ[9])", "black", None, ("none",), {}, ()))
+    saved.save(new_id(), saved_game("(;SZ[9])"))
     monkeypatch.setattr(Path, "unlink", unlink)
     with pytest.raises(JsonFileError, match=r"the oldest game cannot be removed from .*: Permission denied"):
         saved.make_room()
@@ -68,44 +68,10 @@ def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
         SavedGames(tmp_path).load("0123456789abcdef")
 
 
-LEFT = [True, 60.0, 3, 30.0, 0]
-DAMAGES: list[tuple[str, Any]] = [
-    ("sgf", 1),
-    ("sgf", "(;SZ[99])"),
-    ("sgf", ""),
-    ("human", 2),
-    ("human", "red"),
-    ("level", 3),
-    ("time", [7]),
-    ("time", ["byoyomi", "1"]),
-    ("time", ["byoyomi", "60", "30", "inf"]),
-    ("dead", [None]),
-    ("dead", ["Z99"]),
-    ("resumed_at", "3"),
-    ("free_handicap", None),
-    ("notes", [1]),
-    ("node", 10**30),
-    ("encoding", "none such"),
-    ("clocks", {"0": {"black": [True, "sixty", 0, 0.0, 0], "white": LEFT}}),
-    ("clocks", {"0": {"black": [True, 60.0, float("inf"), 0.0, 0], "white": LEFT}}),
-    ("clocks", {"0": {"black": [True, float("nan"), 0, 0.0, 0], "white": LEFT}}),
-    ("clocks", {"0": {"black": [True, -1.0, 0, 0.0, 0], "white": LEFT}}),
-    ("clocks", {"0": {"black": [True, 1e300, 0, 0.0, 0], "white": LEFT}}),
-    ("clocks", {"0": {"black": [True, 60.0, 10**400, 0.0, 0], "white": LEFT}}),
-    ("clocks", {"0": {"black": LEFT}}),
-    ("clocks", {"0": {"black": LEFT, "white": LEFT, "red": LEFT}}),
-    ("clocks", {"many": {"black": LEFT, "white": LEFT}}),
-    ("clocks", {"0": 7}),
-]
-
-
 async def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Infinite periods, times that are no numbers or the clock of one side ended the connection and left an engine."""
     opened = noted_engines(monkeypatch)
-    clocks = {0: {color: TimeLeft(True, 60.0, 3, 30.0, 0) for color in ("black", "white")}}
-    good = SavedGame("(;SZ[9]KM[7])", "black", None, ("byoyomi", "60", "30", "3"), clocks, ()).to_json()
-    texts = [json.dumps(good | {field: value}) for field, value in DAMAGES]
-    texts += ["", "[]", "7", '{"sgf":', "[" * 100_000, json.dumps(good)[:-10], "\ud800"]
+    good = saved_game("(;SZ[9]KM[7])").to_json()
+    texts = [json.dumps(good | {"human": "red"}), "", "[]", "7", '{"sgf":', "[" * 100_000, "\ud800"]
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         for number, text in enumerate(texts):
             name = f"{number:016x}"
@@ -118,37 +84,41 @@ async def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.M
         assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
 
 
-VALUES: list[Any] = [
-    None,
-    True,
-    False,
-    0,
-    1,
-    -1,
-    10**30,
-    0.5,
-    float("nan"),
-    "",
-    "black",
-    "Z99",
-    "E5",
-    [],
-    ["E5"],
-    [[]],
-    {},
-]
-GOOD = SavedGame("(;SZ[9]KM[7];B[ee])", "black", None, ("byoyomi", "60", "30", "3"), {}, ()).to_json()
+LEFT = [True, 60.0, 3, 30.0, 0]
+VALUES: list[Any] = [None, True, False, 0, 1, -1, 10**30, 0.5, float("nan"), "", "black", "3", "(;SZ[99])", "Z99", "E5"]
+VALUES += [[], [None], [7], ["Z99"], ["E5"], [[]], ["byoyomi", "60", "30", "inf"], {}, {"0": 7}, {"0": {"black": LEFT}}]
+ODD: list[Any] = [None, "sixty", -1.0, 1e300, 10**400, float("inf"), float("nan")]
+CLOCKS = [[*LEFT[:place], odd, *LEFT[place + 1 :]] for place in range(5) for odd in ODD]
+VALUES += [{"0": {"black": clock, "white": LEFT}} for clock in [LEFT, *CLOCKS]]
+VALUES += [{"many": {"black": LEFT, "white": LEFT}}, {"0": {"black": LEFT, "white": LEFT, "red": LEFT}}]
+GOOD = saved_game("(;SZ[9]KM[7];B[ee])", time=("byoyomi", "60", "30", "3")).to_json()
+
+
+OPENED = {
+    "clocks": 6,
+    "dead": 5,
+    "encoding": 7,
+    "free_handicap": 2,
+    "human": 1,
+    "is_own": 2,
+    "level": 7,
+    "may_resign": 2,
+}
+OPENED |= {"node": 4, "notes": 36, "result": 6, "resumed_at": 3, "time": 1, "title": 6}
+"""How many of the values a field may have."""
 
 
 def test_a_game_with_any_value_in_any_field_opens_or_is_refused(tmp_path: Path) -> None:
-    name, saved = "0123456789abcdef", SavedGames(tmp_path)
+    """One that opens is the same when it has been saved again."""
+    name, saved, opened = "0123456789abcdef", SavedGames(tmp_path), Counter[str]()
     with SharedEngines(RolloutSource.config) as engines:
         engine = engines.new_engine()
         for field, value in itertools.product(GOOD, VALUES):
             (tmp_path / f"{name}.json").write_text(json.dumps(GOOD | {field: value}))
             with contextlib.suppress(DamagedFileError):
-                session = saved.load(name).session(engine)
-                saved.save(name, SavedGame.of(session, None))
-                saved.load(name)
-                state_of(session)
+                kept = SavedGame.of(saved.load(name).session(engine), None)
+                saved.save(name, kept)
+                assert SavedGame.of(saved.load(name).session(engine), None) == kept
+                opened[field] += 1
         engine.close()
+    assert opened == OPENED

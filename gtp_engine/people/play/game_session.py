@@ -22,7 +22,7 @@ from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.game_end import counts_all_stones
 from gtp_engine.go.clock import TimeSettings, reported_time
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import format_color, parse_vertex
+from gtp_engine.go.coords import format_color, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
@@ -80,14 +80,17 @@ class GameSession:
         """The free handicap stones that the person has placed so far."""
         self.notes: tuple[str, ...] = ()
         """What of the record that the game was loaded from was left out or guessed."""
-        self._dead = extras.dead
+        self._dead = None if extras.dead is None else frozenset(map(self.point, extras.dead))
         self._proposed: FinalScore | None = None
         self._result = ""
         self._found: Choice | None = None
         self._resumed_at = extras.resumed_at
         self._may_resign = extras.may_resign
         self._is_scoring = self._has_two_passes(since=self._resumed_at)
-        self._clocks_after = dict(extras.clocks)
+        self._clocks_after = {
+            number: {parse_color(color): left for color, left in clocks.items()}
+            for number, clocks in extras.clocks.items()
+        }
         if self._clocks_after:
             self._set_clocks_back()
         else:
@@ -543,7 +546,11 @@ class GameSession:
     def extras(self) -> SessionExtras:
         """Return what `load` needs beside the record to go on with the game as it is."""
         played = len(self.game.moves)
-        clocks = {number: clocks for number, clocks in self._clocks_after.items() if number <= played}
+        clocks = {
+            number: {format_color(color): left for color, left in clocks.items()}
+            for number, clocks in self._clocks_after.items()
+            if number <= played
+        }
         return SessionExtras(
             clocks=clocks if self.clock.is_limited else {},
             resumed_at=self._resumed_at,
@@ -552,7 +559,7 @@ class GameSession:
             node=next(number for number, node in enumerate(self.tree.nodes()) if node is self.node),
             result=self._result,
             encoding=self.tree.encoding,
-            dead=self._dead,
+            dead=None if self._dead is None else tuple(map(self.game.vertex, sorted(self._dead))),
             free_handicap=self.settings.stones if self.stones_to_place else 0,
             notes=self.notes,
         )

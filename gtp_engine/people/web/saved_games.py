@@ -10,7 +10,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from gtp_engine.base.errors import ModelError, TengenError, problem, shown
 from gtp_engine.base.files import json_of, replacing
 from gtp_engine.engine import Engine
 from gtp_engine.go.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
-from gtp_engine.go.coords import format_color, parse_color, parse_vertex
+from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.people.play import GameSession, SessionExtras
 from gtp_engine.sgf import GameTree
 
@@ -29,8 +29,21 @@ _ID: Final = re.compile(r"[0-9a-f]{16}")
 
 _NETWORK: Final = "network.txt"
 
-_SHARED: Final = ("resumed_at", "free_handicap", "may_resign", "is_own", "node", "result", "encoding", "notes")
-"""What `SavedGame` has as `SessionExtras` has it."""
+_TYPES: Final = {
+    "sgf": str,
+    "human": str,
+    "level": str,
+    "resumed_at": int,
+    "free_handicap": int,
+    "may_resign": bool,
+    "is_own": bool,
+    "node": int,
+    "result": str,
+    "encoding": str,
+    "title": str,
+}
+_MAY_BE_NONE: Final = ("level", "node", "encoding")
+"""Single values, and those that may be null."""
 
 DAMAGED: Final = ".damaged"
 """Suffix of a file that was put aside."""
@@ -139,46 +152,29 @@ def _age(path: Path) -> float:
         return 0.0
 
 
-@dataclass(frozen=True)
-class SavedGame:
-    """A game as it is stored; colours are "black" and "white", what is not explained here is so in `SessionExtras`."""
+@dataclass(frozen=True, kw_only=True)
+class SavedGame(SessionExtras):
+    """A game as it is stored: the record, and what continues it."""
 
     sgf: str
     human: str
-    """The person's colour."""
+    """The person's colour, "black" or "white"."""
     level: str | None
     time: tuple[str, ...]
     """Words of the time settings, as `parse_time` takes them."""
-    clocks: Mapping[int, Mapping[str, TimeLeft]]
-    dead: tuple[str, ...] | None
-    """Vertices."""
-    resumed_at: int = 0
-    free_handicap: int = 0
-    may_resign: bool = True
-    is_own: bool = False
-    node: int | None = None
-    result: str = ""
-    encoding: str | None = None
-    notes: tuple[str, ...] = ()
     title: str = ""
     """The name that its owner has given to the game, "" for none."""
 
     @staticmethod
     def of(session: GameSession, level: str | None, title: str = "") -> "SavedGame":
         """Return the game of a session."""
-        rest = session.extras()
         return SavedGame(
             sgf=session.to_sgf(),
             human=format_color(session.settings.human),
             level=level,
             time=session.settings.time.words(),
-            clocks={
-                number: {format_color(color): left for color, left in clocks.items()}
-                for number, clocks in rest.clocks.items()
-            },
-            dead=None if rest.dead is None else tuple(map(session.game.vertex, sorted(rest.dead))),
-            **{name: getattr(rest, name) for name in _SHARED},
             title=title,
+            **vars(session.extras()),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -198,14 +194,12 @@ class SavedGame:
         game = SavedGame(**{**_without_opened(values), **rest})
         if any(set(each) != set(_COLORS) for each in clocks.values()):
             raise ValueError("a clock is missing")
-        texts = (game.sgf, game.human, game.result, game.title, *game.time, *(game.dead or ()), *notes)
-        texts += tuple(text for text in (game.level, game.encoding) if text is not None)
-        if not all(isinstance(text, str) for text in texts):
+        if not all(isinstance(text, str) for text in (*game.time, *(game.dead or ()), *notes)):
             raise TypeError("a value that should be text is not")
-        if not all(type(number) is int for number in (game.resumed_at, game.free_handicap, game.node or 0)):
-            raise TypeError("a value that should be an integer is not")
-        if not all(type(flag) is bool for flag in (game.may_resign, game.is_own)):
-            raise TypeError("a value that should be true or false is not")
+        for name, kind in _TYPES.items():
+            value = getattr(game, name)
+            if type(value) is not kind and not (value is None and name in _MAY_BE_NONE):
+                raise TypeError(f"{name} is no {kind.__name__}")
         return game
 
     def session(self, engine: Engine) -> GameSession:
@@ -214,25 +208,12 @@ class SavedGame:
         Raises ModelError if the network does not play such a board, DamagedFileError if the game makes no sense.
         """
         try:
-            return self._session(engine)
+            time = parse_time(" ".join(self.time))
+            return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, extras=self)
         except ModelError:
             raise
         except (TengenError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
             raise DamagedFileError(str(error) or type(error).__name__) from error
-
-    def _session(self, engine: Engine) -> GameSession:
-        width, height = GameTree(self.sgf).size
-        dead = [parse_vertex(vertex, width=width, height=height) for vertex in self.dead or ()]
-        rest = SessionExtras(
-            clocks={
-                number: {parse_color(color): left for color, left in clocks.items()}
-                for number, clocks in self.clocks.items()
-            },
-            dead=None if self.dead is None else frozenset(dead),
-            **{name: getattr(self, name) for name in _SHARED},
-        )
-        time = parse_time(" ".join(self.time))
-        return GameSession.load(engine, self.sgf, human=parse_color(self.human), time=time, extras=rest)
 
 
 def _without_opened(values: dict[str, Any]) -> dict[str, Any]:
