@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import llvmlite.binding
 import pytest
@@ -221,6 +222,29 @@ def test_a_call_that_waits_for_the_compiler_says_so_once(
         time.sleep(0.3)
     is_heard()
     assert "".join(heard) == f"{kernel_cache._COMPILING}\n"
+
+
+def test_several_short_waits_for_the_compiler_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    timer = Mock()
+    monkeypatch.setattr("threading.Timer", timer)
+    note = kernel_cache.CompilationNote()
+    for _ in range(2):
+        with note.compiling():
+            time.sleep(0.05)
+    first, second = (call.args[0] for call in timer.call_args_list)
+    assert 0 < second <= first - 0.05
+
+
+def test_a_kernel_is_compiled_once_its_line_is_complete(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(kernel_cache, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(kernel_cache, "find_directory", lambda: tmp_path)
+    assert kernel_cache.compiled_so_far() == []
+    kernel_cache.record_compiled("first")
+    kernel_cache.record_compiled("second")
+    assert kernel_cache.compiled_so_far() == ["first", "second"]
+    (file,) = tmp_path.iterdir()
+    file.write_text("first\nsec", encoding="utf-8")
+    assert kernel_cache.compiled_so_far() == ["first"]
 
 
 def test_only_kernels_compiled_for_a_call_count(monkeypatch: pytest.MonkeyPatch) -> None:

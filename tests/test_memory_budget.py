@@ -88,6 +88,10 @@ def test_caches_and_trees_that_have_gone_leave_room(monkeypatch: pytest.MonkeyPa
     assert budget.allowed(tree, 90.0, most=70.0) == 70.0
     del cache
     assert budget.allowed(tree, 90.0, most=90.0) == 90.0
+    third = Held(60.0)
+    budget.join(third)
+    with budget.using(third):
+        assert budget.allowed(tree, 90.0, most=80.0) == 50.0, "half of all that there is"
 
 
 def test_what_is_free_counts_when_a_tree_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.progress import ProgressBar, _duration
 
 
 def test_without_a_terminal_there_is_a_line_each_interval(
@@ -58,3 +58,8 @@ def test_a_terminal_shows_the_bar_again_for_a_second_stage(
         bar.update(1, "second stage [50%–60%]")
     shown = capsys.readouterr().err
     assert "second stage [50%–60%]" in shown and "25%" in shown
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (89, "89 s"), (90, "2 minutes"), (600, "10 minutes")])
+def test_time_left_in_words(seconds: float, text: str) -> None:
+    assert _duration(seconds) == text

@@ -113,23 +113,24 @@ def test_a_move_taken_back_sets_both_clocks_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "settings"),
+    ("text", "settings", "written"),
     [
-        ("none", TimeSettings.none()),
-        ("10m", TimeSettings.absolute(600)),
-        ("1h30m", TimeSettings.absolute(5400)),
-        ("45s", TimeSettings.absolute(45)),
-        ("10m+3x30s", TimeSettings.byoyomi(600, 30, 3)),
-        ("10m+15/5m", TimeSettings.canadian(600, 300, 15)),
-        ("5m+10s", TimeSettings.fischer(300, 10)),
-        ("0s+1x5s", TimeSettings.byoyomi(0, 5, 1)),
-        ("byoyomi 600 30 3", TimeSettings.byoyomi(600, 30, 3)),
-        ("Byo-yomi 600 30 3", TimeSettings.byoyomi(600, 30, 3)),
+        ("none", TimeSettings.none(), "none"),
+        ("10m", TimeSettings.absolute(600), "10m"),
+        ("1h30m", TimeSettings.absolute(5400), "90m"),
+        ("45s", TimeSettings.absolute(45), "45s"),
+        ("10m+3x30s", TimeSettings.byoyomi(600, 30, 3), "10m+3x30s"),
+        ("10m+15/5m", TimeSettings.canadian(600, 300, 15), "10m+15/5m"),
+        ("5m+10s", TimeSettings.fischer(300, 10), "5m+10s"),
+        ("0s+1x5s", TimeSettings.byoyomi(0, 5, 1), "0s+1x5s"),
+        ("byoyomi 600 30 3", TimeSettings.byoyomi(600, 30, 3), "10m+3x30s"),
+        ("Byo-yomi 600 30 3", TimeSettings.byoyomi(600, 30, 3), "10m+3x30s"),
     ],
 )
-def test_settings_are_read_and_written(text: str, settings: TimeSettings) -> None:
+def test_settings_are_read_and_written(text: str, settings: TimeSettings, written: str) -> None:
     assert parse_time(text) == settings
-    assert parse_time(format_time(settings)) == settings
+    assert format_time(settings) == written
+    assert parse_time(written) == settings
 
 
 @pytest.mark.parametrize(

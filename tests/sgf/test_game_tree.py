@@ -275,8 +275,12 @@ def test_a_game_of_a_file_is_named_by_its_number() -> None:
             game_in(several, number)
 
 
-def test_escaped_text_reads_as_it_was() -> None:
-    assert escaped("a]b\\c é\t\r\nd") == "a\\]b\\\\c é \nd"
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("a]b\\c é\t\r\nd", "a\\]b\\\\c é \nd"), ("a\rb\n\rc", "a\nb\n\nc"), ("a\x00b", "a b"), ("", "")],
+)
+def test_escaped_text_reads_as_it_was(text: str, value: str) -> None:
+    assert escaped(text) == value
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
