@@ -24,7 +24,7 @@ from gtp_engine.evaluation.memory_budget import tree_memory
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles
 
-PACKAGES: Final = ("numpy", "numba", "llvmlite", "onnx", "openvino", "click", "filelock", "rich")
+PACKAGES: Final = ("numpy", "numba", "llvmlite", "sgfmill", "onnx", "openvino", "click", "filelock", "rich")
 """Packages that the engine needs, besides one of `RUNTIMES`."""
 
 RUNTIMES: Final = ("onnxruntime", "onnxruntime-openvino", "onnxruntime-gpu", "onnxruntime-directml")

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
+from sgfmill import sgf
+
 from gtp_engine.base.errors import SgfError, problem, shown
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
@@ -369,6 +371,19 @@ class GameTree:
     def load(path: str | Path) -> "GameTree":
         """Return the tree of a file; raises SgfError."""
         return GameTree(read_sgf_file(str(path)))
+
+    @staticmethod
+    def from_sgfmill(game: sgf.Sgf_game) -> "GameTree":
+        """Return the tree of a game of sgfmill; raises SgfError."""
+        return GameTree(game.serialise())
+
+    def to_sgfmill(self) -> sgf.Sgf_game:
+        """Return the tree as a game of sgfmill, in UTF-8; raises SgfError for a board that is not square."""
+        text = "".join(lines_of(self.root)).encode("utf-8", "replace")
+        try:
+            return sgf.Sgf_game.from_bytes(text, override_encoding="utf-8")
+        except ValueError as error:
+            raise SgfError(f"no game for sgfmill: {error}") from None
 
     @property
     def size(self) -> tuple[int, int]:

@@ -50,8 +50,8 @@ MOVE_FOLLOWS: Final = re.compile(rb"\s*;\s*[BW]\s*\[")
 
 _LOOK_AHEAD: Final = 20_000
 """Bytes of a text in which its end is sought behind brackets."""
-_MOST_FAILURES: Final = 100
-"""How often it may be sought in vain in a record, which takes time."""
+_MOST_FAILURES: Final = 25
+"""How often it may be sought in vain at the start of a file, and once more for each _LOOK_AHEAD bytes behind it."""
 
 WORDS: Final = {
     b"GAME": b"GM",
@@ -105,9 +105,38 @@ class Repaired(NamedTuple):
     has_values: bool
 
 
-def repaired(data: bytes, start: int) -> Repaired:
+class LookAhead:
+    """What is known of the text ahead, and how often something was sought in vain; the games of a file share it.
+
+    So no part of a file is searched again and again, and the time it takes is linear in its length.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data: Final = data
+        self._known = (0, -1)  # between these places there is no bracket
+        self.invalid = 0
+        """Games that were not valid."""
+        self.failures = 0
+        self.unpaired = 0  # texts whose brackets are no pairs, which is right where they lack a closing one
+
+    def may_fail(self, count: int, place: int) -> bool:
+        """Return whether a search may be in vain once more at a place, after this number of times."""
+        return count <= _MOST_FAILURES + place // _LOOK_AHEAD
+
+    def bracket(self, place: int) -> int | None:
+        """Return the next closing bracket without a backslash from a place behind a bracket on, None for none."""
+        first, last = self._known
+        if not first <= place <= last:
+            found = _VALUE.match(self._data, place)
+            assert found is not None, "it may be empty"
+            last = found.end()
+            self._known = place, last
+        return last if self._data[last : last + 1] == b"]" else None
+
+
+def repaired(data: bytes, start: int, ahead: LookAhead) -> Repaired:
     """Return valid text for the game that begins there."""
-    scan = _Scan(data, start)
+    scan = _Scan(data, start, ahead)
     notes = dict.fromkeys(scan.notes)
     items = list(_nodes_of(scan.tokens, notes))
     nodes = [item for item in items if isinstance(item, list)]
@@ -124,15 +153,14 @@ class _Scan:
     An empty name stands for text that belongs to nothing.  Names are as they are meant, but for `b` and `w`.
     """
 
-    def __init__(self, data: bytes, start: int) -> None:
+    def __init__(self, data: bytes, start: int, ahead: LookAhead) -> None:
         self.tokens: Final[list[tuple[str, bytes]]] = []
         self.notes: Final[list[str]] = []
         self.is_cut = False
         self.has_end = False
         self._data: Final = data
         self._is_lower_case: bool | None = None  # known from the first name on
-        self._failures = 0
-        self._unpaired = 0  # texts whose brackets are no pairs, which is right where they lack a closing one
+        self._ahead: Final = ahead
         self.end: Final = self._read(start)
 
     def _read(self, place: int) -> int:
@@ -201,12 +229,12 @@ class _Scan:
 
         A bracket without a backslash is one of the text if nothing that can follow a value follows it.
         """
-        data, end = self._data, self._bracket(start)
-        if name in _PLAIN or self._failures > _MOST_FAILURES:
+        data, ahead, end = self._data, self._ahead, self._ahead.bracket(start)
+        if name in _PLAIN or not ahead.may_fail(ahead.failures, start):
             return end
         backslash_end = self._end_behind_backslash(start, end)
         if backslash_end is not None:
-            self._failures += 1
+            ahead.failures += end is not None
             self.notes.append(
                 "a text ends with a backslash, as a Windows path: the bracket behind it was taken for its end"
             )
@@ -225,8 +253,8 @@ class _Scan:
                 if later > end:
                     self.notes.append("brackets in a text lack a backslash")
                 return later
-            later = self._bracket(later + 1)
-        self._failures += 1
+            later = ahead.bracket(later + 1)
+        ahead.failures += 1
         return end
 
     def _balanced_end(self, start: int, end: int) -> int | None:
@@ -235,15 +263,17 @@ class _Scan:
         None for other texts: those without such brackets, and those whose brackets are no pairs or which nothing
         follows that can follow a value.  So a variation that is quoted in a comment stays there.
         """
-        data = self._data
-        if data.find(b"[", start, end) < 0 or data.find(b"\\", start, end) >= 0 or self._unpaired > _MOST_FAILURES:
+        data, ahead = self._data, self._ahead
+        if data.find(b"[", start, end) < 0 or data.find(b"\\", start, end) >= 0:
+            return None
+        if not ahead.may_fail(ahead.unpaired, start):
             return None
         depth = 1
         for found in _BRACKET.finditer(data, start, start + _LOOK_AHEAD):
             depth += 1 if found[0] == b"[" else -1
             if depth == 0:
                 return found.start() if _FOLLOWS.match(data, found.end()) else None
-        self._unpaired += 1
+        ahead.unpaired += 1
         return None
 
     def _lost_end(self, name: bytes, start: int, end: int) -> int | None:
@@ -276,13 +306,9 @@ class _Scan:
                 depth -= 1
             elif found[0] == b"\\]" and found_end is None and follows.match(self._data, found.end()):
                 found_end = found.end() - 1
+                if end is None:
+                    break
         return found_end if end is None or depth > 0 else None
-
-    def _bracket(self, place: int) -> int | None:
-        """Return the place of the next closing bracket without a backslash, None if there is none."""
-        found = _VALUE.match(self._data, place)
-        assert found is not None, "it may be empty"
-        return found.end() if self._data[found.end() : found.end() + 1] == b"]" else None
 
 
 class _Tree:

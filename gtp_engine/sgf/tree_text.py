@@ -14,7 +14,7 @@ from sgfmill import sgf_grammar
 from gtp_engine.base.errors import SgfError, counted, problem
 from gtp_engine.sgf.foreign.encodings import encoding_of, sections_of
 from gtp_engine.sgf.foreign.formats import sgf_of
-from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, Repaired, repaired
+from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repaired, repaired
 
 _START: Final = re.compile(
     rb"\(\s*;(?![^\[()]*\))|\(\s*(?=%s)|(?=;\s*%s)|\A\s*(?=%s)" % (FIRST, FIRST, FIRST), re.IGNORECASE
@@ -42,6 +42,9 @@ _VALID: Final = re.compile(
 
 _ENDS: Final = re.compile(rb"(?!%s)[ \t]*(?:[();\r\n]|\Z)" % MOVE_FOLLOWS.pattern)
 """What follows the end of a game, and not a parenthesis too many or a bracket of a text."""
+
+_MOST_INVALID: Final = 20
+"""Games of a file after which each is repaired at once: only at its end does one show that it is not valid."""
 
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
 """Values of moves that are no passes."""
@@ -130,22 +133,26 @@ class GameText(Generic[N]):
         return main_line_from(self.nodes[0])
 
 
-def parse_game(data: bytes, make: Callable[[N | None], N], place: int = 0) -> GameText[N]:
+def parse_game(
+    data: bytes, make: Callable[[N | None], N], place: int = 0, ahead: LookAhead | None = None
+) -> GameText[N]:
     """Return the first game from a place on, with nodes made by `make` from their parents.
 
-    Raises SgfError if there is none, or nothing is left of it.
+    `ahead` is for all games of a file.  Raises SgfError if there is none, or nothing is left of it.
     """
-    found = _START.search(data, place) or _EMPTY.search(data, place)
+    ahead = ahead or LookAhead(data)
+    found = _START.search(data, place) or (None if place else _EMPTY.search(data))
     if found is None:
         raise SgfError("not a readable SGF record: no SGF data found")
     start = found.start()
-    if data[start : start + 1] == b"(":
+    if data[start : start + 1] == b"(" and ahead.invalid < _MOST_INVALID:
         tokens, end = sgf_grammar.tokenise(data, start)
         if end > start and _VALID.fullmatch(data, start, end) and _ENDS.match(data, end):
             nodes, is_whole = _nodes(tokens, make, {})
             if is_whole:
                 return GameText(start, end, nodes, _without_repetitions(nodes))
-    return _game_of(repaired(data, start), start, make)
+    ahead.invalid += 1
+    return _game_of(repaired(data, start, ahead), start, make)
 
 
 def _game_of(repair: Repaired, start: int, make: Callable[[N | None], N]) -> GameText[N]:
@@ -272,10 +279,10 @@ def _games_in_section(data: bytes) -> list[bytes]:
     byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
     unicode = as_utf_8(text)
     games: list[bytes] = []
-    place = 0
+    place, ahead = 0, LookAhead(unicode)
     while True:
         try:
-            game = parse_game(unicode, TextNode, place)
+            game = parse_game(unicode, TextNode, place, ahead)
         except SgfError:
             return games
         place = game.end if game.has_end else len(unicode)

@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -389,3 +390,40 @@ def test_positions_after_damage_are_those_of_the_undamaged_part() -> None:
     whole, broken = "(;SZ[5];B[bb];W[cc];B[dd])", "(;SZ[5]PB[a [b] c];B[bb];W[cc];B[dd"
     assert position(play_record(parse(broken))[0]) == position(record_to_game(parse(whole), move_number=3))
     assert parse(broken).moves[-1].color == WHITE
+
+
+PIECES = (
+    b"(;",
+    b"(",
+    b";",
+    b")",
+    b"B[aa]",
+    b"W[bb]",
+    b"C[x",
+    b"C[",
+    b"]",
+    b"\\]",
+    b"[",
+    b"\\",
+    b"x",
+    b" ",
+    b"PB[a",
+    b"b[cc]",
+)
+
+
+def seconds_per_byte(unit: bytes) -> float:
+    """Return the processor time that splitting a file of this text, again and again, takes for each byte."""
+    data = unit * (24_000 // len(unit))
+    start = time.process_time()
+    games_in(data)
+    return (time.process_time() - start) / len(data)
+
+
+def test_no_damage_makes_splitting_slow() -> None:
+    """What was sought in vain was sought again for each game: 8,000 games took 16 s."""
+    draw = random.Random(7)
+    units = [b"(;C[x\\])", b"(;)", *(b"".join(draw.choices(PIECES, k=draw.randrange(1, 9))) for _ in range(98))]
+    usual = max(seconds_per_byte(b"(;SZ[9];B[ee]C[see [1] here];W[cc])") for _ in range(5))
+    for unit in units:
+        assert seconds_per_byte(unit) < 4 * usual or seconds_per_byte(unit) < 4 * usual, unit
