@@ -17,6 +17,17 @@ FINISHED = """
 """
 """Nothing is left: by area Black has 27 points and White 22."""
 
+NEUTRAL = """
+    . X . X O . O
+    X X X X O O .
+    . X X X O O O
+    X X X . O O O
+    . X X X O . O
+    X X X X O O O
+    . X X X O O .
+"""
+"""D4 is a neutral point."""
+
 DEAD_STONE = """
     O . X X O . O
     . X X X O O .

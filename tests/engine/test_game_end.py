@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import game_from, parse_diagram
 from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
 
 from gtp_engine.base.errors import IllegalMoveError
@@ -13,7 +13,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
 from gtp_engine.engine.decision import Confirm, Decision
 from gtp_engine.engine.final_score import status_map
-from gtp_engine.engine.game_end import Ownership, estimate_status
+from gtp_engine.engine.game_end import Ownership, _misfit, estimate_status
 from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, parse_vertex, xy_to_point
@@ -35,6 +35,36 @@ def as_expected(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownersh
 def same_for_both(report: SearchReport) -> Confirm:
     """Return searches that find for either side what the first one has found."""
     return lambda color: replace(report, to_play=color)
+
+
+@pytest.mark.parametrize(("komi", "color", "points", "is_certain"), [
+    (0.5, BLACK, 5, True), (0.5, BLACK, 4, False), (1.0, BLACK, 5, False), (-1.5, BLACK, 4, True),
+    (0.5, WHITE, 4, False), (1.0, WHITE, 4, False), (1.5, WHITE, 4, True), (-1.5, WHITE, 5, False),
+])  # fmt: skip
+def test_a_win_is_certain_if_every_undecided_point_may_be_lost(
+    komi: float, color: int, points: int, is_certain: bool
+) -> None:
+    """On 3x3, five points are one more than the other four."""
+    game = Game(3, komi=komi)
+    status = estimate_status(game, np.zeros(game.board.color.size))
+    status.decided[list(board_points(3, 3))[:points]] = color
+    assert status.is_certain_win(game, color) == is_certain
+
+
+@pytest.mark.parametrize(("diagram", "ownership", "white_is_dead", "expected"), [
+    ("X . O\nX . O", 0.0, False, 4.0),  # the neutral points fit, each stone is one off
+    ("X . O\nX . O", 1.0, False, 2 * 1.0 + 2 * 2.0),
+    ("X . O\nX . O", 1.0, True, 0.0),  # all is Black's
+    ("X . O\nX . O", -0.5, True, 6 * 1.5),
+    ("X . . . O\nX . . . O", 0.0, False, 4 * 1.0 + 6 * 1.0),  # as bad as an unknown owner
+    ("X . . . O\nX . . . O", 0.5, False, 2 * 0.5 + 2 * 1.5 + 6 * 0.5 + 6 * 0.5),
+])  # fmt: skip
+def test_how_much_an_ownership_differs_from_the_owners(
+    diagram: str, ownership: float, white_is_dead: bool, expected: float
+) -> None:
+    game = game_from(diagram)
+    dead = frozenset(np.flatnonzero(game.board.color == WHITE).tolist() if white_is_dead else ())
+    assert _misfit(game, dead, np.full(game.board.color.size, ownership)) == pytest.approx(expected)
 
 
 @pytest.fixture(params=["rave", "uct"])

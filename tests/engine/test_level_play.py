@@ -39,8 +39,12 @@ def test_a_level_evaluates_the_position_once(level: str):
 
 
 def test_the_level_of_an_engine_with_a_seed_repeats():
-    first, second = ([engine_at("15k").genmove(BLACK).point for _ in range(2)] for _ in range(2))
-    assert first == second
+    found, engine = [], engine_at("15k")
+    for each in (engine, engine, engine_at("15k")):
+        each.set_seed(3)
+        found.append([each.genmove(BLACK, play=False).point for _ in range(6)])
+    assert found[0] == found[1] == found[2]
+    assert len(set(found[0])) > 1, "moves are drawn"
 
 
 def test_the_level_changes_while_the_engine_runs():

@@ -8,7 +8,7 @@ from math import inf
 
 import pytest
 from busy_machine import bound, require_once, wait_until
-from engine_positions import DEAD_STONE, FINISHED, point, set_up
+from engine_positions import DEAD_STONE, FINISHED, NEUTRAL, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
@@ -28,17 +28,6 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, Restriction, SearchRequest
 from gtp_engine.search.report import SearchReport
-
-NEUTRAL = """
-    . X . X O . O
-    X X X X O O .
-    . X X X O O O
-    X X X . O O O
-    . X X X O . O
-    X X X X O O O
-    . X X X O O .
-"""
-"""D4 is a neutral point."""
 
 
 def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **values: object) -> Engine:

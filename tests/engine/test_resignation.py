@@ -8,7 +8,9 @@ import pytest
 
 from gtp_engine.config import Config, PlayConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
+from gtp_engine.engine import Engine
 from gtp_engine.engine.decision import Resignation, is_on_schedule
+from gtp_engine.evaluation.evaluator import FunctionEvaluator, Guess
 from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
@@ -107,6 +109,20 @@ def test_a_game_that_is_set_up_anew_before_each_move_is_resigned() -> None:
         for color in (BLACK, WHITE):
             game.play(Move(color, game.legal_points(color)[0]))
     assert due == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("option", "before", "after"),
+    [("play.resign", False, True), ("play.resign_winrate", 0.001, 0.2), ("play.resign_turns", 3, 1)],
+)
+def test_a_running_engine_resigns_as_it_is_configured(option: str, before: object, after: object) -> None:
+    lost = FunctionEvaluator(lambda seen: Guess(np.ones(26) / 26, winrate=0.05), "lost")
+    values = {"play.resign_winrate": 0.2, "play.resign_turns": 1, "play.resign_min_moves": 0.0, "search.visits": 1}
+    config = Config().with_values({"game.board_size": 5, "game.komi": 7.0, **values, option: before})  # type: ignore[dict-item]
+    with Engine(config, evaluator=lost) as engine:
+        assert not engine.genmove(BLACK).resign
+        engine.configure({option: after})  # type: ignore[dict-item]
+        assert engine.genmove(BLACK).resign
 
 
 def test_lost_moves_of_another_game_do_not_count() -> None:

@@ -16,49 +16,34 @@ from gtp_engine.engine import Engine
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import evaluator_of
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.rollouts.rollout_search import RolloutSearch
+from gtp_engine.search.limits import Limits
+
+NETWORK, ROLLOUTS = True, False
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "evaluator", "kind"),
-    [
-        ("auto", FakeEvaluator(), PuctSearch),
-        ("puct", FakeEvaluator(), PuctSearch),
-        ("rave", FakeEvaluator(), RolloutSearch),
-        ("uct", FakeEvaluator(), RolloutSearch),
-        ("auto", None, RolloutSearch),
-        ("rave", None, RolloutSearch),
-    ],
-)
-def test_the_configuration_and_the_network_decide(algorithm: str, evaluator: Evaluator | None, kind: type) -> None:
-    config = Config().with_values({"search.search": algorithm})
-    resources = Resources(evaluator)
-    assert resources.uses_network(config) == (kind is PuctSearch)
-    with contextlib.closing(resources.new_searcher(config)) as searcher:
-        assert type(searcher) is kind
-
-
-@pytest.mark.parametrize(
-    ("knows_komi", "algorithm", "kinds"),
-    [
-        (True, "auto", (PuctSearch, PuctSearch)),
-        (False, "auto", (PuctSearch, RolloutSearch)),
-        (False, "uct", (RolloutSearch, RolloutSearch)),
-    ],
-)
-def test_rollouts_answer_questions_where_the_network_assumes_a_komi(
-    knows_komi: bool, algorithm: str, kinds: tuple[type, type]
+@pytest.mark.parametrize(("evaluator", "values", "moves", "questions"), [
+    (FakeEvaluator(), {"search.search": "auto"}, NETWORK, NETWORK),
+    (FakeEvaluator(), {"search.search": "puct"}, NETWORK, NETWORK),
+    (FakeEvaluator(), {"search.search": "rave"}, ROLLOUTS, ROLLOUTS),
+    (None, {"search.search": "auto"}, ROLLOUTS, ROLLOUTS),
+    (None, {"search.search": "uct"}, ROLLOUTS, ROLLOUTS),
+    # rollouts answer questions where the network assumes a komi
+    (FakeEvaluator(knows_komi=False, has_rollout_policy=True), {"search.rollout_policy": "network"}, NETWORK, ROLLOUTS),
+    (FakeEvaluator(knows_komi=False), {"search.search": "uct"}, ROLLOUTS, ROLLOUTS),
+])  # fmt: skip
+def test_the_configuration_and_the_network_decide_what_evaluates(
+    evaluator: Evaluator | None, values: dict[str, str], moves: bool, questions: bool
 ) -> None:
-    evaluator = FakeEvaluator(knows_komi=knows_komi, has_rollout_policy=True)
-    policy = {"auto": "network", "uct": "uniform"}[algorithm]
-    config = Config().with_values({"search.search": algorithm, "search.rollout_policy": policy})
-    searches = Resources(evaluator).new_searches(config)
-    assert tuple(map(type, searches)) == kinds
-    for search in searches:
-        search.close()
+    config, resources = Config().with_values(values), Resources(evaluator)
+    assert resources.uses_network(config) == moves
+    found = []
+    for searcher in resources.new_searches(config):
+        with contextlib.closing(searcher):
+            found.append(searcher.run(Game(5), Limits(2)).raw is not None)
+    assert found == [moves, questions]
 
 
 @pytest.mark.parametrize(

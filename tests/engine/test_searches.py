@@ -22,7 +22,7 @@ from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import CancelToken, Limits, Progress
+from gtp_engine.search.limits import CancelToken, Limits, Progress, SearchRequest
 
 
 @pytest.mark.parametrize(
@@ -47,35 +47,30 @@ def test_a_network_that_assumes_a_komi_needs_many_visits() -> None:
     assert Searches(Config(), FakeEvaluator(knows_komi=False)).thresholds is ROLLOUT_THRESHOLDS
 
 
-@pytest.mark.parametrize("anti_mirror", [True, False])
-@pytest.mark.parametrize("expected", [True, False])
-def test_moves_and_analyses_have_their_own_settings_of_mirroring(
-    anti_mirror: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("option", "value", "field", "for_moves", "for_analyses"), [
+    ("puct.anti_mirror", False, "anti_mirror", False, False),
+    ("analysis.expect_mirroring", True, "anti_mirror", True, True),
+    ("analysis.wide_root_noise", 0.3, "wide_root_noise", 0.0, 0.3),
+    ("analysis.ignore_history", True, "ignores_history", False, True),
+])  # fmt: skip
+def test_moves_and_analyses_have_their_own_settings(
+    option: str,
+    value: float,
+    field: str,
+    for_moves: float,
+    for_analyses: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found: list[bool] = []
-    config = Config().with_values({"puct.anti_mirror": anti_mirror, "analysis.expect_mirroring": expected})
+    found: list[float] = []
 
-    def run(game: Game, limits: Limits, *, to_play: int) -> None:
-        found.append(limits.anti_mirror)
+    def run(game: Game, request: SearchRequest, *, to_play: int) -> None:
+        found.append(getattr(request, field))
 
-    searches = Searches(config, FakeEvaluator())
+    searches = Searches(Config().with_values({option: value}), FakeEvaluator())
     monkeypatch.setattr(searches._game_search, "run", run)
     searches.search_move(Game(5), BLACK, Limits(cancel=CancelToken()))
     searches.analyze(Game(5), BLACK, Limits(cancel=CancelToken()))
-    assert found == [anti_mirror, expected]
-
-
-def test_only_analyses_use_the_settings_of_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
-    config, found = Config().with_values({"analysis.wide_root_noise": 0.3, "analysis.ignore_history": True}), []
-
-    def run(game: Game, limits: Limits, *, to_play: int) -> None:
-        found.append((limits.wide_root_noise, limits.ignores_history))
-
-    searches = Searches(config, FakeEvaluator())
-    monkeypatch.setattr(searches._game_search, "run", run)
-    searches.analyze(Game(5), BLACK, Limits(cancel=CancelToken()))
-    searches.search_move(Game(5), BLACK, Limits(cancel=CancelToken()))
-    assert found == [(0.3, True), (0.0, False)]
+    assert found == [for_moves, for_analyses]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
@@ -85,6 +80,28 @@ def test_speed_is_measured_with_rollouts_mixed_in(share: float) -> None:
     with contextlib.closing(Searches(config, FakeEvaluator())) as searches:
         speed = searches.measure(3, 3, 2, CancelToken())
     assert (speed.positions, speed.visits) == (10, 20) and speed.evaluations >= 10
+
+
+def test_what_searches_are_told_holds_for_those_beside_them() -> None:
+    told: list[str] = []
+
+    class Telling(FakeEvaluator):
+        def clear_cache(self) -> None:
+            told.append("clear")
+
+        def close(self) -> None:
+            told.append("close")
+
+    config = Config().with_values({"human.human_profile": "rank_5k", "search.visits": 8})
+    searches = Searches(config, FakeEvaluator(needs_profile=True))
+    beside = searches.beside(Telling())
+    searches.resources.others.append(Telling())
+    assert beside.config == config.with_values({"human.human_profile": ""})
+    searches.configure(config.with_values({"search.visits": 9}))
+    assert beside.config == config.with_values({"human.human_profile": "", "search.visits": 9})
+    searches.clear()
+    searches.close()
+    assert told == ["clear", "clear", "close", "close"]
 
 
 @pytest.fixture

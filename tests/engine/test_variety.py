@@ -193,7 +193,10 @@ class TestFolder:
             assert move_key(Game(7), Move(BLACK, second)) != key
             with pytest.raises(ConfigError, match="start the engine with it"):
                 engine.configure({"variety.avoid_repeats": "/elsewhere"})
-            engine.configure({"variety.avoid_repeated_patterns": 0.1})
+            engine.configure({"variety.avoid_repeats_utility": 0.0})
+            engine.clear_board()
+            engine.clear_cache()
+            assert move_key(Game(7), Move(BLACK, engine.genmove().point)) == key
 
 
 def test_katagos_settings() -> None:
