@@ -5,7 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from gtp_engine.arena.elo import Z_95, RatingArray, RatingError, elo_difference, rate_players, wilson_interval
+from gtp_engine.arena.elo import (
+    Z_95,
+    RatingArray,
+    RatingError,
+    elo_difference,
+    format_elo,
+    rate_players,
+    wilson_interval,
+)
 from gtp_engine.arena.match.statistics import format_standings
 
 
@@ -30,6 +38,13 @@ def test_elo_difference_is_the_inverse_of_the_expected_score() -> None:
     for rate in (0.05, 0.3, 0.5, 0.64, 0.99):
         assert 1 / (1 + 10 ** (-elo_difference(rate) / 400)) == pytest.approx(rate)
     assert (elo_difference(0), elo_difference(1)) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "+0"), (12.6, "+13"), (-12.6, "-13"), (math.inf, "+∞"), (-math.inf, "−∞")]
+)
+def test_elo_differences_as_text(value: float, text: str) -> None:
+    assert format_elo(value) == text
 
 
 def expected_points(elo: list[float], games: float) -> RatingArray:

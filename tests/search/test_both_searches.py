@@ -14,7 +14,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits, Restriction, Searcher, SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.report import SearchReport
+from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 EVERYTHING = frozenset(range(1, 43))
@@ -105,3 +105,14 @@ def test_the_longest_of_several_restrictions_holds(
         expected[place] = depth
     given = [Restriction(color, frozenset(points), depth) for color, points, depth in restrictions]
     np.testing.assert_array_equal(avoid_until_depths(given, 8), expected)
+
+
+@pytest.mark.parametrize(
+    ("visits", "color", "winrate"),
+    [(FEW_VISITS - 1, BLACK, 0.6), (FEW_VISITS, BLACK, 0.8), (FEW_VISITS - 1, WHITE, 0.4), (FEW_VISITS, WHITE, 0.2)],
+)
+def test_the_winrate_is_that_of_the_best_move_once_it_has_visits(visits: int, color: int, winrate: float) -> None:
+    drawn, best = (MoveReport(11, visits, value, value, selection_weight=value) for value in (0.1, 0.6))
+    report = SearchReport(color, 100, 100, 1.0, 0.2, (drawn, best), 0, np.zeros(0))
+    assert report.winrate == pytest.approx(winrate)
+    assert SearchReport(color, 1, 1, 1.0, 1.5, (), 0, np.zeros(0)).winrate == (1.0 if color == BLACK else 0.0)

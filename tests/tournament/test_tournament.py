@@ -233,6 +233,11 @@ class TestTables:
         links = re.findall(r'<li value="1"><a href="([^"]+)">([^<]+)</a>', page)
         assert links[0][0] == "1-engine_0-engine_1/games/0001.sgf" and links[0][1].startswith("engine ")
         assert len(links) == 2
+        both = page_of("Cup", description, tables, {Meeting(0, 1, 0): won_by("first", "first")})
+        assert re.findall(r">(engine \d \(B\) – engine \d \(W\)): ", both) == [
+            "engine 0 (B) – engine 1 (W)",
+            "engine 1 (B) – engine 0 (W)",
+        ]
         assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page
         assert page.count('title="1 of 1">100%') == page.count('title="0 of 1">0%') == 4
         for engine_number in (0, 1, 2):

@@ -13,6 +13,7 @@ from gtp_engine.training.selfplay.plans import (
     RULE_WEIGHTS,
     STOPPED_SHARE,
     GamePlan,
+    komi_near,
     plan_with_advantages,
     varied_plan,
 )
@@ -40,6 +41,10 @@ def test_rules_are_drawn_by_their_weights(plans: list[GamePlan]) -> None:
 def test_komi_is_near_what_the_rules_suggest_and_sometimes_is_not(plans: list[GamePlan]) -> None:
     offsets = np.array([abs(plan.komi - plan.rules.default_komi()) for plan in plans])
     assert all((2 * plan.komi).is_integer() for plan in plans)
+    rng = np.random.default_rng(1)
+    komi = [komi_near(PRESETS["chinese"], 0.15, rng, 19, 19) for _ in range(1000)]
+    assert {each % 1 for each in komi} == {0.0, 0.5}
+    assert np.std(komi) == pytest.approx(0.15 * 19, rel=0.1)
     assert 0.6 < np.mean(offsets <= 3) < 0.75
     assert 0.01 < np.mean(offsets > 12) < 0.06
 
