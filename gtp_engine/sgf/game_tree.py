@@ -123,7 +123,7 @@ class GameNode(TextNode):
         """
         if not (name.isascii() and name.isalpha() and name.isupper()):
             raise SgfError(problem(f"property {shown(name)}", expected="a name of capital letters, such as C"))
-        self._put(name, [escaped(_writable(value)) for value in values])
+        self._put(name, [escaped(value) for value in values])
 
     @property
     def move(self) -> Move | None:
@@ -155,7 +155,7 @@ class GameNode(TextNode):
     def add_comment(self, text: str) -> None:
         """Add a paragraph below the comment that the node has."""
         values = self.raw.get("C", [])
-        new = escaped(_writable(text))
+        new = escaped(text)
         self._put("C", [*values[:-1], f"{values[-1]}\n\n{new}"] if values else [new])
 
     def vertices(self, name: str) -> list[str]:
@@ -188,7 +188,7 @@ class GameNode(TextNode):
         point = self.tree.point(vertex)
         self._take_marks(point)
         if text:
-            label = escaped(_writable(text)).replace("\n", " ").replace(":", "\\:")
+            label = escaped(text).replace("\n", " ").replace(":", "\\:")
             values = self.raw.get("LB", [])
             self._put("LB", [*values, f"{format_point(point, width=self.tree.size[0])}:{label}"])
 
@@ -314,13 +314,7 @@ class GameNode(TextNode):
     def _points(self, name: str) -> list[int]:
         """Return the points of a list such as AB's, as far as they are on the board."""
         width, height = self.tree.size
-        points: dict[int, None] = {}
-        for text in dict.fromkeys(self.texts(name)):
-            try:
-                points.update(dict.fromkeys(parse_points([text], width=width, height=height)))
-            except SgfError:
-                continue
-        return list(points)
+        return [*parse_points(self.texts(name), width=width, height=height, pass_over=lambda error: None)]
 
     def _set_points(self, name: str, points: list[int]) -> None:
         if points != self._points(name) or name in ("B", "W"):
@@ -469,8 +463,3 @@ class GameTree:
 
     def _forget_size(self) -> None:
         self._size = None
-
-
-def _writable(text: str) -> str:
-    """Return text without what no encoding has, lone surrogates."""
-    return text.encode("utf-8", "replace").decode("utf-8")

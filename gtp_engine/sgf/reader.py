@@ -342,13 +342,11 @@ class _MainLine:
 
     def _points(self, texts: Sequence[str], name: str) -> tuple[int, ...]:
         """Return the points of a list such as AB's, as far as they are on the board."""
-        points: dict[int, None] = {}
-        for text in dict.fromkeys(texts):  # so that a value repeated a million times is parsed only once
-            try:
-                points.update(dict.fromkeys(values.parse_points([text], width=self.width, height=self.height)))
-            except SgfError as error:
-                self._info.note(f"{name}: {error}; it was left out")
-        return tuple(points)
+
+        def note(error: SgfError) -> None:
+            self._info.note(f"{name}: {error}; it was left out")
+
+        return values.parse_points(texts, width=self.width, height=self.height, pass_over=note)
 
 
 def _describes_move(node: TextNode) -> bool:

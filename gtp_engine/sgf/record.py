@@ -13,7 +13,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.sgf.tree_text import TextNode, lines_of
-from gtp_engine.sgf.values import format_komi, format_point, format_rules, format_size, one_line
+from gtp_engine.sgf.values import escaped, format_komi, format_point, format_rules, format_size, one_line
 
 _COLOR_LETTERS: Final = {BLACK: "B", WHITE: "W"}
 
@@ -254,7 +254,7 @@ def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result
     properties = _root(game)
     for name, text in (("PB", black_name), ("PW", white_name), ("RE", result), ("DT", date)):
         if text:
-            properties[name] = [_simple_text(text)]
+            properties[name] = [escaped(one_line(text))]
     root = node = TextNode(None)
     root.raw = dict(sorted(properties.items(), key=lambda item: (item[0] != "FF", item[0])))
     later = [{_COLOR_LETTERS[move.color]: _points([move.point], game)} for move in game.moves]
@@ -277,7 +277,7 @@ def _root(game: Game) -> dict[str, list[str]]:
         "AP": [f"Tengen:{__version__}"],
         "SZ": [format_size(game.width, game.height)],
         "KM": [format_komi(game.komi)],
-        "RU": [_simple_text(format_rules(game.rules))],
+        "RU": [escaped(format_rules(game.rules))],
     }
     for color, name in ((BLACK, "AB"), (WHITE, "AW")):
         points = [stone.point for stone in stones if stone.color == color]
@@ -292,9 +292,3 @@ def _root(game: Game) -> dict[str, list[str]]:
 
 def _points(points: Iterable[int], game: Game) -> list[str]:
     return [format_point(point, width=game.width) for point in points]
-
-
-def _simple_text(text: str) -> str:
-    """Return `text` as a SimpleText value: one line, escaped, with lone surrogates replaced."""
-    plain = one_line(text).encode("utf-8", "replace").decode("utf-8")
-    return plain.replace("\\", "\\\\").replace("]", "\\]")

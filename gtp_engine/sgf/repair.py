@@ -416,10 +416,8 @@ def _join(node: _Node, stand_ins: dict[bytes, bytes], notes: dict[str, None]) ->
         if name in _RESULTS:
             move = name, value.strip()
         if not _USUAL_NAME.fullmatch(name):
-            digits = b"%d" % len(stand_ins)
-            name = stand_ins.setdefault(
-                name, b"TENGEN" + digits.translate(bytes.maketrans(b"0123456789", b"ABCDEFGHIJ"))
-            )
+            number = b"%d" % len(stand_ins)
+            name = stand_ins.setdefault(name, b"TENGEN" + number.translate(_DIGITS_AS_LETTERS))
         text = _UNESCAPED.sub(lambda found: found[0] if found[1] else b"\\" + found[0], value)
         pieces.append(b"[%s]" % text if name == last else b"%s[%s]" % (name, text))
         last = name

@@ -9,7 +9,7 @@ import html
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -105,7 +105,11 @@ def one_line(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text as a value with SGF's escapes; control characters but line breaks become blanks."""
+    """Return text as a value with SGF's escapes; control characters but line breaks become blanks.
+
+    What no encoding has, lone surrogates, becomes a question mark.
+    """
+    text = text.encode("utf-8", "replace").decode("utf-8")
     return re.sub(r"([\\\]])", r"\\\1", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
@@ -204,16 +208,25 @@ def format_point(point: int, *, width: int) -> str:
     return _LETTERS[x] + _LETTERS[y]
 
 
-def parse_points(values: Iterable[str], *, width: int, height: int) -> tuple[int, ...]:
+def parse_points(
+    values: Iterable[str], *, width: int, height: int, pass_over: Callable[[SgfError], None] | None = None
+) -> tuple[int, ...]:
     """Return the points of a list such as AB's, each once, in order; "aa:cc" is the rectangle between two corners.
 
-    They should be the upper left and the lower right one; others are accepted.  Raises SgfError.
+    They should be the upper left and the lower right one; others are accepted.  Raises SgfError, or calls `pass_over`
+    with it and goes on.
     """
     points: dict[int, None] = {}
     for value in dict.fromkeys(values):  # so that a value repeated a million times is parsed only once
         first, colon, last = value.partition(":")
-        start = parse_point(first, width=width, height=height)
-        end = parse_point(last, width=width, height=height) if colon else start
+        try:
+            start = parse_point(first, width=width, height=height)
+            end = parse_point(last, width=width, height=height) if colon else start
+        except SgfError as error:
+            if pass_over is None:
+                raise
+            pass_over(error)
+            continue
         corners = point_to_xy(start, width=width), point_to_xy(end, width=width)
         (left, right), (top, bottom) = (sorted(places) for places in zip(*corners, strict=True))
         for y in range(top, bottom + 1):
