@@ -16,10 +16,11 @@ from web.test_play_socket import NEW, ask, hear, in_base_64
 from gtp_engine import Config, Rules
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.people.review import Effort, game_analysis, review_game
+from gtp_engine.people.review import Effort, annotated, game_analysis, review_game
 from gtp_engine.people.web import engine_host, game_reviews
 from gtp_engine.people.web.engine_host import Precedence
 from gtp_engine.people.web.game_reviews import FinishedReview, ReviewWork, SavedReviews
+from gtp_engine.people.web.saved_games import JsonFileError
 from gtp_engine.search.limits import CancelToken
 
 RECORD = (
@@ -72,7 +73,7 @@ async def finish(socket: Any) -> list[dict[str, Any]]:
 def test_a_record_without_komi_is_reviewed_with_the_servers() -> None:
     config = Config().with_values({"game.rules": "japanese", "game.komi": 1.5})
     finished = ReviewWork("game", b"(;SZ[5];B[cc])", config, lambda message: None).run(AreaEvaluator())
-    game = json.loads(finished.files["json"])["game"]
+    game = finished.review["game"]
     assert (game["rules"], game["komi"]) == ("Japanese", 1.5)
 
 
@@ -143,28 +144,50 @@ def check_growth(messages: list[dict[str, Any]]) -> None:
     shares = [message["share"] for message in messages]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)
-    assert [len(message["positions"]) for message in messages] == [0, 3, 6, 7, 7, 7]
+    assert messages[0]["review"] is None
+    reviews = [message["review"] for message in messages[1:]]
+    assert [len(review["positions"]) for review in reviews] == [3, 6, 7, 7, 7]
     assert [message["state"] for message in messages] == ["running"] * 5 + ["finished"]
-    for message in messages[1:]:
-        assert len(message["moves"]) == len(message["positions"]) - 1
-        assert message["line"][0] == ["B", "C3"]
+    for review in reviews:
+        assert len(review["moves"]) == len(review["positions"]) - 1
+        assert review["moves"][0]["vertex"] == "C3"
+
+
+def data_of(page: bytes) -> dict[str, Any]:
+    """Return the JSON in the page of a review."""
+    data = page.decode().split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
+    return dict(json.loads(data))
 
 
 def check_files(message: dict[str, Any], files: dict[str, bytes]) -> None:
-    """Compare the files with those of `gtp-engine review`, and the numbers on the page with theirs."""
+    """Compare the files with those of `gtp-engine review`, and what pages are told with the JSON."""
     whole = review_game(RECORD.encode("shift_jis"), AreaEvaluator(), effort=Effort(visits=8), rules=Rules())
-    assert [move["points_lost"] for move in whole.to_json()["moves"]] == [lost for lost, _ in message["moves"]]
-    data = files["html"].decode().split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
-    result = json.loads(data)
-    assert result["positions"] == json.loads(json.dumps(whole.to_json()["positions"]))
-    assert result["players"]["B"]["name"] == "本因坊"
-    assert result["players"]["B"]["accuracy"] == message["players"]["B"]["accuracy"]
-    for color in ("B", "W"):
-        assert result["players"][color]["mistakes"] == [each["number"] for each in message["mistakes"][color]]
-    assert result["lessons"] == message["lessons"] != []
-    annotated = files["sgf"].decode("shift_jis")
-    assert annotated.startswith("(;GM[1]SZ[5]KM[0.5]RU[Chinese]CA[Shift_JIS]PB[本因坊]PW[Bob]RE[B+2]C[kept")
-    assert "TENGEN[" in annotated
+    assert files["sgf"] == annotated(RECORD.encode("shift_jis"), whole)
+    result = data_of(files["html"])
+    assert result.pop("key")
+    assert result == json.loads(json.dumps(whole.to_json())) and result["lessons"] != []
+    for position in result["positions"]:
+        del position["stones"], position["ownership"], position["candidates"][1:]
+    assert {name: value for name, value in message["review"].items() if name != "key"} == result
+
+
+def test_a_review_of_the_older_format_is_opened(tmp_path: Path) -> None:
+    """Its file has the page and the annotated record, which is not annotated again."""
+    record, name = RECORD.encode("shift_jis"), "0" * 16
+    finished = ReviewWork("game", record, Config(), lambda message: None).run(AreaEvaluator())
+    saved, files = SavedReviews(tmp_path), {kind: finished.file(kind) for kind in ("html", "sgf")}
+    old = {kind: base64.b64encode(content).decode() for kind, content in files.items()}
+    saved.write(name, {"format": 2, "message": {"state": "finished"}, "files": old})
+    opened = saved.load(name)
+    assert opened is not None and {kind: opened.file(kind) for kind in files} == files
+    assert opened.message(name)["review"]["players"]["B"]["name"] == "本因坊"
+    accuracies = saved.accuracies()
+    saved.save(name, finished)
+    assert saved.accuracies() == accuracies and accuracies[name]["line"][0] == ["B", "C3"]
+    for damaged in ({"format": 2, "files": {}}, {"format": 3, "record": "", "review": None}):
+        saved.write(name, damaged)
+        with pytest.raises(JsonFileError):
+            saved.load(name)
 
 
 def test_one_review_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +261,7 @@ def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
             while len(game["moves"]) < 4:
                 game = await hear(socket)
             message, record = await reviewed(socket)
-            assert [vertex for _, vertex in message["line"]] == [vertex for _, vertex in game["moves"]]
+            assert [move["vertex"] for move in message["review"]["moves"]] == [vertex for _, vertex in game["moves"]]
             assert "C[a file]" in record
 
     run(test)
@@ -324,7 +347,7 @@ def test_a_review_gets_on_while_games_go_on_without_a_pause(monkeypatch: pytest.
 
 def test_the_oldest_review_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_reviews, "MOST_REVIEWS", 2)
-    saved, review = SavedReviews(tmp_path), FinishedReview({"state": "finished"}, {"html": b"\xff", "sgf": b""})
+    saved, review = SavedReviews(tmp_path), FinishedReview(b"\xff", {})
     names = [f"{number:016x}" for number in range(3)]
     for age, name in enumerate(names):
         saved.save(name, review)

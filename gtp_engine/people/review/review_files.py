@@ -408,20 +408,14 @@ def open_searcher(
 
 def write_files(target: Path, data: bytes, review: GameReview, result: dict[str, Any], *, territory: bool) -> None:
     """Write the annotated record, the page and, last, the JSON, each whole or not at all."""
-    for kind, content in files_of(data, review, result, title=target.name, territory=territory).items():
-        with replacing(_path(target, kind)) as path:
-            path.write_bytes(content)
-
-
-def files_of(
-    data: bytes, review: GameReview, result: dict[str, Any], *, title: str, territory: bool = False
-) -> dict[str, bytes]:
-    """Return the content of a review's files by their endings: "sgf", "html" and, last, "json"."""
-    return {
+    contents = {
         "sgf": annotated(data, review, territory=territory),
-        "html": page_of(result, title=title).encode("utf-8"),
+        "html": page_of(result, title=target.name).encode("utf-8"),
         "json": (json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8"),
     }
+    for kind, content in contents.items():
+        with replacing(_path(target, kind)) as path:
+            path.write_bytes(content)
 
 
 def _path(target: Path, kind: str) -> Path:

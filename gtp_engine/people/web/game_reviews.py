@@ -2,25 +2,19 @@
 
 Like reviews, what pages ask about openings and problems is searched by guests of the network (`Studies`).
 
-What has been found so far goes to pages as messages.  A message of the type `review` has these fields; winrates in
-[0, 1] and leads are Black's, colours "B" and "W":
+What has been found so far goes to pages as messages.  A message of the type `review` has these fields:
 
     id         the game
     state      "none", "running" or "finished"; with "none" there are no other fields
     share      how much is done, from 0 to 1
-    line       the moves of the game that is reviewed, as [colour, vertex]
-    positions  [winrate, lead] after each number of moves, as far as positions have been searched
-    moves      for each move between them: [points lost, the move that the search would have played or null]
-    players    "B" and "W": accuracy, its interval, mean points lost, by phase too, best moves, the rank that the moves
-               look like (see docs/review.md)
-    mistakes   "B" and "W": the player's biggest mistakes so far: number, winrate lost, whether the game was decided,
-               seconds that it took (null: not known), continuation of the better move (`line`) and of the one that was
-               played (`reply`), what people play
-    lessons    once the review is finished: the positions to solve (see docs/review.md)
+    review     the review of the moves whose positions have been searched, null before the first, as in a review's JSON
+               file (see docs/review.md), but for what pages do not draw: boards, owners and all candidates but the best
 """
 
 import asyncio
 import base64
+import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -41,18 +35,16 @@ from gtp_engine.people.review import (
     Finding,
     GameAnalysis,
     GameLine,
-    GameReview,
     SavedWork,
+    annotated,
     new_review,
     page_of,
     read_game,
 )
-from gtp_engine.people.review.annotations import stored_findings
-from gtp_engine.people.review.game_review import color_letter
+from gtp_engine.people.review.annotations import is_own_output, stored_findings
 from gtp_engine.people.review.lessons import People, completed, human_network, with_known_lessons
 from gtp_engine.people.review.life_and_death import LifeAndDeath, region_of
 from gtp_engine.people.review.openings import Openings
-from gtp_engine.people.review.review_files import files_of
 from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
 from gtp_engine.people.web.open_games import Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import JsonFileError, JsonFiles
@@ -70,11 +62,16 @@ _USUAL: Final = Effort()
 MOST_REVIEWS: Final = 50
 """Reviews that are kept on disk, about a megabyte each; the oldest makes room for a new one."""
 
-_FORMAT: Final = 2
-"""The format of the files, which changes with what pages expect of a review; others are left alone."""
+_FORMAT: Final = 3
+"""The format of the files: the record and the review's JSON."""
+
+_OLD_FORMAT: Final = 2
+"""The one before: a page with the JSON in it, and the annotated record."""
+
+_DATA_IN_PAGE: Final = re.compile(r'<script[^>]* id="data"[^>]*>(.*?)</script>', re.DOTALL)
 
 MOST_IN_MEMORY: Final = 16
-"""Finished reviews that are kept in memory: as many as games may be open; one takes about a megabyte."""
+"""Finished reviews that are kept in memory: as many as games may be open; one of 250 moves takes 4 MB."""
 
 STORED: Final = "the network of an earlier review"
 """What stands for the network of a review that is read from a record."""
@@ -90,10 +87,34 @@ FORMATS: Final = ("html", "sgf")
 
 
 class FinishedReview(NamedTuple):
-    """A finished review: its last message, and its files by their endings."""
+    """A finished review: the record that was reviewed, and what `GameReview.to_json` has written of it."""
 
-    message: Message
-    files: dict[str, bytes]
+    record: bytes
+    review: dict[str, Any]
+
+    def message(self, name: str) -> Message:
+        """Return the last message about the review of the game `name`."""
+        return _message(name, "finished", 1.0, self.review)
+
+    def file(self, format: str) -> bytes:
+        """Return the page or the annotated record, which a record that is a review already is itself."""
+        if format == "html":
+            return page_of(self.review, title="Game").encode()
+        if is_own_output(self.record):
+            return self.record
+        game = self.review["game"]
+        line = read_game(self.record, rules=Rules.parse(game["rules"]), komi=game["komi"])
+        findings = [Finding.from_json(each) for each in self.review["positions"]]
+        return annotated(self.record, new_review(line, findings, self.review["network"]))
+
+
+def _message(name: str, state: str, share: float, review: Mapping[str, Any] | None) -> Message:
+    if review is not None:
+        positions = [{**each, "candidates": each["candidates"][:1]} for each in review["positions"]]
+        for each in positions:
+            del each["stones"], each["ownership"]
+        review = {**review, "positions": positions}
+    return {"type": "review", "id": name, "state": state, "share": round(share, 3), "review": review}
 
 
 class ReviewWork:
@@ -121,13 +142,13 @@ class ReviewWork:
             found = _found(saved, len(line.positions))
             moves = line.moves[: len(found) - 1]  # those between the positions that have been found
             beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
-            self._send(self._message(new_review(beginning, found, analysis.network), line, share))
+            review = new_review(beginning, found, analysis.network).to_json()
+            self._send(_message(self._name, "running", share, review))
 
-        self._send(self._message(None, line, 0.0))
+        self._send(_message(self._name, "running", 0.0, None))
         review = new_review(line, analysis.run(line, saved, progress), analysis.network)
         review = completed(review, analysis, people)
-        result = {**review.to_json(), "key": analysis.key(self._data, line)}
-        return self._finished(review, files_of(self._data, review, result, title="Game"))
+        return FinishedReview(self._data, {**review.to_json(), "key": analysis.key(self._data, line)})
 
     def stored(self) -> FinishedReview | None:
         """Return the review that is stored in the record itself, if it is a review of ours; nothing is searched."""
@@ -136,72 +157,13 @@ class ReviewWork:
         findings = stored_findings(self._data, line)
         if findings is None:
             return None
-        review = with_known_lessons(new_review(line, findings, STORED))
-        html = page_of(review.to_json(), title="Game").encode()
-        return self._finished(review, {"sgf": self._data, "html": html})
-
-    def _finished(self, review: GameReview, files: dict[str, bytes]) -> FinishedReview:
-        lessons = [asdict(lesson) for lesson in review.lessons]
-        return FinishedReview(
-            {**self._message(review, review.line, 1.0), "state": "finished", "lessons": lessons}, files
-        )
-
-    def _message(self, review: GameReview | None, line: GameLine, share: float) -> Message:
-        """Return the message about a review that is running; it covers the beginning of `line`, None nothing of it."""
-        game = line.positions[0].game
-        return {
-            "type": "review",
-            "id": self._name,
-            "state": "running",
-            "share": round(share, 3),
-            "line": [[color_letter(move.color), game.vertex(move.point)] for move in line.moves],
-            "positions": [] if review is None else [[each.winrate, each.lead] for each in review.findings],
-            "moves": [] if review is None else [[move.points_lost, move.best] for move in review.moves],
-            "players": {} if review is None else _players(review),
-            "mistakes": {} if review is None else {color: _mistakes(review, color) for color in ("B", "W")},
-            "lessons": [],
-        }
+        return FinishedReview(self._data, with_known_lessons(new_review(line, findings, STORED)).to_json())
 
 
 def _found(saved: SavedWork, count: int) -> list[Finding]:
     """Return the findings of the positions that have been searched, from the first one on; second looks count."""
     first = [saved.get(True, number) for number in range(count)]
     return [saved.get(False, each.number) or each for each in first if each is not None]
-
-
-def _players(review: GameReview) -> Message:
-    sides = {color: review.side(color) for color in ("B", "W")}
-    return {
-        color: {
-            "moves": side.moves,
-            "accuracy": side.accuracy,
-            "accuracy_interval": side.accuracy_interval,
-            "mean_points_lost": side.mean_points_lost,
-            "best_moves": side.best_moves,
-            "by_phase": side.by_phase,
-            "seconds": side.seconds,
-            "played_like": asdict(side.played_like),
-        }
-        for color, side in sides.items()
-    }
-
-
-def _mistakes(review: GameReview, color: str) -> list[Message]:
-    found = []
-    for move in review.mistakes_of(color):
-        best, reply = (review.findings[number].best for number in (move.number - 1, move.number))
-        found.append(
-            {
-                "number": move.number,
-                "winrate_lost": move.winrate_lost,
-                "is_decided": move.is_decided,
-                "seconds": move.seconds,
-                "line": [] if best is None else best.line,
-                "reply": [move.vertex, *([] if reply is None else reply.line)],
-                "people": None if move.people is None else asdict(move.people),
-            }
-        )
-    return found
 
 
 class SavedReviews(JsonFiles):
@@ -213,19 +175,21 @@ class SavedReviews(JsonFiles):
 
     def save(self, name: str, review: FinishedReview) -> None:
         """Write the review of the game `name`; raises JsonFileError."""
-        files = {ending: base64.b64encode(data).decode("ascii") for ending, data in review.files.items()}
-        self.write(name, {"format": _FORMAT, "message": review.message, "files": files})
+        record = base64.b64encode(review.record).decode("ascii")
+        self.write(name, {"format": _FORMAT, "record": record, "review": review.review})
         self.keep(MOST_REVIEWS)
 
     def load(self, name: str) -> FinishedReview | None:
-        """Return the review of the game `name`, None if there is none of this format; raises JsonFileError."""
+        """Return the review of the game `name`, None if there is none of a known format; raises JsonFileError."""
         values = self.read(name)
-        if values is None or values.get("format") != _FORMAT:
+        if values is None or values.get("format") not in (_FORMAT, _OLD_FORMAT):
             return None
         try:
-            files = {ending: base64.b64decode(text, validate=True) for ending, text in values["files"].items()}
-            return FinishedReview({**values["message"]}, files)
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
+            if values["format"] == _FORMAT:
+                return FinishedReview(base64.b64decode(values["record"], validate=True), {**values["review"]})
+            page, record = (base64.b64decode(values["files"][kind], validate=True) for kind in ("html", "sgf"))
+            return FinishedReview(record, {**json.loads(_DATA_IN_PAGE.findall(page.decode())[0])})
+        except (TypeError, LookupError, ValueError, AttributeError) as error:
             raise self.unreadable(name, error) from None
 
     def accuracies(self) -> dict[str, Message]:
@@ -239,10 +203,10 @@ class SavedReviews(JsonFiles):
     def _accuracy(self, name: str) -> Message:
         """Return the accuracies in a file, nothing for one that holds none."""
         with suppress(JsonFileError, TypeError, LookupError):
-            if (review := self.load(name)) is not None:
-                players = review.message["players"]
+            if (finished := self.load(name)) is not None:
+                players, moves = finished.review["players"], finished.review["moves"]
                 return {
-                    "line": review.message["line"],
+                    "line": [[move["color"], move["vertex"]] for move in moves],
                     **{color: players[color]["accuracy"] for color in ("B", "W")},
                 }
         return {}
@@ -286,7 +250,7 @@ class GameReviews:
         finished = await self._find(name)
         if self._running is not None and self._running.name == name and self._latest:
             return self._latest
-        return {"type": "review", "id": name, "state": "none"} if finished is None else finished.message
+        return {"type": "review", "id": name, "state": "none"} if finished is None else finished.message(name)
 
     async def recall(self, game: OpenGame) -> None:
         """Take over the review that is stored in the record of a game, if it has one and no newer one is known."""
@@ -339,7 +303,7 @@ class GameReviews:
         finished = await self._find(name)
         if finished is None:
             raise ReviewError("this game has no finished review: start one")
-        content = finished.files[format]
+        content = await asyncio.to_thread(finished.file, format)
         return {
             "type": "review_file",
             "id": name,

@@ -36,9 +36,9 @@ export class Review {
     this.quiz = new Quiz(this.find("#quiz"), {
       show: (lesson, continuation) => this.show(lesson, continuation),
       judge: async (lesson, vertex) => {
-        const { game, found } = this;
+        const { game, review } = this;
         const after = await judge(game, [...game.moves.slice(0, lesson.number - 1), [COLORS[lesson.color], vertex]]);
-        const lead = found.positions[lesson.number - 1][1];
+        const { lead } = review.positions[lesson.number - 1];
         return after && { vertex, points_lost: Math.max(0, lesson.color === "B" ? lead - after.lead : after.lead - lead), line: [vertex, ...after.line] };
       },
     });
@@ -53,7 +53,7 @@ export class Review {
     const news = {
       none: "",
       running: _("Searching every position, the most important ones twice …"),
-      finished: _("The review is finished: {mistakes}.", { mistakes: mistakesText(message) }),
+      finished: _("The review is finished: {mistakes}.", { mistakes: mistakesText(message.review) }),
     }[message.state];
     if (this.find("#review-news").textContent !== news) this.find("#review-news").textContent = news;
   }
@@ -65,31 +65,45 @@ export class Review {
 
   /** Whether there is something to show: a review of the game as it is, or of its beginning. */
   get fits() {
-    const { found, game } = this;
-    return Boolean(found?.line && game && found.id === game.id && found.positions.length
-      && found.line.every(([color, vertex], number) => game.moves[number]?.[0] === COLORS[color] && game.moves[number][1] === vertex));
+    const { found, review, game } = this;
+    return Boolean(review && game && found.id === game.id
+      && review.moves.every(({ color, vertex }, number) => game.moves[number]?.[0] === COLORS[color] && game.moves[number][1] === vertex));
+  }
+
+  /** What has been found so far, as in the JSON of a review's file. */
+  get review() {
+    return this.found?.review ?? null;
   }
 
   /** The winrate and lead of Black in each position, as far as there is one: {winrate, lead}. */
   get values() {
-    return this.fits ? this.found.positions.map(([winrate, lead]) => ({ winrate, lead })) : [];
+    return this.fits ? this.review.positions : [];
   }
 
   /** Points lost by each move. */
   get lost() {
-    return this.fits ? this.found.moves.map(([points]) => points) : [];
+    return this.fits ? this.review.moves.map(({ points_lost: loss }) => loss) : [];
   }
 
   /** Return what was better than the next move, and that move, as the board draws them; none for a good move. */
   marks(number) {
-    const [loss, best] = (this.fits && this.found.moves[number]) || [0, null];
-    return loss && best ? mistakeMarks({ vertex: this.found.line[number][1], loss, best }, this.game.height) : [];
+    const move = this.fits && this.review.moves[number];
+    return move?.points_lost && move.best ? mistakeMarks(this.mistakeOf(move), this.game.height) : [];
   }
 
-  /** Return a mistake of the message as `lessons.js` takes it. */
-  mistakeOf({ number, people }) {
-    const [[color, vertex], [loss, best]] = [this.found.line[number - 1], this.found.moves[number - 1]];
-    return { number, color, vertex, loss, best, people };
+  /** Return a move of the review as `lessons.js` takes a mistake. */
+  mistakeOf({ points_lost: loss, ...move }) {
+    return { ...move, loss };
+  }
+
+  /** Return the moves that are a player's biggest mistakes. */
+  mistakesOf(color) {
+    return this.review.players[color].mistakes.map((number) => this.review.moves[number - 1]);
+  }
+
+  /** Return how the search would go on after a number of moves. */
+  lineAt(number) {
+    return this.review.positions[number]?.candidates[0]?.line ?? [];
   }
 
   /** Take a point that was chosen on the board, with its stone; false if it is not for the review. */
@@ -125,25 +139,25 @@ export class Review {
   draw(game, shown) {
     this.game = game;
     if (this.found && this.found.id !== game.id) this.receive({ id: game.id, state: "none" });
-    const { found, fits } = this;
+    const { found, review, fits } = this;
     const isDone = fits && found.state === "finished";
     this.find("#review-files").hidden = !isDone;
     this.find("#reviewed").hidden = !fits;
-    this.drawButtons(isDone && found.line.length === game.moves.length);
+    this.drawButtons(isDone && review.moves.length === game.moves.length);
     if (!fits) {
       this.quiz.offer("", []);
       return;
     }
     const order = this.order;
     this.drawReaders();
-    this.find("#accuracy").tBodies[0].replaceChildren(...order.map((color) => playerRow(color, found.players[color])));
-    this.find("#phases").replaceChildren(...order.map((color) => phasesText(color, found.players[color])));
+    this.find("#accuracy").tBodies[0].replaceChildren(...order.map((color) => playerRow(color, review.players[color])));
+    this.find("#phases").replaceChildren(...order.map((color) => phasesText(color, review.players[color])));
     this.drawRanks(order);
-    this.find("#mistakes-title").textContent = found.state === "running" ? _("Biggest mistakes in the first {count} moves", { count: found.moves.length }) : _("Biggest mistakes");
+    this.find("#mistakes-title").textContent = found.state === "running" ? _("Biggest mistakes in the first {count} moves", { count: review.moves.length }) : _("Biggest mistakes");
     this.drawMistakes(order, shown);
     this.drawMistake(shown);
-    const lessons = new Map(found.lessons.map((lesson) => [lesson.number, lesson]));
-    const own = found.mistakes[order[0]].filter(({ number }) => lessons.has(number));
+    const lessons = new Map(review.lessons.map((lesson) => [lesson.number, lesson]));
+    const own = this.mistakesOf(order[0]).filter(({ number }) => lessons.has(number));
     this.quiz.offer(game.id, own.map((mistake) => ({ ...this.mistakeOf(mistake), ...lessons.get(mistake.number) })));
   }
 
@@ -178,7 +192,7 @@ export class Review {
   }
 
   drawRanks(order) {
-    const told = order.map((color) => [color, this.found.players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
+    const told = order.map((color) => [color, this.review.players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
     const lines = told.map(([color, { estimate, note }]) => {
       const text = estimate ? rankText(estimate, colorName(color), this.isYou(color)) : noRankText(colorName(color));
       return Object.assign(document.createElement("p"), { className: estimate ? "rank" : "soft", textContent: text });
@@ -211,7 +225,7 @@ export class Review {
       lists.append(section);
     }
     order.forEach((color, place) => {
-      const mistakes = this.found.mistakes[color];
+      const mistakes = this.mistakesOf(color);
       const [title, list] = lists.children[place].children;
       const name = this.isYou(color) ? _("Your mistakes ({player})", { player: colorName(color) }) : _("Mistakes of {player}", { player: colorName(color) });
       title.textContent = mistakes.length ? name : _("{player}: no move lost two points or more.", { player: colorName(color) });
@@ -226,20 +240,19 @@ export class Review {
   }
 
   drawButton(button, mistake, shown) {
-    const { number, winrate_lost: winrate, is_decided: isDecided, seconds, line } = mistake;
-    const loss = this.found.moves[number - 1][0];
+    const { number, points_lost: loss, winrate_lost: winrate, is_decided: isDecided, seconds } = mistake;
     const why = isDecided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${(100 * winrate).toFixed(0)} %` });
     const time = Number.isFinite(seconds) ? ` · ${_("took {seconds} s", { seconds: seconds.toFixed(0) })}` : "";
     const chip = Object.assign(document.createElement("span"), { className: `loss ${lossClass(loss)}`, textContent: lossText(loss) });
     const title = Object.assign(document.createElement("strong"), { textContent: `${number}. ${mistakeText(this.mistakeOf(mistake))}` });
-    button.replaceChildren(title, chip, ` ${why}${time} · ${line.slice(0, SHORT_LINE).join(" ")}`);
+    button.replaceChildren(title, chip, ` ${why}${time} · ${this.lineAt(number - 1).slice(0, SHORT_LINE).join(" ")}`);
     button.setAttribute("aria-current", shown === number - 1);
     button.onclick = () => this.onChoose(number - 1);
   }
 
   /** Say what is known of the mistake that is about to be made, with its continuations to step through. */
   drawMistake(shown) {
-    const mistake = this.found.mistakes.B.concat(this.found.mistakes.W).find(({ number }) => number === shown + 1);
+    const mistake = ["B", "W"].flatMap((color) => this.mistakesOf(color)).find(({ number }) => number === shown + 1);
     const box = this.find("#mistake");
     box.hidden = !mistake || this.quiz.isAsking;
     if (box.hidden) {
@@ -250,8 +263,9 @@ export class Review {
     const texts = [mistakeText(this.mistake), ...peopleTexts(mistake.people, this.mistake.vertex)];
     const shows = (line) => () => this.continuation.show(line);
     const steps = (by) => () => this.continuation.step(this.continuation.at + by);
-    const buttons = [[_("Better: {line}", { line: mistake.line.slice(0, SHORT_LINE).join(" ") }), shows(mistake.line)],
-      [_("As played: {line}", { line: mistake.reply.slice(0, SHORT_LINE).join(" ") }), shows(mistake.reply)]];
+    const [line, reply] = [this.lineAt(shown), [mistake.vertex, ...this.lineAt(shown + 1)]];
+    const buttons = [[_("Better: {line}", { line: line.slice(0, SHORT_LINE).join(" ") }), shows(line)],
+      [_("As played: {line}", { line: reply.slice(0, SHORT_LINE).join(" ") }), shows(reply)]];
     if (this.continuation.moves) buttons.push(["‹", steps(-1), _("Previous move")], ["›", steps(1), _("Next move")], [_("Back to the game"), () => this.onChoose(shown)]);
     const key = JSON.stringify([texts, buttons.map(([text]) => text)]);
     if (box.dataset.key === key) return;
@@ -267,8 +281,8 @@ export class Review {
   }
 }
 
-function mistakesText({ mistakes }) {
-  const count = Object.values(mistakes ?? {}).flat().length;
+function mistakesText(review) {
+  const count = Object.values(review?.players ?? {}).flatMap(({ mistakes }) => mistakes).length;
   return count ? ngettext("{count} mistake to look at", "{count} mistakes to look at", count) : _("no move lost two points or more");
 }
 
