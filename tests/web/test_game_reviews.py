@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from puct_support import AreaEvaluator
+from web.play_transcripts import hear
 from web.serving import RolloutSource, run, serving, until
-from web.test_play_socket import NEW, ask, hear, in_base_64
+from web.test_play_socket import NEW, ask, in_base_64
 
 from gtp_engine import Config, Rules
 from gtp_engine.engine.shared_engines import SharedEngines

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from fake_evaluators import FakeEvaluator
+from web.play_transcripts import hear
 from web.serving import TOKEN, RolloutSource, serving, until
-from web.test_play_socket import NEW, ask, hear, hear_any
+from web.test_play_socket import NEW, ask, hear_any
 
 from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines

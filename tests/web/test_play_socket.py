@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import json
 import os
 import re
 import threading
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import bound
+from web.play_transcripts import FOLDER, hear, replay
 from web.serving import RolloutSource, close, run, saved_game, serving, until
 
 from gtp_engine.engine import Engine
@@ -26,18 +26,10 @@ from gtp_engine.people.web import open_games, play_socket
 from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.open_games import OpenGames
 from gtp_engine.people.web.saved_games import JsonFiles, SavedGames
-from gtp_engine.people.web.web_process import FOLDER
+from gtp_engine.people.web.web_process import FOLDER as STATIC
 from gtp_engine.search.limits import CancelToken
 
 NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
-
-
-async def hear(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str, Any]:
-    """Return the next message of a kind; a game is awaited until the engine does not think."""
-    while True:
-        message: dict[str, Any] = await socket.receive_json(timeout=bound(60))
-        if message["type"] == kind and not message.get("thinking") and not message.get("is_engine_turn"):
-            return message
 
 
 async def hear_any(socket: ClientWebSocketResponse) -> dict[str, Any]:
@@ -57,23 +49,9 @@ async def ask(socket: ClientWebSocketResponse, kind: str = "game", **message: An
     return await hear(socket, kind)
 
 
-async def test_a_game_is_played_and_kept(tmp_path: Path) -> None:
-    games = tmp_path / "games"
-    async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
-        assert (await hear(socket, "hello"))["rules"][0]["komi"] == 7.5
-        started = await ask(socket, **NEW)
-        assert started["phase"] == "playing"
-        await socket.send_json({"do": "play", "vertex": "E5"})
-        moved = await hear(socket)
-        while len(moved["moves"]) < 2:
-            moved = await hear(socket)
-        assert moved["moves"][0] == ["black", "E5"]
-        hint = await ask(socket, "hint", do="hint")
-        assert hint["moves"][0]["visits"] > 0
-    async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
-        again = await ask(socket, do="open", id=moved["id"])
-    assert again == moved
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{moved['id']}.json"]
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
+async def test_transcript(path: Path, tmp_path: Path) -> None:
+    await replay(path, tmp_path)
 
 
 async def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Path) -> None:
@@ -101,33 +79,6 @@ async def test_a_page_learns_how_old_the_clocks_are(tmp_path: Path) -> None:
         assert again["clocks"] == game["clocks"] and again["age"] >= game["age"] + 0.2
 
 
-async def test_a_game_that_was_resumed_is_not_scored_again_after_a_restart(tmp_path: Path) -> None:
-    name, record = "0123456789abcdef", "(;SZ[5]KM[0.5]RU[Japanese];B[cc];W[];B[])"
-    game = saved_game(record, human="white", resumed_at=3)
-    SavedGames(tmp_path).save(name, game)
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        assert (await ask(socket, do="open", id=name))["phase"] == "playing"
-    assert SavedGames(tmp_path).load(name).resumed_at == 3
-
-
-async def test_free_handicap_stones_are_placed_even_over_a_restart(tmp_path: Path) -> None:
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        game = await ask(socket, **{**NEW, "handicap": 3, "free_handicap": True})
-        assert (game["phase"], game["stones_to_place"]) == ("placing", 3)
-        await ask(socket, do="play", vertex="A1")
-        assert "A1 is occupied" in (await ask(socket, "error", do="play", vertex="A1"))["message"]
-        await ask(socket, do="undo")
-        await ask(socket, do="play", vertex="C3")
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        game = await ask(socket, do="open", id=game["id"])
-        assert (game["phase"], game["stones_to_place"], game["rows"][6]) == ("placing", 2, "..X......")
-        await ask(socket, do="play", vertex="G7")
-        await socket.send_json({"do": "play", "vertex": "E5"})
-        while len((game := await hear(socket))["moves"]) < 1:
-            pass
-        assert (game["handicap"], game["moves"][0][0], game["komi"]) == (3, "white", 7)
-
-
 async def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         longest = (await hear(socket, "hello"))["max_file"]
@@ -137,62 +88,6 @@ async def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
         assert len((await ask(socket, do="load", file=in_base_64(record), human="B"))["moves"]) >= 1
 
 
-async def test_what_of_a_record_was_left_out_is_shown_also_after_a_restart(tmp_path: Path) -> None:
-    record = "(;SZ[7]KM[375];B[aa];W[aa];B[bb])(;SZ[9])"
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        loaded = await ask(socket, do="load", file=in_base_64(record))
-        assert loaded["notes"] == [
-            "the file has several games: the first was taken; to take another, split the file",
-            "komi '375' was read as 7.5 points, which it must mean",
-            "move 2 (white): illegal move: A7 is occupied; what follows was left out",
-        ]
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        assert (await ask(socket, do="open", id=loaded["id"]))["notes"] == loaded["notes"]
-        assert (await ask(socket, **NEW))["notes"] == []
-
-
-async def test_two_pages_show_the_same_game(tmp_path: Path) -> None:
-    async with (
-        serving(RolloutSource(), games=tmp_path) as client,
-        client.ws_connect("/play") as one,
-        client.ws_connect("/play") as other,
-    ):
-        game = await ask(one, **NEW)
-        assert (await ask(other, do="open", id=game["id"]))["id"] == game["id"]
-        await one.send_json({"do": "resign"})
-        assert [(await hear(socket))["result"] for socket in (one, other)] == ["W+R", "W+R"]
-
-
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        ({"do": "play", "vertex": "E5"}, "no game is open"),
-        ({"do": "open", "id": "../../../etc/passwd"}, "expected 16 hexadecimal digits"),
-        ({"do": "open", "id": "0123456789abcdef"}, "there is no game 0123456789abcdef"),
-        ({"do": "open", "id": 7}, "a text"),
-        ({**NEW, "size": 10**9}, "an integer from 2 to 25"),
-        ({**NEW, "komi": "many"}, "a number from -400 to 400"),
-        ({**NEW, "size": 3, "handicap": 9}, "handicap"),
-        ({**NEW, "rules": "none of these"}, "none of these"),
-        ({**NEW, "time": "absolute -1"}, "main time"),
-        ({"do": "load", "file": "aGVsbG8="}, "SGF"),
-        ({"do": "load", "file": "(;GM[1]"}, "a text in base 64"),
-        ({"do": "__init__"}, "a JSON object with do = new"),
-        ({"do": ["new"]}, "a JSON object with do = new"),
-        (NEW | {"time": "fischer 0 10"}, "time 0s+10s has none for the first move"),
-        ([], "a JSON object with do = new"),
-    ],
-)  # fmt: skip
-async def test_what_cannot_be_done_gets_a_sentence(message: Any, reason: str, tmp_path: Path) -> None:
-    source = RolloutSource()
-    async with serving(source, games=tmp_path / "games") as client, client.ws_connect("/play") as socket:
-        await socket.send_str(json.dumps(message))
-        assert reason in (await hear(socket, "error"))["message"]
-        await socket.send_str("{" * 10_000)
-        assert "a JSON object" in (await hear(socket, "error"))["message"]
-    assert not (tmp_path / "games").exists(), "nothing is written for a game that does not begin"
-
-
 async def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "is_compiling", True)
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
@@ -200,15 +95,6 @@ async def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monke
         assert game["compiling"]
         monkeypatch.undo()
         assert not (await ask(socket, do="open", id=game["id"]))["compiling"]
-
-
-async def test_no_score_is_shown_before_the_dead_stones_are_known(tmp_path: Path) -> None:
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        record = "(;SZ[9]KM[7]RU[Japanese]PB[Human]PW[Tengen];B[ee];W[])"
-        await ask(socket, do="load", file=in_base_64(record))
-        counting = await ask(socket, do="play", vertex="pass")
-        assert (counting["phase"], counting["score"]) == ("scoring", "")
-        assert (await hear(socket))["score"].startswith("B+")
 
 
 @pytest.mark.parametrize("is_saved", [False, True])
@@ -283,15 +169,6 @@ async def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monke
     assert was_cancelled == [True]
 
 
-async def test_illegal_moves_change_nothing(tmp_path: Path) -> None:
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        loaded = await ask(socket, do="load", file=in_base_64("(;SZ[9]KM[7]PB[Human]PW[Tengen];B[ee];W[cc])"))
-        assert (loaded["human"], len(loaded["moves"])) == ("black", 2)
-        assert "occupied" in (await ask(socket, "error", do="play", vertex="E5"))["message"]
-        assert "has not ended" in (await ask(socket, "error", do="accept"))["message"]
-        assert len((await ask(socket, do="undo"))["moves"]) == 0
-
-
 async def test_only_so_many_games_have_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Games that no page shows give way; where every game is shown, another one is refused."""
     monkeypatch.setattr(open_games, "MOST_OPEN", 1)
@@ -332,7 +209,7 @@ async def test_the_page_and_its_parts() -> None:
             assert (response.status, response.content_type) == (200, kind)
             known = {"If-None-Match": response.headers["ETag"]}
             assert (await client.get(f"/{name}", headers=known)).status == 304, "sent again at each visit"
-        modules = {file.name for folder in (FOLDER, PAGE_PARTS) for file in folder.glob("*.js")} - {"page.js"}
+        modules = {file.name for folder in (STATIC, PAGE_PARTS) for file in folder.glob("*.js")} - {"page.js"}
         assert set(re.findall(r'="(\w+\.js)"', text)) == modules, "which load one after the other otherwise"
         assert (await client.post("/", data=b"x")).status == 405
         socket = await client.ws_connect("/play")
@@ -355,36 +232,6 @@ def noted_engines(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
 
     monkeypatch.setattr(EngineHost, "open_engine", noting)
     return opened
-
-
-async def test_names_of_games(tmp_path: Path) -> None:
-    """A name is kept with a game that is open and with one that is not, also while the engine thinks."""
-    SavedGames(tmp_path).save("a" * 16, saved_game("(;SZ[9];B[cc])"))
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        shown = (await ask(socket, **NEW))["id"]
-        for title in ("one", "two \ud800", ""):
-            for name in ("a" * 16, shown):
-                games = (await ask(socket, "games", do="rename_game", id=name, title=title))["games"]
-                assert [game["title"] for game in games if game["id"] == name] == [title]
-        await ask(socket, "games", do="rename_game", id=shown, title="kept")
-        await ask(socket, do="resign")
-        assert SavedGames(tmp_path).load(shown).title == "kept"
-        for values, reason in (
-            ({"id": shown, "title": "x" * 81}, "80 characters at most"),
-            ({"id": shown, "title": 7}, "a text"),
-            ({"id": shown}, "a text"),
-            ({"id": "b" * 16, "title": "x"}, "there is no game"),
-            ({"id": "../x", "title": "x"}, "16 hexadecimal digits"),
-        ):
-            assert reason in (await ask(socket, "error", do="rename_game", **values))["message"]
-
-
-async def test_a_lone_surrogate_in_a_game_ends_no_connection(tmp_path: Path) -> None:
-    game = saved_game("(;SZ[9]C[\ud800])", notes=("\ud800",)).to_json()
-    (tmp_path / f"{'a' * 16}.json").write_text(json.dumps(game))
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        assert (await ask(socket, do="open", id="a" * 16))["phase"] == "playing"
-        assert (await ask(socket, do="play", vertex="E5"))["unsaved"] == ""
 
 
 async def test_a_bug_in_a_request_ends_no_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -561,80 +408,3 @@ async def test_files_are_written_and_read_in_threads(tmp_path: Path, monkeypatch
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         await ask(socket, do="open", id=game["id"])
     assert threads and threading.main_thread() not in threads
-
-
-TREE = (
-    "(;SZ[9]KM[6.5]CA[Shift_JIS]PB[本因坊]BR[9d]PW[Bob]DT[2001-02-03]RE[B+R]XX[kept]"
-    ";B[ee]C[始め](;W[cc]TR[cc];B[gg])(;W[gc]LB[gc:A]))"
-)
-
-
-async def test_a_record_that_is_opened_is_saved_whole(tmp_path: Path) -> None:
-    """12,098 bytes came back as 1,203: without comments, variations and ranks, and with today's date."""
-    data = TREE.encode("cp932")
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        await socket.send_json({"do": "load", "file": in_base_64(TREE, "cp932")})
-        nodes = (await hear(socket, "tree"))["nodes"]
-        game = await hear(socket)
-        assert [node.get("move") for node in nodes] == [
-            None, ["black", "E5"], ["white", "C7"], ["black", "G3"], ["white", "G7"],
-        ]  # fmt: skip
-        assert [node["parent"] for node in nodes] == [None, 0, 1, 2, 1]
-        assert (nodes[1]["comment"], nodes[2]["marks"], nodes[4]["labels"]) == (
-            "始め",
-            {"C7": "triangle"},
-            {"G7": "A"},
-        )
-        assert game["node"] == 3
-        assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        await ask(socket, do="open", id=game["id"])
-        assert base64.b64decode((await ask(socket, "record", do="save"))["content"]) == data, "after a restart too"
-
-
-async def test_a_tree_is_edited(tmp_path: Path) -> None:
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        await ask(socket, do="load", file=in_base_64(TREE), human="W")
-        await socket.send_json({"do": "comment", "node": 4, "comment": "new\nlines"})
-        assert (await hear(socket, "nodes"))["nodes"][0]["comment"] == "new\nlines"
-        await socket.send_json({"do": "try", "node": 4, "vertex": "A1"})
-        assert (await hear(socket, "nodes"))["nodes"] == [{"id": 5, "parent": 4, "move": ["black", "A1"]}]
-        assert (await hear(socket, "at"))["node"] == 5
-        for request in (
-            {"do": "mark", "vertex": "B2", "mark": "circle"},
-            {"do": "label", "vertex": "C3", "label": "x"},
-            {"do": "mark", "vertex": "C3", "mark": None},
-        ):
-            assert (await ask(socket, "nodes", node=5, **request))["nodes"][0]["id"] == 5
-        assert (await ask(socket, "at", do="stone", node=5, vertex="C3", stone="white"))["node"] == 6
-        assert (await ask(socket, "nodes", do="turn", node=6, player="B"))["nodes"][0]["player"] == "black"
-        await socket.send_json({"do": "main", "node": 4})
-        tree = (await hear(socket, "tree"))["nodes"]
-        assert [node["id"] for node in tree] == [0, 1, 4, 5, 6, 2, 3]
-        assert tree[4] == {"id": 6, "parent": 5, "setup": [["white", "C3"]], "player": "black"}
-        await socket.send_json({"do": "delete", "node": 5})
-        assert [node["id"] for node in (await hear(socket, "tree"))["nodes"]] == [0, 1, 4, 2, 3]
-        assert (await hear(socket, "at"))["node"] == 4
-        for request, reason in (
-            ({"do": "try", "node": 1, "vertex": "E5"}, "E5 is occupied"),
-            ({"do": "mark", "node": 1, "vertex": "E5", "mark": "star"}, "one of triangle"),
-            ({"do": "delete", "node": 0}, "the root"),
-            ({"do": "go", "node": 77}, "the game has no node 77"),
-        ):
-            assert reason in (await ask(socket, "error", **request))["message"]
-
-
-async def test_the_engine_goes_on_in_the_branch_that_is_shown(tmp_path: Path) -> None:
-    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        await socket.send_json({**NEW, "human": "B"})
-        await hear(socket)
-        for vertex in ("E5", "C3"):
-            await socket.send_json({"do": "play", "vertex": vertex})
-            game = await hear(socket)
-        tree = [game["node"]]
-        await socket.send_json({"do": "play", "vertex": "G7", "node": 0})
-        moved = await hear(socket)
-        assert moved["moves"][0][1] == "G7" and len(moved["moves"]) == 2
-        assert (await ask(socket, do="undo"))["moves"] == []
-        assert (await ask(socket, do="redo"))["moves"] == moved["moves"]
-        assert (await ask(socket, do="go", node=tree[0]))["moves"] == game["moves"], "the first branch is kept"
