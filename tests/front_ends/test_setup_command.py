@@ -51,11 +51,11 @@ def test_yes_and_dry_run_do_not_ask(settings: Path) -> None:
 
 def test_the_engines_options_become_arguments(settings: Path) -> None:
     (settings.parent / "net.onnx").touch()
-    flags = ["--model", "net.onnx", "--level", "5k", "--no-resign", "--rules", "japanese"]
+    flags = ["--model", "net.onnx", "--level", "5k", "--no-resign", "--ponder", "--rules", "japanese"]
     sabaki(settings, "--yes", *flags)
     model = (settings.parent / "net.onnx").as_posix()
     words = engines(settings)[0]["args"].split()
-    assert sorted(words) == sorted(["--model", model, "--rules", "japanese", "--level", "5k", "--no-resign"])
+    assert sorted(words) == sorted(["--model", model, *flags[2:]])
     assert words[words.index("--model") + 1] == model
 
 
