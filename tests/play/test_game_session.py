@@ -38,7 +38,6 @@ from gtp_engine.people.play import (
     hints_of,
     state_of,
 )
-from gtp_engine.people.play.game_state import SideTally
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, format_sgf
 
@@ -307,8 +306,8 @@ class TestEnd:
         session.propose_dead()
         state = state_of(session)
         assert state.score == "B+0.5"
-        assert state.tally["black"] == SideTally(territory=5, stones=0, prisoners=1, tax=0, komi=0.0, total=6.0)
-        assert state.tally["white"] == SideTally(territory=4, stones=0, prisoners=0, tax=0, komi=1.5, total=5.5)
+        assert state.tally["black"] == dict(territory=5, stones=0, prisoners=1, tax=0, komi=0.0, total=6.0)
+        assert state.tally["white"] == dict(territory=4, stones=0, prisoners=0, tax=0, komi=1.5, total=5.5)
         assert state.owners[0] == "XXXXOOO", "A7 is dead"
         session.toggle_dead("a7")
         assert state_of(session).owners[0] == "O.XXOOO"

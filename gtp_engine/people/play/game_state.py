@@ -18,29 +18,6 @@ _STONES: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 
 
 @dataclass(frozen=True)
-class ClockState:
-    """What a clock shows; see `TimeLeft`."""
-
-    has_time: bool
-    main: float
-    periods: int
-    period: float
-    stones: int
-
-
-@dataclass(frozen=True)
-class SideTally:
-    """The points of a side; see `SideCount`."""
-
-    territory: int
-    stones: int
-    prisoners: int
-    tax: int
-    komi: float
-    total: float
-
-
-@dataclass(frozen=True)
 class GameState:
     """Everything a page or a screen shows of a game; colours are "black" and "white", points are vertices."""
 
@@ -80,12 +57,12 @@ class GameState:
     """The score with these dead stones, while they are marked, as "B+3.5"; else ""."""
     owners: tuple[str, ...]
     """Whose each point is where the score is counted, from the top: "X", "O" or "."; else empty."""
-    tally: dict[str, SideTally]
-    """By colour what the score is made of, where it is counted; else empty."""
+    tally: dict[str, dict[str, float]]
+    """By colour what the score is made of (`SideCount`) and its `total`, where it is counted; else empty."""
     result: str
     """As SGF writes it; "" before the end."""
-    clocks: dict[str, ClockState] | None
-    """Both clocks at this moment; None without a time limit."""
+    clocks: dict[str, dict[str, float]] | None
+    """Both clocks at this moment (`TimeLeft`); None without a time limit."""
     running: str | None
     """Whose clock runs."""
     notes: tuple[str, ...]
@@ -146,15 +123,15 @@ def _owners(session: GameSession) -> tuple[str, ...]:
     return tuple("".join(_STONES[int(owners[point])] for point in row) for row in points)
 
 
-def _tally(session: GameSession) -> dict[str, SideTally]:
+def _tally(session: GameSession) -> dict[str, dict[str, float]]:
     tally = session.game.tally(session.dead)
-    return {format_color(color): SideTally(**asdict(each), total=each.total) for color, each in tally.items()}
+    return {format_color(color): {**asdict(each), "total": each.total} for color, each in tally.items()}
 
 
-def _clocks(session: GameSession) -> dict[str, ClockState] | None:
+def _clocks(session: GameSession) -> dict[str, dict[str, float]] | None:
     if not session.clock.is_limited:
         return None
-    return {format_color(color): ClockState(*session.clock.left(color)) for color in (BLACK, WHITE)}
+    return {format_color(color): session.clock.left(color)._asdict() for color in (BLACK, WHITE)}
 
 
 def node_values(node: GameNode) -> dict[str, Any]:
