@@ -7,7 +7,7 @@ import { lossClass, lossText } from "./board.js";
 import { GameTree, markupOf } from "./game_tree.js";
 import { Graph } from "./graph.js";
 import { _, bestLanguage, ngettext, sentences, speak } from "./language.js";
-import { Learned, Quiz, boardAfter, mistakeMarks, mistakeText, peopleTexts, rankText } from "./lessons.js";
+import { Learned, Quiz, boardAfter, mistakeMarks, mistakeText, peopleTexts, rankLines } from "./lessons.js";
 import { playerName, rankName, rulesText } from "./names.js";
 import { Openings } from "./openings.js";
 import { emptyPosition, pointOf, positionAfter, positionsOf, vertexOf } from "./position.js";
@@ -135,8 +135,11 @@ test("a mistake is described", () => {
   assert.deepEqual(peopleTexts({ shares: { "3k": 0.31, "1k": 0.2, "3d": 0.001 } }, "C3"), ["A 3k plays C3 in 31 % of such positions, a 3d in 0.1 %."]);
   assert.deepEqual(peopleTexts({ shares: { "3k": 1 } }, "C3"), []);
   const estimate = { low: "5k", high: "1k", rank: "3k", or_weaker: true };
-  assert.equal(rankText(estimate, "Ann", false), "Ann played like 3k, between 5k or weaker and 1k.");
-  assert.equal(rankText({ ...estimate, high: "5k" }, "Ann", true), "You played like 5k or weaker.");
+  const players = { B: { played_like: { estimate } }, W: { played_like: { estimate: null, note: "few" } } };
+  const lines = (...more) => rankLines(["W", "B"], players, (color) => `${color}.`, ...more);
+  assert.deepEqual(lines().slice(0, 2), [["W.: no rank. It takes 24 moves of an even game on 19x19.", "soft", "W"], ["B. played like 3k, between 5k or weaker and 1k.", "rank", "B"]]);
+  assert.deepEqual(lines(() => true)[1][0], "You played like 3k, between 5k or weaker and 1k.");
+  assert.deepEqual([lines().length, rankLines(["W"], players, String).length], [3, 1], "what ranks mean is said where one is told");
 });
 
 test("a continuation is numbered from a position on", () => {

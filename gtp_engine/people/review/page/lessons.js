@@ -30,7 +30,7 @@ export function peopleTexts(people, vertex) {
 }
 
 /** Return the sentence about the rank that a player's moves look like, `estimate` of the review's JSON; `isYou` for the person. */
-export function rankText(estimate, name, isYou) {
+function rankText(estimate, name, isYou) {
   const [weakest, strongest, rank] = [estimate.low, estimate.high, estimate.rank].map(rankName);
   const low = estimate.or_weaker ? _("{rank} or weaker", { rank: weakest }) : weakest;
   const high = estimate.or_stronger ? _("{rank} or stronger", { rank: strongest }) : strongest;
@@ -40,9 +40,13 @@ export function rankText(estimate, name, isYou) {
   return isOne ? _("{name} played like {rank}.", values) : _("{name} played like {rank}, between {low} and {high}.", values);
 }
 
-/** Return that there is no rank of a player. */
-export function noRankText(name) {
-  return _("{name}: no rank. It takes {moves} moves of an even game on 19x19.", { name, moves: LEAST_MOVES });
+/** Return what is said about the ranks of both players, in this order of colours: [text, kind, color], the last without one. */
+export function rankLines(order, players, nameOf, isYou = () => false) {
+  const told = order.map((color) => [color, players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
+  const lines = told.map(([color, { estimate }]) => estimate ? [rankText(estimate, nameOf(color), isYou(color)), "rank", color]
+    : [_("{name}: no rank. It takes {moves} moves of an even game on 19x19.", { name: nameOf(color), moves: LEAST_MOVES }), "soft", color]);
+  if (lines.some(([, kind]) => kind === "rank")) lines.push([_("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ."), "soft"]);
+  return lines;
 }
 
 /** Return a position after the first `at` moves of a continuation: {rows, last, numbers}, as boards show them. */

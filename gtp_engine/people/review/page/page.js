@@ -4,7 +4,7 @@
 import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
 import { _, bestLanguage, ngettext, speak } from "./language.js";
-import { Continuation, Quiz, mistakeMarks, mistakeText, peopleTexts, boardAfter, noRankText, rankText } from "./lessons.js";
+import { Continuation, Quiz, mistakeMarks, mistakeText, peopleTexts, boardAfter, rankLines } from "./lessons.js";
 import { colorName, rankName, rulesText } from "./names.js";
 import { pointOf } from "./position.js";
 
@@ -274,11 +274,8 @@ function drawPlayers() {
 
 /** Say which rank each player played like, or why that is not known. */
 function drawRanks() {
-  const told = inOrder().map((color) => [color, review.players[color].played_like]);
-  const lines = told.map(([color, { estimate, note }]) => estimate ? element("p", { class: "rank" }, stoneOf(color), rankText(estimate, nameOf(color), false))
-    : note ? element("p", { class: "soft" }, stoneOf(color), noRankText(nameOf(color))) : "");
-  if (told.some(([, { estimate }]) => estimate)) lines.push(element("p", { class: "soft" }, _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.")));
-  $("ranks").replaceChildren(...lines);
+  $("ranks").replaceChildren(...rankLines(inOrder(), review.players, nameOf)
+    .map(([text, kind, color]) => element("p", { class: kind }, color ? stoneOf(color) : "", text)));
 }
 
 // --- moving about ---

@@ -3,7 +3,7 @@
 
 import { lossClass, lossText } from "./board.js";
 import { _, ngettext } from "./language.js";
-import { Continuation, Quiz, boardAfter, mistakeMarks, mistakeText, noRankText, otherColor, peopleTexts, rankText } from "./lessons.js";
+import { Continuation, Quiz, boardAfter, mistakeMarks, mistakeText, otherColor, peopleTexts, rankLines } from "./lessons.js";
 import { UNNAMED, colorName } from "./names.js";
 import { positionsOf } from "./position.js";
 
@@ -192,15 +192,8 @@ export class Review {
   }
 
   drawRanks(order) {
-    const told = order.map((color) => [color, this.review.players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
-    const lines = told.map(([color, { estimate, note }]) => {
-      const text = estimate ? rankText(estimate, colorName(color), this.isYou(color)) : noRankText(colorName(color));
-      return Object.assign(document.createElement("p"), { className: estimate ? "rank" : "soft", textContent: text });
-    });
-    if (told.some(([, { estimate }]) => estimate)) {
-      lines.push(Object.assign(document.createElement("p"), { className: "soft", textContent: _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.") }));
-    }
-    this.find("#ranks").replaceChildren(...lines);
+    const lines = rankLines(order, this.review.players, colorName, (color) => this.isYou(color));
+    this.find("#ranks").replaceChildren(...lines.map(([textContent, className]) => Object.assign(document.createElement("p"), { className, textContent })));
   }
 
   /** Draw the buttons; where one that has the focus goes, another takes it. */
