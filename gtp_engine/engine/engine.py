@@ -495,6 +495,8 @@ class Engine:
             self._log(f"the record: {note}")
         return record
 
+    load_record = former_name("Engine.load_record", load_sgf, gone="1.2")
+
     def to_sgf(self, cancel: CancelToken | None = None) -> str:
         """Return the game as SGF, with its result once it has ended or the engine has resigned."""
         if self._resigned != EMPTY:

@@ -317,15 +317,20 @@ class Searches:
 
         With `by_people` it is the human-like network's.  Raises ConfigError without the network.
         """
-        config, evaluator = self.config, self.resources.human if by_people else self.resources.evaluator
+        config = self.config
+        if optimism is not None:
+            config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
+        return evaluate_game(self._network(by_people=by_people), game, color, config, symmetries)
+
+    def _network(self, *, by_people: bool = False) -> Evaluator:
+        """Return the network, or the human-like one; raises ConfigError without it."""
+        evaluator = self.resources.human if by_people else self.resources.evaluator
         if evaluator is None and by_people:
             advice = "set network.human_model (--human-model FILE)"
             raise ConfigError(problem("no human-like network is loaded", advice=advice))
         if evaluator is None:
             raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
-        if optimism is not None:
-            config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
-        return evaluate_game(evaluator, game, color, config, symmetries)
+        return evaluator
 
     def evaluate_many(self, games: Sequence[Game], *, all_orientations: bool) -> Iterator[tuple[int, Evaluation, int]]:
         """Yield the number of each game, in no fixed order, with an evaluation and the row of it that is the game's.
@@ -333,9 +338,7 @@ class Searches:
         The evaluation holds until the next one is asked for.  Raises ConfigError without a network, and ModelError for
         a board that the network does not play.
         """
-        evaluator = self.resources.evaluator
-        if evaluator is None:
-            raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
+        evaluator = self._network()
         for size in dict.fromkeys((game.width, game.height) for game in games):
             numbers = [number for number, game in enumerate(games) if (game.width, game.height) == size]
             batches = self._batches.pop(size, None)

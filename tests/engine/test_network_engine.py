@@ -479,12 +479,13 @@ def test_raw_evaluations_have_a_row_for_each_symmetry() -> None:
         assert evaluation.policy[0].sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_without_a_network_there_is_no_raw_evaluation() -> None:
+@pytest.mark.parametrize("ask", [Engine.raw_evaluation, lambda engine: engine.evaluate([Game(9)])])
+def test_without_a_network_nothing_is_evaluated(ask: Callable[[Engine], object]) -> None:
     with (
         Engine(Config(), evaluator=None) as engine,
         pytest.raises(ConfigError, match=r"no network is loaded; set network\.model"),
     ):
-        engine.raw_evaluation()
+        ask(engine)
 
 
 def vary(game: Game, chance: random.Random) -> None:
@@ -533,16 +534,6 @@ def test_moves_are_drawn_by_their_probabilities() -> None:
     assert {found.draw(random.Random(number), temperature=0.01) for number in range(50)} == {"A1"}
     with pytest.raises(LimitError, match="temperature 0: expected a number above 0"):
         found.draw(temperature=0)
-
-
-def test_without_a_network_nothing_is_evaluated() -> None:
-    with Engine(Config(), evaluator=None) as engine, pytest.raises(ConfigError, match="no network is loaded"):
-        engine.evaluate([Game(9)])
-
-
-def test_a_search_that_needs_a_network_is_refused_without_one() -> None:
-    with pytest.raises(ConfigError, match="puct without a network; give the engine an evaluator"):
-        Engine(Config().with_values({"search.search": "puct"}), evaluator=None)
 
 
 def test_rollouts_may_be_asked_for_although_there_is_a_network() -> None:
