@@ -71,7 +71,8 @@ def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
 async def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = noted_engines(monkeypatch)
     good = saved_game("(;SZ[9]KM[7])").to_json()
-    texts = [json.dumps(good | {"human": "red"}), "", "[]", "7", '{"sgf":', "[" * 100_000, "\ud800"]
+    texts = [json.dumps(good | damage) for damage in ({"human": "red"}, {"dead": ["Z99"]}, {"node": 10**30})]
+    texts += ["", "[]", "7", '{"sgf":', "[" * 100_000, "\ud800"]
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         for number, text in enumerate(texts):
             name = f"{number:016x}"
