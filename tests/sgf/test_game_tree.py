@@ -13,7 +13,6 @@ from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.foreign.encodings import sections_of
 from gtp_engine.sgf.game_tree import GameNode, GameTree
 from gtp_engine.sgf.tree_text import game_in, games_in
-from gtp_engine.sgf.values import escaped
 
 FILES = sorted((Path(__file__).parent.parent / "data" / "sgf").glob("*.sgf"))
 
@@ -43,12 +42,6 @@ def test_a_tree_is_walked_edited_and_written() -> None:
     assert children(line[2]) == ["G7"]
     assert GameTree(tree.to_bytes()).to_sgf() == tree.to_sgf()
     assert (tree.record.black_name, tree.node(variation.id)) == ("Ann", variation)
-
-
-def test_properties_go_to_the_end_of_their_node() -> None:
-    tree = GameTree("(;SZ[9] ;B[aa] C[hi] ;W[bb])")
-    tree.main_line()[1].set("SBKV", "50")
-    assert tree.to_bytes() == b"(;SZ[9];B[aa]C[hi]SBKV[50];W[bb])"
 
 
 def test_properties_are_removed_wherever_they_stand_in_a_node() -> None:
@@ -245,22 +238,6 @@ def test_every_encoding_survives_byte_for_byte(path: Path) -> None:
     assert [[*node.raw] for node in again.nodes()] == [[*properties] for properties in before]
 
 
-def test_properties_of_old_records_count_by_their_capitals() -> None:
-    node = GameTree("(;SiZe[9];Black[aa]Comment[hi])").main_line()[1]
-    assert (node.vertex, node.comment) == ("A9", "hi")
-
-
-def test_nodes_of_variations_are_no_nodes_of_the_main_line() -> None:
-    tree = GameTree("(;(;B[aa](;W[bb])(;W[cc];B[dd]))(;B[ee]))")
-    assert [node.moves for node in tree.main_line()] == [0, 1, 1]
-
-
-@pytest.mark.parametrize("record", ["", "hello", "(;", "(;SZ[9"])
-def test_what_is_not_a_game_is_refused(record: str) -> None:
-    with pytest.raises(SgfError):
-        GameTree(record)
-
-
 def test_a_file_of_several_games_is_split() -> None:
     assert games_in(b"x (;C[(;]) y (;B[aa](;W[bb])) (;W[cc]") == [b"(;C[(;])", b"(;B[aa](;W[bb]))", b"(;W[cc]"]
 
@@ -273,14 +250,6 @@ def test_a_game_of_a_file_is_named_by_its_number() -> None:
     for number, reason in ((None, "2 games in one file"), (3, "game 3 of 2")):
         with pytest.raises(SgfError, match=reason):
             game_in(several, number)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("a]b\\c é\t\r\nd", "a\\]b\\\\c é \nd"), ("a\rb\n\rc", "a\nb\n\nc"), ("a\x00b", "a b"), ("", "")],
-)
-def test_escaped_text_reads_as_it_was(text: str, value: str) -> None:
-    assert escaped(text) == value
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])

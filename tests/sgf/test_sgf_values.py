@@ -15,6 +15,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.values import (
+    escaped,
     format_komi,
     format_point,
     format_rules,
@@ -125,6 +126,7 @@ VALUES: dict[str, tuple[Callable[[str], object], dict[str, object]]] = {
             | dict.fromkeys(["nobody won", "draw", "nrx"], False)
         ),
     ),
+    "escaped": (escaped, {"a]b\\c é\t\r\nd": "a\\]b\\\\c é \nd", "\ud800": "?"}),
     "label": (
         lambda text: parse_label(text, width=9, height=9),
         {"ee:A": (at("E5", 9), "A"), "ee:a:b": (at("E5", 9), "a:b"), "ee": None, "zz:A": None},

@@ -25,14 +25,7 @@ GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 
 def test_position_before_move_n() -> None:
     text = "(;SZ[3]KM[1]RU[Tromp-Taylor];B[aa];W[bb];W[cc];B[])"
-    for number, count, to_play in [
-        (1, 0, BLACK),
-        (2, 1, WHITE),
-        (3, 2, WHITE),
-        (4, 3, BLACK),
-        (5, 4, WHITE),
-        (9, 4, WHITE),
-    ]:
+    for number, count, to_play in [(1, 0, 1), (2, 1, 2), (3, 2, 2), (4, 3, 1), (5, 4, 2), (9, 4, 2)]:
         game = load(text, number)
         assert (len(game.moves), game.to_play) == (count, to_play)
         assert (game.komi, game.rules) == (1.0, PRESETS["tromp-taylor"])
