@@ -18,6 +18,6 @@ limits          SearchRequest: reports, moves left out; its Limits: visits, watc
                 to search now is found in the tree of the last search
 players         the players of rollouts that other parts of the package have, imported by name
 report          SearchReport: the root's moves, the value, ownership; scores for reports without a network
-superko         keys of positions on a path, and whether a move would repeat one (kernels)
+repetition      keys of positions on a path, repetitions and long cycles (kernels); the rule of superko is in `go.game`
 rng             random numbers for kernels
 """

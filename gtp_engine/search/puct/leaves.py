@@ -51,8 +51,8 @@ from gtp_engine.search.puct.cleanup import (
     write_phase,
 )
 from gtp_engine.search.puct.utility import HumanExploration, Params
+from gtp_engine.search.repetition import position_key, would_repeat
 from gtp_engine.search.rng import State
-from gtp_engine.search.superko import position_key, would_repeat
 
 _ROWS_PER_PLAYOUT: Final = 2
 """Rows of a batch for each playout: as many may be collisions as are playouts."""

@@ -73,8 +73,8 @@ from gtp_engine.search.puct.tree import (
     weight_of_edge,
 )
 from gtp_engine.search.puct.utility import HumanExploration, Params, utility_radius, utility_stdev
+from gtp_engine.search.repetition import has_no_result
 from gtp_engine.search.rng import State, random_below
-from gtp_engine.search.superko import has_no_result
 
 USUAL: Final = 0
 """A move is selected by the policy of the network that searches."""

@@ -35,10 +35,10 @@ from gtp_engine.go.board import (
     view_storage_in_kernel,
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.search.repetition import position_key, would_repeat
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
 from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, BeforeMove, RolloutTree, expand
-from gtp_engine.search.superko import position_key, would_repeat
 
 UCT: Final = 0
 RAVE: Final = 1
