@@ -165,7 +165,7 @@ def test_a_variation_is_added_to_a_record_with_a_parenthesis_too_many() -> None:
         *(("PB[O&#39;Brien &amp; Co]", "black_name", "O'Brien & Co"), ("KM[6&frac12;]", "komi", 6.5)),
         *(("PW[&#26607;&#27905;]", "white_name", "柯洁"), ("RE[W+0.25]", "result", "W+0.5")),
         *(("RE[W+R]", "result", "W+R"), ("ab[aa][bb]", "setup_stones", ((1, 11), (1, 22)))),
-        *(("RE[B+2.75]", "result", "B+5.5"), ("RE[B+2.5]", "result", "B+2.5")),
+        *(("RE[B+2.75]", "result", "B+5.5"), ("RE[B+2.5]", "result", "B+2.5"), ("RE[Void]", "notes", ())),
         *((f"GM[1]PB[Ann PW[Bob]{end}", "white_name", "Bob") for end in ("KM[6.5PB[x]", "")),
         *(("PB[Ann PW[Bob]KM[6.5PB[x]", *each) for each in (("black_name", "Ann"), ("komi", 6.5))),
         ("C[written (;B[aa\\];W[bb\\])]", "notes", ()),
@@ -179,6 +179,7 @@ def test_the_properties_of_a_game_may_stand_in_later_nodes() -> None:
     record = parse("(;FF[4];KM[0.5]HA[2]RU[Japanese]SZ[9]PB[Ann]AB[cc][gg];W[ee];B[ce];PW[Bob]SZ[19])")
     assert (record.width, record.komi, record.handicap, record.rules) == (9, 0.5, 2, PRESETS["japanese"])
     assert (record.black_name, record.white_name) == ("Ann", "Bob")
+    assert parse("(;B[ee];W[cc]SZ[9])").width == 19, "not after the first move"
 
 
 @pytest.mark.parametrize(
@@ -231,6 +232,7 @@ def test_a_record_is_used_up_to_an_illegal_move() -> None:
         (),
         ("move 2 (white): illegal move: E5 is occupied; what follows was left out",),
     )
+    assert len(play_record(parse("(;SZ[9];B[ee];AB[cc];W[ee])"))[1].later_setups) == 1
     assert play_record(record, move_number=2)[1] is record, "nothing illegal is before it"
     assert (record.is_cut, part.is_cut) == (False, True)
 

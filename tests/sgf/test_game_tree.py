@@ -56,8 +56,11 @@ def test_properties_are_removed_wherever_they_stand_in_a_node() -> None:
 def test_a_property_is_replaced_where_it_stands() -> None:
     tree = GameTree("(;SZ[9]\n PB[Ann][B] KM[7] PB[C] X[y];B[aa])")
     tree.root.set("PB", "D]", "E")
+    assert tree.size == (9, 9)
     assert tree.to_sgf() == "(;SZ[9]PB[D\\]][E]KM[7]X[y];B[aa])"
     assert tree.root.properties == {"SZ": ["9"], "PB": ["D]", "E"], "KM": ["7"], "X": ["y"]}
+    tree.root.set("SZ", "13")
+    assert tree.size == (13, 13)
 
 
 def test_comments_keep_their_lines() -> None:

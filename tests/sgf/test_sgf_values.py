@@ -145,7 +145,8 @@ def test_values(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1", "26", "0", "-9", "9:", ":9", "9:9:9", "19.5", "x", "9:26", "٩", "13,9", "13 9", "9x9", "1" * 5000]
+    "text",
+    ["1", "26", "0", "-9", "9:", ":9", "9:9:9", "19.5", "x", "9:26", "26:9", "٩", "13,9", "13 9", "9x9", "1" * 5000],
 )
 def test_wrong_board_sizes(text: str) -> None:
     with pytest.raises(SgfError, match=r"board size SZ\[.*\]: expected one or two numbers from 2 to 25"):
