@@ -51,7 +51,15 @@ VALUES: dict[str, tuple[Callable[[str], object], dict[str, object]]] = {
     "size": (
         parse_size,
         (
-            {"19": (19, 19), " 13 ": (13, 13), "5:9": (5, 9), "25:2": (25, 2), "19路": (19, 19), "\uff19": (9, 9)}
+            {
+                "19": (19, 19),
+                " 13 ": (13, 13),
+                "5:9": (5, 9),
+                "25:2": (25, 2),
+                "19路": (19, 19),
+                "9x13": (9, 13),
+                "\uff19": (9, 9),
+            }
             | {"19 by mistake": (19, 19)}
         ),
     ),
@@ -146,7 +154,7 @@ def test_values(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1", "26", "0", "-9", "9:", ":9", "9:9:9", "19.5", "x", "9:26", "26:9", "٩", "13,9", "13 9", "9x9", "1" * 5000],
+    ["1", "26", "0", "-9", "9:", ":9", "9:9:9", "19.5", "x", "9:26", "26:9", "٩", "13,9", "13 9", "9x9x9", "1" * 5000],
 )
 def test_wrong_board_sizes(text: str) -> None:
     with pytest.raises(SgfError, match=r"board size SZ\[.*\]: expected one or two numbers from 2 to 25"):
