@@ -429,7 +429,7 @@ class Searches:
             searches.configure(_without_human_settings(config))
 
     def _replace_searches(self, old: Config) -> None:
-        """Make the searches anew for the configuration; on a ConfigError `old` is that again."""
+        """Make new searches for the configuration; on a ConfigError `old` is that again."""
         try:
             searches = self.resources.new_searches(self.config)
         except ConfigError:

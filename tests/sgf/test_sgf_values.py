@@ -131,7 +131,7 @@ VALUES: dict[str, tuple[Callable[[str], object], dict[str, object]]] = {
             dict.fromkeys(
                 ["", "?", "Void", "void {Triple ko}", "NR", "Unfinished", "无胜负", "無勝負", "打ち掛け"], True
             )
-            | dict.fromkeys(["nobody won", "draw", "nrx"], False)
+            | dict.fromkeys(["no winner", "draw", "nrx"], False)
         ),
     ),
     "escaped": (escaped, {"a]b\\c é\t\r\nd": "a\\]b\\\\c é \nd", "\ud800": "?"}),
@@ -215,7 +215,7 @@ def test_point_lists_hold_rectangles_and_repetitions() -> None:
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("RE[nobody won]", "result 'nobody won' was not understood"),
+        ("RE[no winner]", "result 'no winner' was not understood"),
         ("KM[six]", "komi 'six' is not a number and was ignored"),
         ("HA[some]", "handicap 'some' is not a number and was ignored"),
         ("RU[house rules]", "rules 'house rules' are unknown and were ignored"),
