@@ -269,7 +269,7 @@ def test_a_worker_that_hangs_is_ended(cluster: Any, turn: int, tmp_path: Path, m
 def test_a_cluster_of_its_own_leaves_nothing_in_the_temporary_directory() -> None:
     code = (
         "from workers.worker_tasks import job, number_and_wait\n"
-        "from gtp_engine.base.workers.worker_pool import open_workers\n"
+        "from gtp_engine.base.workers import open_workers\n"
         "with open_workers(job(number_and_wait), 1, 'local') as pool:\n"
         "    print(pool.submit(0.0).result())\n"
     )
