@@ -133,7 +133,7 @@ class KernelLoader:
     @property
     def progress(self) -> str:
         """How many kernels are ready, as part of a sentence."""
-        return f"{self._count} kernels are ready"
+        return f"{self._count} kernels are ready" if self._total else "no kernel is ready yet"
 
     def start(self) -> None:
         """Interpret kernels from now on, and begin to load them; return at once."""

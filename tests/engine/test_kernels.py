@@ -293,7 +293,7 @@ def test_what_a_first_start_has_called_the_next_one_loads(tmp_path: Path) -> Non
     (compiled,) = tmp_path.rglob("compiled-*")
     names = ["gtp_engine.evaluation.positions:value_black", "gtp_engine.search.puct.transpositions:add_all_keys"]
     assert sorted(compiled.read_text().split()) == names
-    assert start_program(tmp_path).communicate(timeout=400) == ("0 of 0 kernels are ready False\nrehearsal\n", "")
+    assert start_program(tmp_path).communicate(timeout=400) == ("no kernel is ready yet False\nrehearsal\n", "")
     (notes,) = tmp_path.rglob("complete-*")
     assert sorted(line.split()[0] for line in notes.read_text().split("\n")[:-1]) == names
     whole = notes.read_text()
