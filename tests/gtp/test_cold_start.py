@@ -78,7 +78,7 @@ def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
         engine.set_time_settings(settings)
         engine.share_kernels(Compiling())
         assert engine.genmove(BLACK).report.visits == (40 if waits else COMPILING_ROLLOUTS)
-    assert any(line.startswith("Waiting until the engine is compiled (0 of ") for line in log) == waits
+    assert any(line.startswith("Waiting until the engine is compiled (no kernel is ready yet)") for line in log) == waits
 
 
 def test_a_seed_that_a_controller_sets_counts_as_given() -> None:
@@ -112,7 +112,7 @@ def test_a_score_does_not_wait_for_the_compiler(values: dict[str, str], waits: b
         engine.share_kernels(Compiling())
         engine.final_status()
         assert engine.is_compiling != waits
-    assert len(log) == 1 and log[0].startswith("Waiting until" if waits else "Still compiling (0 of ")
+    assert len(log) == 1 and log[0].startswith("Waiting until" if waits else "Still compiling (no kernel is ready yet)")
 
 
 def test_analyses_that_are_to_repeat_exactly_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
