@@ -3,6 +3,9 @@
 A key may lie in `WAYS` places of the table, next to each other; a new entry replaces the least recently used one of
 them.  So a lookup touches one or two lines of memory, and no list has to be kept in order.
 
+The evaluations themselves lie in the order of their arrival.  The system clears memory when it is first used, in pages
+of up to 2 MB: entries at random places would have it clear the whole cache within the first few hundred evaluations.
+
 To fit twice as many entries, probabilities and ownership are stored in 16 bits: the root of a probability (which keeps
 small ones distinct) and ownership itself, as multiples of 1/65535 and 1/32767.  `store` also rounds the evaluation it
 is given, so that it is the same whether it comes from the network or from the cache.
@@ -34,7 +37,9 @@ _HALF: Final = np.float32(0.5)
 _ONE: Final = np.float32(1)
 
 _CLOCK: Final = 0
-"""`clock[_CLOCK]` counts lookups and stores; ages are its values."""
+"""`counts[_CLOCK]` counts lookups and stores; ages are its values."""
+_ENTRIES: Final = 1
+"""`counts[_ENTRIES]` counts the evaluations in the table."""
 
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _HIGH: Final = np.uint64(32)
@@ -44,8 +49,9 @@ class Cache(NamedTuple):
     """The arrays of a table."""
 
     key: KeyArray  # [N] 0: the place is free
-    age: NDArray[np.int64]  # [N] of its last use, as counted by `clock`
-    clock: NDArray[np.int64]  # [1]
+    age: NDArray[np.int64]  # [N] of its last use, as counted by `counts`
+    entry: IntArray  # [N] the row of its evaluation in the arrays below, which have places for N
+    counts: NDArray[np.int64]  # [2]
     policy: NDArray[np.uint16]  # [N, n] roots of probabilities
     ownership: NDArray[np.int16]  # [N, n]
     numbers: FloatArray  # [N, NUMBERS]
@@ -54,13 +60,14 @@ class Cache(NamedTuple):
 def new_cache(places: int, n: int) -> Cache:
     """Return an empty table for at least `places` evaluations of boards of padded length `n`.
 
-    The system provides memory only as the table fills, 4 n + 48 bytes per evaluation.
+    The system provides memory only as the table fills, 4 n + 52 bytes per evaluation.
     """
     places = -(-places // WAYS) * WAYS
     return Cache(
         key=np.zeros(places, dtype=np.uint64),
         age=np.zeros(places, dtype=np.int64),
-        clock=np.zeros(1, dtype=np.int64),
+        entry=np.zeros(places, dtype=np.int32),
+        counts=np.zeros(2, dtype=np.int64),
         policy=np.zeros((places, n), dtype=np.uint16),
         ownership=np.zeros((places, n), dtype=np.int16),
         numbers=np.zeros((places, NUMBERS), dtype=np.float32),
@@ -88,7 +95,7 @@ def find(cache: Cache, keys: KeyArray, count: int, out: Evaluation, missing: Int
     These are listed in `missing` [B].  `keys` [B] depend on everything that an evaluation depends on.
     """
     misses = 0
-    cache.clock[_CLOCK] += 1
+    cache.counts[_CLOCK] += 1
     for row in range(count):
         key = _spread(keys[row])
         first = _first_place(cache, key)
@@ -100,48 +107,48 @@ def find(cache: Cache, keys: KeyArray, count: int, out: Evaluation, missing: Int
             missing[misses] = row
             misses += 1
             continue
-        cache.age[found] = cache.clock[_CLOCK]
-        _read(cache, found, row, out)
+        cache.age[found] = cache.counts[_CLOCK]
+        _read(cache, wide(cache.entry[found]), row, out)
     return misses
 
 
 @inlined_kernel
-def _read(cache: Cache, place: int, row: int, out: Evaluation) -> None:
-    """Copy the entry at `place` to a row."""
+def _read(cache: Cache, entry: int, row: int, out: Evaluation) -> None:
+    """Copy an entry to a row."""
     numbers = cache.numbers
-    out.win_black[row] = numbers[place, 0]
-    out.loss_black[row] = numbers[place, 1]
-    out.score_black[row] = numbers[place, 2]
-    out.score_stdev[row] = numbers[place, 3]
-    out.lead_black[row] = numbers[place, 4]
-    out.time_left[row] = numbers[place, 5]
-    out.winloss_error[row] = numbers[place, 6]
-    out.score_error[row] = numbers[place, 7]
+    out.win_black[row] = numbers[entry, 0]
+    out.loss_black[row] = numbers[entry, 1]
+    out.score_black[row] = numbers[entry, 2]
+    out.score_stdev[row] = numbers[entry, 3]
+    out.lead_black[row] = numbers[entry, 4]
+    out.time_left[row] = numbers[entry, 5]
+    out.winloss_error[row] = numbers[entry, 6]
+    out.score_error[row] = numbers[entry, 7]
     for point in range(out.policy.shape[1]):
-        root = np.float32(cache.policy[place, point]) * _POLICY_STEP
+        root = np.float32(cache.policy[entry, point]) * _POLICY_STEP
         out.policy[row, point] = root * root
-        out.ownership_black[row, point] = np.float32(cache.ownership[place, point]) * _OWNERSHIP_STEP
+        out.ownership_black[row, point] = np.float32(cache.ownership[entry, point]) * _OWNERSHIP_STEP
 
 
 @spliced_kernel
-def _write(cache: Cache, place: int, row: int, out: Evaluation) -> None:
-    """Copy a row to `place`."""
+def _write(cache: Cache, entry: int, row: int, out: Evaluation) -> None:
+    """Copy a row to an entry."""
     numbers = cache.numbers
-    numbers[place, 0] = out.win_black[row]
-    numbers[place, 1] = out.loss_black[row]
-    numbers[place, 2] = out.score_black[row]
-    numbers[place, 3] = out.score_stdev[row]
-    numbers[place, 4] = out.lead_black[row]
-    numbers[place, 5] = out.time_left[row]
-    numbers[place, 6] = out.winloss_error[row]
-    numbers[place, 7] = out.score_error[row]
+    numbers[entry, 0] = out.win_black[row]
+    numbers[entry, 1] = out.loss_black[row]
+    numbers[entry, 2] = out.score_black[row]
+    numbers[entry, 3] = out.score_stdev[row]
+    numbers[entry, 4] = out.lead_black[row]
+    numbers[entry, 5] = out.time_left[row]
+    numbers[entry, 6] = out.winloss_error[row]
+    numbers[entry, 7] = out.score_error[row]
     for point in range(out.policy.shape[1]):
         probability = out.policy[row, point]
         root = np.sqrt(probability) / _POLICY_STEP + _HALF
         if probability > 0.0:
             root = max(root, _ONE)
-        cache.policy[place, point] = np.uint16(root)
-        cache.ownership[place, point] = np.int16(np.rint(out.ownership_black[row, point] / _OWNERSHIP_STEP))
+        cache.policy[entry, point] = np.uint16(root)
+        cache.ownership[entry, point] = np.int16(np.rint(out.ownership_black[row, point] / _OWNERSHIP_STEP))
 
 
 @kernel
@@ -150,7 +157,7 @@ def store(cache: Cache, keys: KeyArray, rows: IntArray, out: Evaluation) -> None
 
     A legal move keeps a probability above 0 however small it is.
     """
-    cache.clock[_CLOCK] += 1
+    cache.counts[_CLOCK] += 1
     for k in range(rows.size):
         row = wide(rows[k])
         key = _spread(keys[row])
@@ -162,7 +169,11 @@ def store(cache: Cache, keys: KeyArray, rows: IntArray, out: Evaluation) -> None
                 break
             if cache.age[place] < cache.age[oldest]:
                 oldest = place
+        if cache.key[oldest] == 0:
+            cache.entry[oldest] = cache.counts[_ENTRIES]
+            cache.counts[_ENTRIES] += 1
         cache.key[oldest] = key
-        cache.age[oldest] = cache.clock[_CLOCK]
-        _write(cache, oldest, row, out)
-        _read(cache, oldest, row, out)
+        cache.age[oldest] = cache.counts[_CLOCK]
+        entry = wide(cache.entry[oldest])
+        _write(cache, entry, row, out)
+        _read(cache, entry, row, out)
