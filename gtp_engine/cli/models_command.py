@@ -27,8 +27,8 @@ The networks are KataGo's. They are part of releases of KaTrain, a program for s
 the package index that pip or uv uses here, and their hash is checked. Without a connection, a network is taken from an
 installed KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
 
-It plays at once. If this processor is faster in 8 bits, an 8-bit copy is made in the background, one to five minutes of
-all cores at low priority; --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network.
+It plays at once. If this processor is faster in 8 bits, an 8-bit copy is made in the background, some minutes of one
+core while nothing else needs it; --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network.
 `gtp-engine models default builtin` returns to the network that ships.
 """
 

@@ -51,8 +51,8 @@ def faster_copy_hint(path: Path) -> str:
 def begin_faster_copy(path: Path) -> str:
     """Begin to make the 8-bit copy that is missing, in another process; return a sentence for the user, or "".
 
-    The process has a low priority and outlives this one.  If it is stopped, `gtp-engine models quantize` goes on with
-    its work.  Raises ModelError if the network cannot be read.
+    The process steps aside for all others and outlives this one.  If it is stopped, `gtp-engine models quantize` goes
+    on with its work.  Raises ModelError if the network cannot be read.
     """
     if not may_need_copy(path):
         return ""
@@ -75,7 +75,7 @@ def begin_faster_copy(path: Path) -> str:
     except OSError as error:
         return f"An 8-bit copy cannot be made in the background ({error.strerror or error}): {command} makes it."
     return (
-        "An 8-bit copy, if it proves faster on this processor, is now made in the background: one to five minutes of "
-        f"all cores at low priority (--no-int8 leaves it out). {path.name} plays without it until then. If that is "
-        f"stopped, {command} goes on."
+        "An 8-bit copy, if it proves faster on this processor, is now made in the background: some minutes of one "
+        f"core, while nothing else needs it (--no-int8 leaves it out). {path.name} plays without it until then. If "
+        f"that is stopped, {command} goes on."
     )

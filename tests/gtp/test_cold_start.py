@@ -78,7 +78,9 @@ def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
         engine.set_time_settings(settings)
         engine.share_kernels(Compiling())
         assert engine.genmove(BLACK).report.visits == (40 if waits else COMPILING_ROLLOUTS)
-    assert any(line.startswith("Waiting until the engine is compiled (no kernel is ready yet)") for line in log) == waits
+    assert (
+        any(line.startswith("Waiting until the engine is compiled (no kernel is ready yet)") for line in log) == waits
+    )
 
 
 def test_a_seed_that_a_controller_sets_counts_as_given() -> None:

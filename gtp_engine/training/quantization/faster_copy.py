@@ -38,15 +38,13 @@ from gtp_engine.training.quantization.quantize import (
 from gtp_engine.training.quantization.quantized_graph import NetworkGraph, measure_ranges, quantized_model
 from gtp_engine.training.quantization.sensitivity import speeds
 
-_NICENESS: Final = 10
-"""Priority of the process behind, so that a game that is played meanwhile hardly notices."""
+_LOWEST_PRIORITY: Final = 19
+"""The niceness of the process behind, where the system has no class for work that waits for all other."""
 
 
 def main() -> None:
     """Make the copy of the file that the command line names, as the process that `nn.missing_copy` starts."""
-    if sys.platform != "win32":  # there the process was started with a low priority
-        with contextlib.suppress(OSError):
-            os.nice(_NICENESS)
+    step_aside()
     path = Path(sys.argv[1])
     unfinished = UnfinishedCopy(quantized_path(path))
     try:
@@ -56,6 +54,19 @@ def main() -> None:
         sys.exit(1)
     if not unfinished.progress:  # no copy was worth making
         shutil.rmtree(unfinished.folder, ignore_errors=True)
+
+
+def step_aside() -> None:
+    """Work on one core from now on, and, on Linux, only while nothing else wants it.
+
+    A network on all cores waits for its slowest thread, so that even a little work on each of them costs a game that is
+    played meanwhile much of its speed.  On Windows the process was started with the priority of idle time.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # Windows and macOS lack the functions; a container may forbid
+        os.nice(_LOWEST_PRIORITY)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str], None]) -> None:
