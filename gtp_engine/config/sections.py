@@ -66,8 +66,8 @@ class GameConfig(Section, name="game", shapes_trees=False):
     )
     strict: bool = option(
         False,
-        "Refuse GTP play commands that repeat a position under superko.  Otherwise they are accepted with a "
-        "warning, so that front ends can replay any record.",
+        "Refuse moves against the rules that records contain: repetitions, the retaking of a ko, suicide of several "
+        "stones.  Otherwise GTP accepts them with a warning and analyses without, so that any record can be replayed.",
     )
 
 

@@ -201,14 +201,13 @@ class Engine:
     def play(self, color: int | str, point: int | str) -> None:
         """Play a move of either colour; raises IllegalMoveError, InvalidVertexError and InvalidColorError.
 
-        A repetition that superko forbids is played with a warning, unless the configuration is strict.
+        What records contain though the rules forbid it is played with a warning, unless the configuration is strict.
         """
         move = self.game.as_move((color, point))
         reason = self.game.illegal_reason(move.point, move.color)
-        if reason == "superko" and not self.config.game.strict:
-            vertex = self.game.vertex(point)
-            self._log(f"warning: {vertex} repeats an earlier position; it is played because the controller sent it")
-        self.game.play(move, allow_superko=not self.config.game.strict)
+        self.game.play(move, tolerant=not self.config.game.strict)
+        if reason is not None:
+            self._log(f"warning: {self.game.explain(reason, move.point)}; it is played because the controller sent it")
         self._resigned = EMPTY
 
     def play_sequence(self, moves: Iterable[Move]) -> None:

@@ -264,7 +264,7 @@ def _moves_made_here(game: Game) -> Iterator[Move]:
     for number, move in enumerate(game.moves):
         if earlier.hash == game.hash and any(later.point != PASS for later in game.moves[number:]):
             yield move
-        earlier.play(move, allow_superko=True)
+        earlier.play(move, tolerant=True)
 
 
 def allows_atari(game: Game, status: StatusEstimate) -> bool:

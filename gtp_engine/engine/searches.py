@@ -629,7 +629,7 @@ def since_move_out_of_turn(game: Game, color: int) -> Game:
     part.handicap_by_moves = game.handicap_by_moves
     part.set_up(stones, moves[first].color if first < len(moves) else color)
     for move in moves[first:]:
-        part.play(move, allow_superko=True)
+        part.play(move, tolerant=True)
     return part
 
 

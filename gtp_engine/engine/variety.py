@@ -102,7 +102,7 @@ def _moves_of(game: Game) -> Iterator[tuple[int, Game, Move]]:
     before.set_up(game.setup_stones, game.first_player)
     for number, move in enumerate(game.moves, start=1):
         yield number, before, move
-        before.play(move, allow_superko=True)
+        before.play(move, tolerant=True)
 
 
 class Variety:
@@ -156,7 +156,7 @@ class Variety:
         """
         turn, config = len(game.moves), self.config
         self._last_game = game.copy()
-        self._last_game.play(move, allow_superko=True)
+        self._last_game.play(move, tolerant=True)
         if self._folder is None or move.point == PASS or not _is_within(turn, config):
             return
         folder = self._folder / f"{game.width}x{game.height}"

@@ -32,7 +32,7 @@ from gtp_engine.evaluation.positions import (
     finish_row,
 )
 from gtp_engine.go.board import KO_COLOR, clear_ko, clone, play_assume_legal
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring, Tax
 
@@ -125,9 +125,9 @@ def write_game(
     With `pass_goes_on` a pass does not end the game: where it would, under area rules, the history is left out.
     """
     color = int(game.to_play if to_play is None else to_play)
-    _write_boards(positions, row, game, color)
+    shown = _write_boards(positions, row, game, color)
     passes, first = _passes(game)
-    recent = game.moves[first:][: -HISTORY - 1 : -1] if with_history else ()
+    recent = game.moves[first:][: -shown - 1 : -1] if with_history else ()
     positions.points[row] = [move.point for move in recent] + [NULL_POINT] * (HISTORY - len(recent))
     positions.colors[row] = [move.color for move in recent] + [0] * (HISTORY - len(recent))
     positions.forbidden[row] = 0
@@ -141,12 +141,21 @@ def write_game(
     finish_row(positions, row, color, pass_ends, 0)
 
 
-def _write_boards(positions: Positions, row: int, game: Game, color: int) -> None:
-    """Fill a row's boards; a ko ban is left out where the other side moved next, which lifts the ban."""
+def _write_boards(positions: Positions, row: int, game: Game, color: int) -> int:
+    """Fill a row's boards; return how many of the last moves, `HISTORY` at most, came after one against the rules.
+
+    KataGo does not show its networks what came before such a move.  A ko ban is left out where the other side moved
+    next, which lifts the ban.
+    """
     past = game.copy()
-    past.undo(min(BOARDS - 1, len(game.moves)))
-    board = clone(past.board)
-    moves = game.moves[len(past.moves) :]
+    past.undo(min(HISTORY, len(game.moves)))
+    first, shown, board = max(0, len(game.moves) - BOARDS + 1), 0, clone(past.board)
+    for move in game.moves[len(past.moves) :]:
+        if len(past.moves) == first:
+            board = clone(past.board)
+        shown = shown + 1 if past.is_legal(move) else 0
+        past.play(move, tolerant=True)
+    moves = game.moves[first:]
     for ago, mover in zip(range(len(moves), -1, -1), [*(move.color for move in moves), color], strict=True):
         if board.info[KO_COLOR] != mover:
             clear_ko(board)
@@ -157,6 +166,7 @@ def _write_boards(positions: Positions, row: int, game: Game, color: int) -> Non
             clear_ko(board)
         elif ago > 0:
             play_assume_legal(board, int(moves[-ago].point), int(moves[-ago].color))
+    return shown
 
 
 def _passes(game: Game) -> tuple[int, int]:
@@ -199,9 +209,14 @@ class GameRows:
         self._followed[row] = (game, game.setup_stones, game.moves)
 
     def _has_grown_by_a_turn(self, row: int, game: Game) -> bool:
-        """Return whether the row shows the game before its last move, made in turn, and the game continues."""
+        """Return whether the row shows the game before its last move, legal and in turn, and the game goes on."""
         last = game.last_move
         if last is None or self._followed[row] != (game, game.setup_stones, game.moves[:-1]):
+            return False
+        if last.point != PASS and (
+            self._positions.forbidden[row, last.point]
+            or (game.color_at(last.point) == EMPTY and not game.rules.suicide)
+        ):
             return False
         return last.color == self._positions.to_play[row] and not game.is_over
 

@@ -388,6 +388,10 @@ class Game:
             return "ko" if is_ko else "suicide"
         return "superko" if self._would_repeat(point, color) else None
 
+    def _can_be_played(self, reason: str, point: int, color: int) -> bool:
+        """Return whether the board has an answer to a move that is illegal for this reason."""
+        return reason in ("ko", "superko") or (reason == "suicide" and boards.is_legal(self._board, point, color, True))
+
     def is_legal(self, move: Move | int | str, color: int | str | None = None) -> bool:
         """Return whether a move (a Move, a point or a vertex such as "Q16") is legal under the rules."""
         color, point = self._resolve(move, color)
@@ -414,17 +418,17 @@ class Game:
 
     # --- playing ---
 
-    def play(self, move: Move | int | str, color: int | str | None = None, *, allow_superko: bool = False) -> Move:
+    def play(self, move: Move | int | str, color: int | str | None = None, *, tolerant: bool = False) -> Move:
         """Play a move (a Move, a point, PASS, or a vertex such as "Q16" or "pass") and return it.
 
-        `color` defaults to the side to play; either side may move at any time.  `allow_superko` permits a repetition
-        of the whole board, which a record may contain, but no other illegal move.
+        `color` defaults to the side to play; either side may move at any time.  `tolerant` permits what records contain
+        though the rules of the game forbid it: repetitions, the retaking of a ko and suicide of several stones.
         Raises IllegalMoveError (the game is unchanged), InvalidVertexError and InvalidColorError.
         """
         color, point = self._resolve(move, color)
         reason = self.illegal_reason(point, color)
-        if reason is not None and not (reason == "superko" and allow_superko):
-            raise IllegalMoveError(reason, f"illegal move: {self._explain(reason, point)}")
+        if reason is not None and not (tolerant and self._can_be_played(reason, point, color)):
+            raise IllegalMoveError(reason, f"illegal move: {self.explain(reason, point)}")
         played = Move(COLORS[color], point)
         self._moves.append(played)
         self._apply(played)
@@ -547,7 +551,8 @@ class Game:
     def _on_board(self, vertex: int | str) -> int:
         return to_stone(vertex, width=self.width, height=self.height)
 
-    def _explain(self, reason: str, point: int) -> str:
+    def explain(self, reason: str, point: int) -> str:
+        """Return a reason of `illegal_reason` as text about the move on `point`."""
         if reason == "off-board":
             return f"point {shown(point)} is not on the {self.width}x{self.height} board"
         return _REASONS[reason].format(vertex=self.vertex(point))
@@ -566,10 +571,10 @@ class Game:
         board = boards.new_board(self.width, self.height)
         for color, point in stones:
             if not is_on_board(point, width=self.width, height=self.height):
-                raise IllegalMoveError("off-board", f"cannot set up a stone: {self._explain('off-board', point)}")
+                raise IllegalMoveError("off-board", f"cannot set up a stone: {self.explain('off-board', point)}")
             point, color = int(point), int(color)
             if board.color[point] != EMPTY:
-                raise IllegalMoveError("occupied", f"cannot set up a stone: {self._explain('occupied', point)}")
+                raise IllegalMoveError("occupied", f"cannot set up a stone: {self.explain('occupied', point)}")
             boards.add_stone(board, point, color)
             for neighbor in (point - 1, point + 1, point - self.width - 1, point + self.width + 1):
                 if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:

@@ -260,7 +260,7 @@ class GoTools:
         report, basis = self._search(game, visits)
         rows = []
         for number, move in enumerate(played[first - 1 : last], start=first):
-            row, report = self._compared(game, report, move, visits, allow_superko=True)
+            row, report = self._compared(game, report, move, visits, tolerant=True)
             rows.append(
                 {
                     "number": number,
@@ -275,11 +275,11 @@ class GoTools:
     # --- how ---
 
     def _compared(
-        self, game: Game, before: SearchReport, move: Move, visits: int, *, allow_superko: bool = False
+        self, game: Game, before: SearchReport, move: Move, visits: int, *, tolerant: bool = False
     ) -> tuple[PlayedMove, SearchReport]:
         """Play a move; return it with what it lost, as a review has it, and the search of the position after it."""
         found = finding_of(GamePosition(len(game.moves), game, move.color), before, move.point)
-        game.play(move, allow_superko=allow_superko)
+        game.play(move, tolerant=tolerant)
         after, _ = self._search(game, visits)
         position = GamePosition(len(game.moves), game, game.to_play)
         return played_move(move, found, finding_of(position, after, None), position), after

@@ -175,7 +175,7 @@ class MoveMeter:
                     put_row(positions, places[wanted], latest, 0)
             if move is None or ply > plies[-1]:
                 break
-            replayed.play(move, allow_superko=True)
+            replayed.play(move, tolerant=True)
         points = np.array([game.moves[ply].point for ply in plies])
         here, later = _evaluate(self._strong, before, count), _evaluate(self._strong, after, count)
         lost = np.array([for_color(float(each), color) for each in here.lead_black - later.lead_black])

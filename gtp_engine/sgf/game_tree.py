@@ -240,7 +240,7 @@ class GameNode(TextNode):
         for child in self.children:
             if child.move == wanted:
                 return child
-        game.play(wanted, allow_superko=True)
+        game.play(wanted, tolerant=game.illegal_reason(wanted.point, wanted.color) == "superko")
         return self._new_child(wanted)
 
     def add_played(self, move: Move) -> "GameNode":
@@ -255,7 +255,7 @@ class GameNode(TextNode):
         game = self.game()
         if color is not None:
             game.to_play = to_color(color)
-        played = [game.play(each, allow_superko=True) for each in moves]
+        played = [game.play(each, tolerant=True) for each in moves]
         if not played:
             raise SgfError(problem("a variation without moves", expected="one move or more"))
         first = node = self._new_child(played[0])

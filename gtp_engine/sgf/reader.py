@@ -423,7 +423,7 @@ def _can_be_played(line: _MainLine, stones: tuple[Move, ...], rules: Rules | Non
     end = line.later_setups[0].move_index if line.later_setups else len(line.moves)
     try:
         for move in line.moves[:end]:
-            game.play(move, allow_superko=True)
+            game.play(move, tolerant=True)
     except IllegalMoveError:
         return False
     return True

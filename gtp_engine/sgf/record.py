@@ -101,10 +101,10 @@ def record_to_game(
     to play is that of move N; a number beyond the end means the end.  `rules` and `komi` are for records that have
     none, and default to those of `Game`; the komi to `HANDICAP_KOMI` with a handicap.
 
-    Moves that superko forbids are played under all rules, because real records contain them.  If a record changes the
-    position between two moves, the game starts afresh from the changed position: earlier moves cannot be taken back any
-    more, and captures and handicap up to there are forgotten.  A set-up that changes nothing is passed over.  Chains
-    that are set up without a liberty are left out.
+    Repetitions, kos that are retaken and suicides of several stones are played under all rules: real records have them.
+    If a record changes the position between two moves, the game starts afresh from the changed position: earlier moves
+    cannot be taken back any more, and captures and handicap up to there are forgotten.  A set-up that changes nothing
+    is passed over.  Chains that are set up without a liberty are left out.
 
     Raises SgfError for a `move_number` below 1, and UnplayableError for an illegal move, naming its number.
     """
@@ -179,7 +179,7 @@ def record_at(part: SgfRecord, line: SgfRecord, moves: int, *, rules: Rules | No
 
 def _play(game: Game, move: Move, number: int) -> None:
     try:
-        game.play(move, allow_superko=True)
+        game.play(move, tolerant=True)
     except IllegalMoveError as error:
         raise UnplayableError(f"move {number} ({format_color(move.color)}): {error}", number - 1) from None
 

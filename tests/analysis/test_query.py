@@ -13,7 +13,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, format_vertex, parse_vertex
 from gtp_engine.go.rules import HandicapBonus, Ko, Rules
-from gtp_engine.protocols.analysis.query import Query, QueryError, Turn, Wanted, parse_query
+from gtp_engine.protocols.analysis.query import FieldProblem, Query, QueryError, Turn, Wanted, parse_query
 from gtp_engine.search.limits import Restriction
 
 MOVES = [["B", "E5"], ["W", "C3"], ["B", "pass"]]
@@ -56,9 +56,9 @@ class TestGame:
         assert game.color_at(parse_vertex("E1", width=5, height=13)) == WHITE
 
     def test_stones_set_up(self) -> None:
-        stones = [["B", "C3"], ["W", "G7"], ["W", "C3"]]
+        stones = [["W", "C3"], ["W", "G7"]]
         game = parse(initialStones=stones).record.game_at(0)
-        assert game.color_at(parse_vertex("C3", width=9, height=9)) == WHITE, "of two on a point the later stays"
+        assert game.color_at("C3") == WHITE
         assert (game.moves, game.handicap) == ((), 0)
 
     @pytest.mark.parametrize(
@@ -76,6 +76,34 @@ class TestGame:
     )
     def test_who_moves_first(self, fields: dict[str, Any], color: int) -> None:
         assert parse(**fields).record.game_at(0).to_play == color
+
+    @pytest.mark.parametrize("strict", [False, True])
+    @pytest.mark.parametrize("moves", ["A2 A1 B2 J9 C1 B1 J1", "B2 C2 A1 D1 C1 B1 C1 J1"])
+    def test_a_record_may_hold_suicides_and_kos_that_are_retaken(self, moves: str, strict: bool) -> None:
+        played = [["BW"[number % 2], vertex] for number, vertex in enumerate(moves.split())]
+        given = query(moves=played, analyzeTurns=[0, 2, len(played)], rules="chinese")
+        parsed, problems = parse_query(given, Config().with_values({"game.strict": strict}))
+        assert [turn.number for turn in parsed.turns] == [0, 2] + [len(played)] * (not strict)
+        assert [(each.field, each.kind) for each in problems] == [("moves", "error")] * strict
+        if not strict:
+            assert [move.point for move in parsed.record.game_at(len(played)).moves] == [
+                parse_vertex(vertex, width=9, height=9) for vertex in moves.split()
+            ]
+
+    @pytest.mark.parametrize(
+        ("turns", "kept", "kind"), [([0, 1, 2], [0, 1], "error"), ([0, 1], [0, 1], "warning"), ([2, 3], None, "error")]
+    )
+    def test_turns_before_an_illegal_move_are_analysed(
+        self, turns: list[int], kept: list[int] | None, kind: str
+    ) -> None:
+        given = query(moves=[["B", "E5"], ["W", "E5"], ["B", "C3"]], analyzeTurns=turns)
+        if kept is None:
+            with pytest.raises(QueryError, match="Illegal move 1: E5 is occupied"):
+                parse_query(given, Config())
+            return
+        parsed, problems = parse_query(given, Config())
+        assert [turn.number for turn in parsed.turns] == kept
+        assert problems == [FieldProblem("moves", "Illegal move 1: E5 is occupied", kind)]
 
     def test_a_record_may_repeat_a_position(self) -> None:
         game, banned = game_with_superko("tromp-taylor")

@@ -26,6 +26,7 @@ from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import CancelToken, Limits, Restriction, SearchRequest
 
@@ -112,19 +113,32 @@ def test_handicap_needs_an_empty_board_and_a_number_the_board_holds(engine: Engi
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_superko_is_tolerated_from_the_controller_unless_strict(strict: bool) -> None:
+@pytest.mark.parametrize(
+    ("moves", "reason"),
+    [
+        ("A2 A1 B2 J9 C1", "B1 is suicide"),
+        ("B2 C2 A1 D1 C1 B1", "C1 retakes a ko"),
+        ("", "repeats an earlier position"),
+    ],
+)
+def test_what_records_contain_is_tolerated_unless_strict(strict: bool, moves: str, reason: str) -> None:
     game, banned = game_with_superko("tromp-taylor")
+    illegal = game.vertex(banned[0])
+    if moves:
+        illegal, game = reason.split()[0], Game(9)
+        for move in moves.split():
+            game.play(move)
     warnings: list[str] = []
-    config = Config().with_values({"game.strict": str(strict), "game.rules": "tromp-taylor"})
+    config = Config().with_values({"game.strict": strict, "game.rules": game.rules.preset_name()})
     with Engine(config, log=warnings.append, evaluator=None) as engine:
-        engine.set_board_size(3)
+        engine.set_board_size(game.width)
         engine.play_sequence(game.moves)
         if strict:
-            with pytest.raises(IllegalMoveError, match="repeats an earlier position"):
-                engine.play(game.to_play, banned[0])
+            with pytest.raises(IllegalMoveError, match=reason):
+                engine.play(game.to_play, illegal)
         else:
-            engine.play(game.to_play, banned[0])
-            assert "repeats an earlier position" in warnings[-1]
+            engine.play(game.to_play, illegal)
+            assert reason in warnings[-1]
         assert len(engine.game.moves) == len(game.moves) + (not strict)
 
 

@@ -645,7 +645,7 @@ def test_two_kos_are_not_fought_for_ever_with_passes_between(rules: str, first: 
     game = Game(4, 7, PRESETS[rules], 0.5)
     game.set_up([Move(color, point) for point, color in parse_diagram(TWO_KOS).stones.items()], BLACK)
     for number, played in enumerate(FOUGHT):
-        game.play("A4" if number < first else played, allow_superko=True)
+        game.play("A4" if number < first else played, tolerant=True)
     point = parse_vertex(vertex, width=4, height=7)
     best = MoveReport(point, visits=50, value_black=0.0, expected_black=0.0)
     report = SearchReport(

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.evaluation import from_game
 from gtp_engine.evaluation.from_game import GameRows, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, Move, opponent
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 
@@ -21,11 +23,21 @@ def assert_equal(found: Positions, row: int, expected: Positions) -> None:
 
 
 def random_move(game: Game, rng: np.random.Generator) -> Move:
-    """Return a legal move: a pass now and then, and rarely by the side that is not to move."""
+    """Return a move: a pass now and then, one that only records have, and rarely one out of turn."""
     color = game.to_play if rng.random() < 0.95 else opponent(game.to_play)
     points = game.legal_points(color)
+    if rng.random() < 0.2 and (illegal := [p for p in board_points(game.width, game.height) if recorded(game, p)]):
+        return Move(game.to_play, int(rng.choice(illegal)))
     is_pass = rng.random() < 0.1 or not points
     return Move(color, PASS if is_pass else int(rng.choice(points)))
+
+
+def recorded(game: Game, point: int) -> bool:
+    """Return whether a move breaks the rules and can be played all the same."""
+    try:
+        return not game.is_legal(point) and bool(game.copy().play(point, tolerant=True))
+    except IllegalMoveError:
+        return False
 
 
 @pytest.mark.parametrize("rules", dict.fromkeys(PRESETS.values()))
@@ -41,7 +53,16 @@ def test_rows_that_follow_games_equal_rows_written_from_scratch(size: tuple[int,
             rows.fill(row, game)
             write_game(alone, 0, game)
             assert_equal(positions, row, alone)
-            game.play(random_move(game, rng))
+            game.play(random_move(game, rng), tolerant=True)
+
+
+@pytest.mark.parametrize(("moves", "shown"), [("A2 A1 B2 J9 C1 B1", ""), ("A2 A1 B2 J9 C1 B1 E5 E6", "E6 E5")])
+def test_moves_up_to_one_against_the_rules_are_not_shown(moves: str, shown: str) -> None:
+    game, positions = Game(9, rules="chinese"), new_positions(1, 9, 9)
+    for move in moves.split():
+        game.play(move, tolerant=True)
+    write_game(positions, 0, game)
+    assert [game.vertex(point) for point in positions.points[0] if point != NULL_POINT] == shown.split()
 
 
 @pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "chinese"])

@@ -33,7 +33,7 @@ def test_undo_after_a_tolerated_repetition_still_knows_the_first_occurrence():
     for move in ("B3", "pass", "pass"):
         game.play(move)
     before = state(game)
-    game.play("C3", allow_superko=True)
+    game.play("C3", tolerant=True)
     game.undo()
     assert state(game) == before
     assert game.illegal_reason(vertex(game, "C3")) == "superko"

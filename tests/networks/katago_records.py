@@ -33,7 +33,7 @@ def game_of(record: dict[str, Any]) -> Game:
     if record["handicap"]:
         game.set_handicap([parse_vertex(v, width=width, height=height) for v in record["handicap"]])
     for color, vertex in record["moves"]:
-        game.play(parse_vertex(vertex, width=width, height=height), parse_color(color), allow_superko=True)
+        game.play(parse_vertex(vertex, width=width, height=height), parse_color(color), tolerant=True)
     return game
 
 
@@ -55,7 +55,7 @@ def since_last_break(game: Game) -> Game:
     stones = [Move(before.color_at(p), p) for p in board_points(game.width, game.height)]
     part.set_up([stone for stone in stones if stone.color != EMPTY], game.moves[first].color)
     for move in game.moves[first:]:
-        part.play(move, allow_superko=True)
+        part.play(move, tolerant=True)
     return part
 
 

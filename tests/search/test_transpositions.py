@@ -136,7 +136,7 @@ def test_all_lines_to_a_node_lead_to_the_same_position() -> None:
         for node, line in lines_to(store):
             game = Game(4)
             for move in line:
-                game.play(move, allow_superko=True)
+                game.play(move, tolerant=True)
             state = (*game.board.color.tolist(), game.to_play, game.ko_point, game.consecutive_passes)
             positions.setdefault(node, set()).add(state)
             lines += 1
@@ -402,7 +402,7 @@ def test_a_position_of_a_game_has_the_key_that_it_has_in_a_tree(bound: int) -> N
     for node, line in lines_to(store):
         game = Game(4)
         for move in line:
-            game.play(move, allow_superko=True)
+            game.play(move, tolerant=True)
         if store.tree.graph.key[node] != 0:
             assert key_of_root(game, game.to_play, params) == int(store.tree.graph.key[node]), line
             compared += 1

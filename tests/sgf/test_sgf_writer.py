@@ -13,7 +13,7 @@ from sgfmill import sgf as sgfmill_sgf
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import IllegalMoveError, SgfError
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
 from gtp_engine.go.coords import board_points, format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
@@ -51,10 +51,6 @@ def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
     [
         ("(;SZ[3];B[bb];W[bb])", r"move 2 \(white\): illegal move: B2 is occupied"),
         ("(;SZ[2]RU[Chinese];B[aa];W[];B[bb];W[ba])", r"move 4 \(white\): illegal move: B2 is suicide"),
-        (
-            "(;SZ[5]AB[ba][ab][bc]AW[ca][bb][db][cc];B[cb];W[bb])",
-            r"move 2 \(white\): illegal move: B4 retakes a ko",
-        ),
     ],
 )
 def test_illegal_records_name_the_move(text: str, message: str) -> None:
@@ -64,6 +60,19 @@ def test_illegal_records_name_the_move(text: str, message: str) -> None:
 
 def test_moves_after_the_position_asked_for_may_be_illegal() -> None:
     assert len(load("(;SZ[3];B[bb];W[bb])", 2).moves) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "vertex", "color"),
+    [
+        ("(;SZ[5]AB[ba][ab][bc]AW[ca][bb][db][cc];B[cb];W[bb])", "C4", EMPTY),
+        ("(;GM[1]FF[4]SZ[9]KM[7]RU[Chinese];B[ah];W[ai];B[bh];W[ia];B[ci];W[bi];B[ii])", "A1", EMPTY),
+    ],
+)
+def test_a_ko_that_is_retaken_and_suicides_are_played(text: str, vertex: str, color: int) -> None:
+    game = load(text)
+    assert game.color_at(vertex) == color
+    assert position(load(format_sgf(game))) == position(game)
 
 
 def test_repetitions_are_played() -> None:
@@ -147,7 +156,7 @@ def games(draw: st.DrawFn, max_size: int = MAX_SIZE, *, square: bool = False, ma
     for point in draw(st.lists(st.sampled_from((PASS, *points)), max_size=max_moves)):
         color = draw(st.sampled_from((None, None, None, BLACK, WHITE)))
         if game.illegal_reason(point, color) in (None, "superko"):
-            game.play(point, color, allow_superko=True)
+            game.play(point, color, tolerant=True)
     if draw(st.booleans()):
         game.to_play = draw(st.sampled_from((BLACK, WHITE)))
     return game

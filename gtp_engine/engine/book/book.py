@@ -131,7 +131,7 @@ def _boards_that_matter(game: Game) -> list[tuple[NDArray[np.uint8], int]]:
     for number, move in enumerate(game.moves):
         boards.append((replay.board.color[points].astype(np.uint8), int(move.color)))
         before = np.count_nonzero(boards[-1][0])
-        replay.play(move, allow_superko=True)
+        replay.play(move, tolerant=True)
         if move.point != PASS and np.count_nonzero(replay.board.color[points]) <= before:
             captures.append(number)
     boards.append((replay.board.color[points].astype(np.uint8), int(game.to_play)))

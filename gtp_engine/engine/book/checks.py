@@ -205,7 +205,7 @@ def compare_record(book: Book, data: bytes) -> list[str]:
     for number, move in enumerate(record.moves, start=1):
         replies = book.find(game)
         before = game.copy()
-        game.play(move, allow_superko=True)
+        game.play(move, tolerant=True)
         if not replies:
             continue
         best = replies[0]

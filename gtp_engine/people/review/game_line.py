@@ -207,7 +207,7 @@ def _replayed(record: SgfRecord, rules: Rules, komi: float | None) -> list[tuple
     games = []
     for move in record.moves:
         games.append((game.copy(), move.color))
-        game.play(move, allow_superko=True)
+        game.play(move, tolerant=True)
     return [*games, (last, last.to_play)]
 
 

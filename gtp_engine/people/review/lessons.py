@@ -192,7 +192,7 @@ def _rows(line: GameLine, most: int | None = None) -> Positions:
         rows.fill(0, replayed)
         put_row(positions, number, latest, 0)
         if not line.record.later_setups:
-            replayed.play(line.moves[number], allow_superko=True)
+            replayed.play(line.moves[number], tolerant=True)
     return positions
 
 

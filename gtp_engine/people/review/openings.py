@@ -145,7 +145,7 @@ def _opening_moves(record: SgfRecord) -> dict[int, int]:
             position, symmetric = symmetries.position(game)
             place = place_of.get(move.point)
             moves.setdefault(position, _PASSES if place is None else symmetries.move(place, symmetric))
-            game.play(move, allow_superko=True)
+            game.play(move, tolerant=True)
     except TengenError:
         pass
     return moves

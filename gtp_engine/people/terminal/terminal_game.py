@@ -659,7 +659,7 @@ class LessonGame:
         before = self._line.positions[lesson["number"] - 1]
         game, color = before.game.copy(), before.to_play
         for vertex in line:
-            game.play(Move(color, parse_vertex(vertex, width=game.width, height=game.height)), allow_superko=True)
+            game.play(Move(color, parse_vertex(vertex, width=game.width, height=game.height)), tolerant=True)
             color = opponent(color)
         last = game.last_move
         point = NULL_POINT if last is None or last.point == PASS else last.point

@@ -1,8 +1,8 @@
 """A query of the analysis protocol as a plain value, and its parser.
 
 Field names and their meaning are those of KataGo (`docs/Analysis_Engine.md`, version 1.17).  Differences: any komi is
-allowed, not only multiples of half a point; stones without liberties cannot be set up; moves may repeat a position that
-superko forbids, but may not retake a ko at once.
+allowed, not only multiples of half a point; stones without liberties cannot be set up, nor two stones on one point;
+where a move cannot be played, the turns before it are analysed.
 
 `Fields` reads a JSON object by type and records which fields were read, so that the others can be reported as
 unexpected.
@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from gtp_engine.base.errors import (
     ConfigError,
@@ -200,6 +200,8 @@ class Record:
     moves: tuple[Move, ...]
     handicap_by_moves: bool
     """Whether Black's moves in a row at the start count as handicap."""
+    strict: bool
+    """Whether moves must keep to the rules."""
 
     def game_at(self, turn: int) -> Game:
         """Return the game before move number `turn` (from 0); raises IllegalMoveError."""
@@ -207,7 +209,7 @@ class Record:
         game.set_up(self.stones, self.first_player)
         game.handicap_by_moves = self.handicap_by_moves
         for move in self.moves[:turn]:
-            game.play(move, allow_superko=True)
+            game.play(move, tolerant=not self.strict)
         return game
 
 
@@ -251,19 +253,20 @@ class Query:
 
 
 @dataclass(frozen=True)
-class FieldWarning:
-    """A warning about a field of a query that is answered nevertheless."""
+class FieldProblem:
+    """A problem with a field of a query that is answered nevertheless, in part if it is an error."""
 
     field: str
     message: str
+    kind: Literal["warning", "error"] = "warning"
 
 
-def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldWarning]]:
-    """Return the query in a JSON object, whose `id` must be a string, and warnings about it; raises QueryError."""
+def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldProblem]]:
+    """Return the query in a JSON object, whose `id` must be a string, and problems with it; raises QueryError."""
     fields = Fields(data)
     record = _record(fields, config.game)
     turns = _turns(fields, len(record.moves))
-    settings, warnings = _settings(fields, config)
+    settings, problems = _settings(fields, config)
     first, interval = _reports(fields)
     query = Query(
         id=data["id"],
@@ -275,20 +278,24 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[Fi
         first_report=first,
         report_interval=interval,
     )
-    _check_moves(record)
     unexpected = fields.unexpected(more=("id", "action"))
-    warnings += [FieldWarning(name, "unexpected or unused field, check its spelling") for name in unexpected]
-    return query, warnings
+    problems += [FieldProblem(name, "unexpected or unused field, check its spelling") for name in unexpected]
+    if illegal := _first_illegal(record):
+        number, message = illegal
+        query = replace(query, turns=tuple(turn for turn in turns if turn.number <= number))
+        if not query.turns:
+            raise QueryError("moves", message)
+        problems.append(FieldProblem("moves", message, "warning" if query.turns == turns else "error"))
+    return query, problems
 
 
 def _record(fields: Fields, config: GameConfig) -> Record:
     """Return the game; its moves are not checked yet."""
     width = fields.integer("boardXSize", MIN_SIZE, MAX_SIZE)
     height = fields.integer("boardYSize", MIN_SIZE, MAX_SIZE)
-    placed = []
+    stones = []
     if "initialStones" in fields:
-        placed = fields.moves("initialStones", width=width, height=height, passes=False)
-    stones = {stone.point: stone for stone in placed}  # the later of two on one point counts, as in KataGo
+        stones = fields.moves("initialStones", width=width, height=height, passes=False)
     moves = fields.moves("moves", width=width, height=height, passes=True)
     rules, komi = _rules(fields)
     record = Record(
@@ -296,16 +303,17 @@ def _record(fields: Fields, config: GameConfig) -> Record:
         height=height,
         rules=rules,
         komi=komi,
-        stones=tuple(stones.values()),
+        stones=tuple(stones),
         first_player=BLACK,
         moves=tuple(moves),
         handicap_by_moves=config.handicap_by_moves,
+        strict=config.strict,
     )
     if "initialPlayer" in fields:
         return replace(record, first_player=fields.color("initialPlayer"))
     if moves:
         return replace(record, first_player=moves[0].color)
-    is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones.values())
+    is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
     return replace(record, first_player=WHITE if is_handicap else BLACK)
 
 
@@ -360,7 +368,7 @@ def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
     return tuple(Turn(number, value) for number, value in sorted(dict(zip(numbers, priorities, strict=True)).items()))
 
 
-def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
+def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem]]:
     """Return the configuration for this query, and a warning about unknown settings."""
     config, warnings = _overridden(fields, config)
     direct: dict[str, object] = {}
@@ -381,7 +389,7 @@ def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning
     return config, warnings
 
 
-def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldWarning]]:
+def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem]]:
     """Return the configuration with the settings of overrideSettings, and a warning about unknown ones."""
     if "overrideSettings" not in fields:
         return config, []
@@ -393,7 +401,7 @@ def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldWarni
     except ConfigError as error:
         raise QueryError("overrideSettings", f"could not set settings: {error}") from None
     names = ", ".join(shown(name) for name in unknown if name != _PLAYOUTS)
-    return config, [FieldWarning("overrideSettings", f"unknown settings, ignored: {names}")] if names else []
+    return config, [FieldProblem("overrideSettings", f"unknown settings, ignored: {names}")] if names else []
 
 
 def _wanted(fields: Fields) -> Wanted:
@@ -438,16 +446,19 @@ def _restrictions(fields: Fields, record: Record) -> tuple[Restriction, ...]:
     return tuple(restrictions)
 
 
-def _check_moves(record: Record) -> None:
-    """Raise QueryError for stones that cannot be set up and moves that cannot be played."""
-    game = Game(record.width, record.height, record.rules, record.komi)
+def _first_illegal(record: Record) -> tuple[int, str] | None:
+    """Return the number (from 0) of the first move that cannot be played and why, None if all of them can.
+
+    Raises QueryError for stones that cannot be set up.
+    """
     try:
-        game.set_up(record.stones, record.first_player)
+        game = record.game_at(0)
     except IllegalMoveError as error:
         raise QueryError("initialStones", str(error)) from None
     for number, move in enumerate(record.moves):
         try:
-            game.play(move, allow_superko=True)
+            game.play(move, tolerant=not record.strict)
         except IllegalMoveError as error:
             reason = str(error).removeprefix("illegal move: ")
-            raise QueryError("moves", f"Illegal move {number}: {reason}") from None  # KaTrain looks for these words
+            return number, f"Illegal move {number}: {reason}"  # KaTrain looks for these words
+    return None

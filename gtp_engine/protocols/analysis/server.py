@@ -103,9 +103,9 @@ class AnalysisServer:
             if "action" in data:
                 self._act(data)
             else:
-                query, warnings = parse_query(data, self._config())
-                for warning in warnings:
-                    self._send({"id": query.id, "field": warning.field, "warning": warning.message})
+                query, problems = parse_query(data, self._config())
+                for each in problems:
+                    self._send({"id": query.id, "field": each.field, each.kind: each.message})
                 self._add(query)
         except QueryError as error:
             self._send({"id": data["id"], "field": error.field, "error": str(error)})

@@ -495,7 +495,7 @@ class SearchRun:
         positions, conditions = batch.leaves.positions, self._search.conditions(position)
         for row, (move, _) in enumerate(moves):
             game = position.game.copy()
-            game.play(Move(position.color, move), allow_superko=True)
+            game.play(Move(position.color, move), tolerant=True)
             with_history = not position.ignores_history
             write_game(positions, row, game, opponent(position.color), with_history=with_history, conditions=conditions)
         options = self._search.options(optimism=self._state.config.policy_optimism)

@@ -293,7 +293,7 @@ class _Queue:
         for move in record.moves:
             if move.color == game.to_play:
                 yield from self._add(rows, game, number)
-            game.play(move, allow_superko=True)
+            game.play(move, tolerant=True)
             if game.is_over:
                 return
         yield from self._add(rows, game, number)

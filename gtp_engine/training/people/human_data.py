@@ -293,7 +293,7 @@ class _SampleMaker:
                     actions.append(self._actions[move.point])
                     colors.append(move.color)
             try:
-                game.play(move, allow_superko=True)
+                game.play(move, tolerant=True)
             except IllegalMoveError:
                 break
         return self._labelled(record, actions, colors)

@@ -77,7 +77,7 @@ def _played(record: HumanGame) -> Game:
     game = record.start.copy()
     for move in record.moves:
         try:
-            game.play(move, allow_superko=True)
+            game.play(move, tolerant=True)
         except IllegalMoveError:
             break
     return game

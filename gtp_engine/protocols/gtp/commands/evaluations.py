@@ -121,7 +121,7 @@ def debug_moves(server: GtpServer, args: Args) -> str:
     engine = server.engine
     game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
     for word in words:
-        game.play(Move(game.to_play, read_vertex(game, word)), allow_superko=True)
+        game.play(Move(game.to_play, read_vertex(game, word)), tolerant=True)
     report = engine.known(game)
     parts = [game.diagram()]
     if report is not None:

@@ -73,7 +73,7 @@ class RecordedGame:
         game = Game(self.width, self.height, self.rules, self.komi)
         game.set_up(self.setup_stones, self.first_player)
         for point, color in zip(self.points[:moves], self.colors[:moves], strict=True):
-            game.play(Move(int(color), int(point)), allow_superko=True)
+            game.play(Move(int(color), int(point)), tolerant=True)
         return game
 
 
