@@ -4,15 +4,16 @@ Of a collection it is the first game, with the properties in `SgfRecord`.  Every
 other variations) is skipped; `game_tree` has all of it.  As much is read as can be read: what is not, or
 is guessed, becomes a note of the record.
 
-Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_LATER_SETUPS`.  A file within them takes a
-few seconds and a few hundred megabytes at most.  Nesting needs no limit, because nothing here is recursive.
+Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_SETUP_POINTS`, `MAX_LATER_SETUPS`.  Reading
+takes time in proportion to the bytes and to the points of set-ups: a byte of no file takes more than four times as long
+as one of an ordinary game (tests/sgf/test_reading_time.py).  Nesting needs no limit, because nothing here is recursive.
 """
 
 import os
 import re
 import stat
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from itertools import repeat, takewhile
 from typing import Final
 
 from gtp_engine.base.errors import (
@@ -41,6 +42,8 @@ MAX_TOKENS: Final = 500_000
 """Greatest number of opening parentheses, semicolons and opening brackets together, also in comments."""
 MAX_MOVES: Final = 10_000
 """Longest main line; the longest games on 25x25 have about 2,000 moves."""
+MAX_SETUP_POINTS: Final = 200_000
+"""Greatest number of points in AB, AW and AE, of which seven bytes name a whole board: 500 whole boards of 19x19."""
 MAX_LATER_SETUPS: Final = 1_000
 """Greatest number of changes of the position after the first move; each takes as long as dozens of moves."""
 
@@ -146,7 +149,8 @@ def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNod
     info = _GameInfo(nodes, notes)
     line = _MainLine(info, cut)
     for node in nodes:
-        line.add(node)
+        if node.raw or node is cut:
+            line.add(node)
     return _record(info, line)
 
 
@@ -167,7 +171,7 @@ class _GameInfo:
         self.notes: Final[list[str]] = list(notes)
         self._texts: Final[dict[str, str]] = {}
         has_begun = False
-        for node in nodes:
+        for node in (each for each in nodes if each.raw):
             for name in _GAME_INFO.intersection(node.raw):
                 if name == "KO" and has_begun and node.moves:
                     continue  # here it is not the komi: the move counts though a ko forbids it
@@ -278,6 +282,7 @@ class _MainLine:
         self.moves: Final[list[Move]] = []
         self.later_setups: Final[list[LaterSetup]] = []
         self.is_cut = False
+        self._setup_points = 0
         self._cut: Final = cut
         self._info: Final = info
 
@@ -317,20 +322,23 @@ class _MainLine:
 
     def _add_setup(self, node: TextNode) -> None:
         black, white, emptied = (self._points(node.texts(name), name) for name in _STONES)
-        named = [*black, *white, *emptied]
-        if len(set(named)) < len(named):
+        colors = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE) | dict.fromkeys(emptied, EMPTY)
+        named = len(black) + len(white) + len(emptied)
+        self._setup_points += named
+        if self._setup_points > MAX_SETUP_POINTS:
+            raise SgfError(f"the SGF record sets up too many points: expected at most {MAX_SETUP_POINTS}")
+        if len(colors) < named:
             self._info.note("a point is in two of AB, AW and AE: the last of them counts")
-            white = tuple(point for point in white if point not in emptied)
-            black = tuple(point for point in black if point not in (*white, *emptied))
         player = self._player(node.texts("PL"))
         if not self.moves:
-            self.stones.update(dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE))
-            self.stones.update(dict.fromkeys(emptied, EMPTY))
+            self.stones.update(colors)
             self.first_player = player or self.first_player
         elif named or player:
             if len(self.later_setups) >= MAX_LATER_SETUPS:
                 raise SgfError(f"the SGF record has too many set-up nodes: expected at most {MAX_LATER_SETUPS}")
-            stones = *(Move(BLACK, point) for point in black), *(Move(WHITE, point) for point in white)
+            if len(colors) < named:
+                black, white = (tuple(p for p in colors if colors[p] == color) for color in (BLACK, WHITE))
+            stones = *map(Move, repeat(BLACK), black), *map(Move, repeat(WHITE), white)
             self.later_setups.append(LaterSetup(len(self.moves), stones, emptied, player))
 
     def _player(self, texts: Sequence[str]) -> int | None:

@@ -5,6 +5,7 @@ vertex A19.  All text here is already decoded and without SGF's escapes.
 """
 
 import contextlib
+import functools
 import html
 import math
 import re
@@ -227,11 +228,17 @@ def parse_points(
                 raise
             pass_over(error)
             continue
-        corners = point_to_xy(start, width=width), point_to_xy(end, width=width)
-        (left, right), (top, bottom) = (sorted(places) for places in zip(*corners, strict=True))
-        for y in range(top, bottom + 1):
-            points.update((xy_to_point(x, y, width=width), None) for x in range(left, right + 1))
+        points.update(dict.fromkeys(_rectangle(start, end, width)))
     return tuple(points)
+
+
+@functools.lru_cache(512)
+def _rectangle(start: int, end: int, width: int) -> tuple[int, ...]:
+    """Return the points between two corners, row by row."""
+    corners = point_to_xy(start, width=width), point_to_xy(end, width=width)
+    (left, right), (top, bottom) = (sorted(places) for places in zip(*corners, strict=True))
+    rows = (xy_to_point(left, y, width=width) for y in range(top, bottom + 1))
+    return tuple(point for row in rows for point in range(row, row + right - left + 1))
 
 
 def parse_label(text: str, *, width: int, height: int) -> tuple[int, str] | None:

@@ -376,6 +376,13 @@ def test_the_longest_main_line_is_read() -> None:
     assert len(parse("(" + ";B[];W[]" * (MAX_MOVES // 2) + ")").moves) == MAX_MOVES
 
 
+@pytest.mark.parametrize("move", ["", ";B[aa]"])
+def test_a_record_may_not_set_up_thousands_of_whole_boards(move: str) -> None:
+    assert parse(f"(;SZ[19]{move}" + ";AB[aa:ss]AE[ss:aa]" * 277 + ")").width == 19
+    with pytest.raises(SgfError, match="sets up too many points: expected at most 200000"):
+        parse(f"(;SZ[19]{move}" + ";AB[aa:ss]AE[ss:aa]" * 278 + ")")
+
+
 @given(data=st.binary(max_size=300) | st.text("(;)[]\\:ABEPLWSZKMRUHCabt19. \n", max_size=200).map(str.encode))
 @settings(max_examples=300)
 def test_junk_gives_a_game_or_an_sgf_error(data: bytes) -> None:
