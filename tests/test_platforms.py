@@ -39,7 +39,7 @@ import importlib, os, pkgutil, select, signal, sys
 # These adapt to any system, and other packages do:
 import asyncio, concurrent.futures, multiprocessing.connection, multiprocessing.pool, socket, ssl, subprocess, tempfile
 for name in ("aiohttp.web", "click.testing", "filelock", "hypothesis", "matplotlib.pyplot", "numba", "onnx",
-             "onnxruntime", "rich.console", "torch.utils.tensorboard"):
+             "onnxruntime", "rich.console", "torch"):
     try:
         importlib.import_module(name)
     except ImportError:
@@ -69,7 +69,7 @@ for module in pkgutil.walk_packages(gtp_engine.__path__, "gtp_engine."):
     try:
         importlib.import_module(module.name)
     except ModuleNotFoundError as error:
-        if error.name not in ("torch", "tensorboard", "aiohttp"):
+        if error.name not in ("torch", "aiohttp"):
             failed.append(f"{module.name}: {error!r}")
     except Exception as error:
         failed.append(f"{module.name}: {error!r}")

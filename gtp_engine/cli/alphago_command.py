@@ -12,7 +12,6 @@ import click
 from gtp_engine.base.errors import counted
 from gtp_engine.base.files import owning
 from gtp_engine.base.steps import long_work
-from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
@@ -22,7 +21,6 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     PolicySettings,
     RecordSettings,
     ReinforceSettings,
-    RolloutReport,
     RolloutSettings,
     ValueLearning,
     ValueSettings,
@@ -104,24 +102,19 @@ def policy_command(records: Path, run: Path, **flags: Any) -> None:
 @click.argument("records", type=FOLDER)
 @click.argument("run", type=FOLDER)
 @settings_options(RolloutSettings)
-@settings_options(RolloutReport)
 @settings_options(ExportSettings, is_own=True)
 def rollout_policy_command(records: Path, run: Path, **flags: Any) -> None:
     """Train a linear rollout policy on the moves of RECORDS; write RUN/rollout-policy.npz.
 
     RECORDS is a folder of SGF files on one board size; the policy plays on any. RUN receives checkpoint, log, curves
-    and the policy. A table at the end compares it with the rollout policies that need no training.
+    and the policy.
     """
-    settings, report = settings_of(RolloutSettings, flags), settings_of(RolloutReport, flags)
+    settings = settings_of(RolloutSettings, flags)
     with _stage(run, flags) as stage:
-        from gtp_engine.training.alphago.stages.comparisons import report_run
         from gtp_engine.training.alphago.stages.game_records import read_games
         from gtp_engine.training.alphago.stages.rollout_policy import run_rollout_policy
 
-        games = read_games(records, log=stage.bar.log)
-        target = _file_of(run_rollout_policy(games, settings, stage))
-    if report.positions:
-        click.echo(report_run(target, games, settings, report))
+        _file_of(run_rollout_policy(read_games(records, log=stage.bar.log), settings, stage))
 
 
 @alphago_command.command("reinforce", cls=ConfigCommand)
@@ -151,41 +144,18 @@ def reinforce_command(supervised: Path, run: Path, **flags: Any) -> None:
 @settings_options(PolicyGameSettings)
 @settings_options(ValueLearning)
 @settings_options(ExportSettings, is_own=True)
-@click.option(
-    "--rollouts",
-    default=16,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Rollouts of each position in the comparison at the end; 0: no comparison.",
-)
-@click.option("--linear", type=FILE, help="Compare with this rollout policy, a file that `rollout-policy` wrote.")
-def value_command(
-    supervised: Path,
-    reinforced: Path,
-    run: Path,
-    rollouts: int,
-    linear: Path | None,
-    **flags: Any,
-) -> None:
+def value_command(supervised: Path, reinforced: Path, run: Path, **flags: Any) -> None:
     """Train a value network on games of the reinforced policy; write RUN/value.onnx.
 
     SUPERVISED and REINFORCED are runs of `policy` and `reinforce`. RUN receives the games, checkpoint, log, curves and
-    network. A table at the end compares the network's errors with those of rollouts.
+    network.
     """
     settings, game = settings_of(ValueSettings, flags), settings_of(PolicyGameSettings, flags)
     learning = settings_of(ValueLearning, flags)
-    if linear is not None:
-        from gtp_engine.training.alphago.linear_policy import read_linear_policy
-
-        read_linear_policy(linear)  # an error at the end would come after hours
     with _stage(run, flags) as stage:
-        from gtp_engine.training.alphago.stages.comparisons import compare_run
         from gtp_engine.training.alphago.stages.value import ValueStage, run_value
 
-        given = ValueStage(supervised, reinforced, settings, game, learning)
-        _file_of(run_value(given, stage))
-    if rollouts:
-        click.echo(compare_run(given, run, rollouts=rollouts, linear=linear, warn=write_log))
+        _file_of(run_value(ValueStage(supervised, reinforced, settings, game, learning), stage))
 
 
 @alphago_command.command("chain")

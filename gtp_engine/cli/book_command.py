@@ -179,12 +179,7 @@ def _search(book: "Book", network: NetworkConfig, visits: int, at_once: int) -> 
 
 @book_command.command("check", cls=ConfigCommand)
 @click.argument("file", type=FILE)
-@click.option(
-    "--against",
-    type=FILE,
-    metavar="FILE",
-    help="Compare with a game record, or with a page (.html) of one of KataGo's books.",
-)
+@click.option("--against", type=FILE, metavar="FILE", help="Compare with a game record.")
 @settings_options(BookCheck, is_own=True)
 @settings_options(NetworkConfig, only=_NETWORK, is_own=True)
 def check_command(file: Path, against: Path | None, **flags: Any) -> None:
@@ -199,7 +194,7 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
     from gtp_engine.engine.book.checks import (
         MOST_TROUBLES,
         check,
-        compare_file,
+        compare_record,
         describe,
         describe_deeper,
         search_deeper,
@@ -207,7 +202,7 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
 
     book = Book.load(file)
     if against is not None:
-        click.echo("\n".join(compare_file(book, against)) or "The book has none of its positions.")
+        click.echo("\n".join(compare_record(book, against)) or "The book has none of its positions.")
         return
     click.echo(describe(book))
     troubles = check(book)

@@ -110,7 +110,6 @@ def train_command() -> None:  # noqa: D103
 @click.option("--init", type=FILE, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz.")
 @click.option("--boards", metavar="SHARES", help="Shares of the batches by board size: 9=2,19=1. [default: as in DATA]")
 @click.option("--in-memory", is_flag=True, help="Hold all positions in the memory of the device, for a GPU.")
-@click.option("--tensorboard", is_flag=True, help="Write a log for TensorBoard too, to OUT/tensorboard.")
 @settings_options(DistillationLearning)
 @settings_options(Shape)
 def run_command(boards: str | None, **flags: Any) -> None:

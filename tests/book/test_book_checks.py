@@ -1,4 +1,4 @@
-"""What is said about books: checks, records, KataGo's pages, trees."""
+"""What is said about books: checks, records, trees."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +11,6 @@ from gtp_engine.base.errors import ConfigError
 from gtp_engine.engine.book.book import Book
 from gtp_engine.engine.book.checks import (
     check,
-    compare_file,
-    compare_page,
     compare_record,
     describe,
     describe_deeper,
@@ -21,13 +19,6 @@ from gtp_engine.engine.book.checks import (
     to_tree,
 )
 from gtp_engine.engine.book.making import BookSearch
-
-PAGE = """<html><script>
-const nextPla = {player};
-const board = [{board}];
-const links = {{}};
-const moves = [{moves}];
-</script></html>"""
 
 
 @pytest.fixture
@@ -80,42 +71,27 @@ def test_deeper_searches_are_compared(tmp_path: Path) -> None:
     assert [each.difference for each in found] == [each.score - each.node.found.value for each in found]
 
 
-def test_a_record_beside_the_book(book: Book) -> None:
-    """B3 is D3 mirrored: 2.5 points where E3 has 12."""
-    assert compare_record(book, b"(;SZ[5];B[bc];W[cc])") == [
-        "move 1, B B3: B+2.5 (from B+2.0 to B+3.0), 9.5 points lost; best E3, B+12.0 (from B+8.8 to B+15.2)"
-    ]
-    assert "not in the book" in compare_record(book, b"(;SZ[5];B[aa])")[0]
-    with pytest.raises(ConfigError, match="5x5, the book's board"):
-        compare_record(book, b"(;SZ[9];B[aa])")
-
-
-def test_a_page_of_katagos_beside_the_book(book: Book, tmp_path: Path) -> None:
-    """Scores there are White's, with komi: −5 is 8 points for Black on the board, at komi 3."""
-    moves = (
-        "{'xy':[[2,2],],'p':0.7,'wl':-0.9,'ssM':-5.00,'wlRad':0.1,'sRad':0.50,'v':400,'av':400,},"
-        "{'move':'other','p':0.1,'wl':0.0,'ssM':1.00,'v':11,'av':11,},"
-    )
-    page = PAGE.format(player=1, board="0," * 25, moves=moves)
-    lines = compare_page(book, page)
-    assert lines == [
-        "C3: B+8.0 (from B+7.5 to B+8.5) by KataGo, 400 visits; B+8.0 (from B+5.8 to B+10.2)",
-        "other moves: B+2.0 (from B+2.0 to B+2.0) by KataGo, 11 visits; not in the book",
-    ]
-    path = tmp_path / "page.html"
-    path.write_text(page)
-    assert compare_file(book, path) == lines
-
-
 @pytest.mark.parametrize(
-    "page",
-    ["", PAGE.format(player=1, board="0,0,0,0", moves=""), PAGE.format(player=3, board="0," * 25, moves=""),
-     PAGE.format(player=1, board="0," * 25, moves="{'v':1,}"), PAGE.format(player=1, board="x", moves="")],
-    ids=["empty", "another board", "no player", "half a move", "no numbers"],
-)  # fmt: skip
-def test_other_pages_are_refused(book: Book, page: str) -> None:
-    with pytest.raises(ConfigError, match="expected"):
-        compare_page(book, page)
+    ("record", "line"),
+    [
+        ("(;SZ[5];B[bc];W[cc])", "move 1, B B3: B+2.5 (from B+2.0 to B+3.0), 9.5 points lost; {best}"),
+        ("(;SZ[5];B[aa])", "move 1, B A5: not in the book; {best}"),
+    ],
+    ids=["mirrored", "not in the book"],
+)
+def test_a_record_beside_the_book(book: Book, tmp_path: Path, record: str, line: str) -> None:
+    """B3 is D3 mirrored: 2.5 points where E3 has 12."""
+    (tmp_path / "a.sgf").write_text(record)
+    best = "best E3, B+12.0 (from B+8.8 to B+15.2)"
+    assert compare_record(book, tmp_path / "a.sgf") == [line.format(best=best)]
+
+
+def test_a_record_that_cannot_be_compared(book: Book, tmp_path: Path) -> None:
+    (tmp_path / "a.sgf").write_text("(;SZ[9];B[aa])")
+    with pytest.raises(ConfigError, match="5x5, the book's board"):
+        compare_record(book, tmp_path / "a.sgf")
+    with pytest.raises(ConfigError, match="cannot read"):
+        compare_record(book, tmp_path / "none.sgf")
 
 
 def test_the_tree_has_the_best_lines_first(book: Book) -> None:

@@ -384,7 +384,6 @@ MODULES: Final = (
         "web.attacks",
     ),
     (
-        "gtp_engine.training.alphago.stages.comparisons",
         "gtp_engine.training.alphago.stages.reinforce",
         "gtp_engine.training.alphago.stages.rollout_policy",
         "gtp_engine.training.alphago.stages.stage_chain",

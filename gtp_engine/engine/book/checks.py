@@ -5,42 +5,30 @@
     check           every line played, every key and value computed again
     search_deeper   some positions searched again with more visits
     compare_record  the moves of a game record by the book
-    compare_page    the moves of a page of KataGo's books beside the book's
     to_tree         the best lines as a game tree
 
-A page of KataGo's books is HTML with a script of constants (`exportToHtmlDir` in its cpp/book/book.cpp): `nextPla` is 1
-for Black, `board` the colours of all points row by row, 1 for Black and 2 for White, and `moves` a list of moves with
-`xy`, the points that are the same by symmetry, or `move`, "pass" or "other", and `ssM`, the score for White with komi,
-`sRad`, half the width of its error bars, `p` and `v`, prior and visits.  A page says neither komi nor passes, so the
-book's komi is taken for its own.
+Nothing here changes a book; `making` does.
 """
 
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted, problem, shown_path
-from gtp_engine.base.files import json_of
-from gtp_engine.engine.book.book import Book, BookNode, BookReply, Interval, mirrored, place, shown_interval
+from gtp_engine.engine.book.book import Book, BookNode, BookReply, mirrored, place, shown_interval
 from gtp_engine.engine.book.making import BookSearch, costs
-from gtp_engine.go.constants import BLACK, PASS, Move
-from gtp_engine.go.coords import Color, xy_to_point
+from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.coords import Color
 from gtp_engine.go.game import Game
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.sgf import GameTree
 
 MOST_TROUBLES: Final = 20
 """Troubles that a check names; of more it gives the number."""
-
-PAGE_BYTES: Final = 4_000_000
-"""Largest page of KataGo's that is read; its own have some thousand bytes."""
-
-_CONSTANT: Final = r"const {} = (.*?);\s*$"
 
 
 def describe(book: Book) -> str:
@@ -187,15 +175,15 @@ def describe_deeper(found: Sequence[Deeper], visits: int) -> str:
     )
 
 
-# --- other sources ---
-
-
-def compare_record(book: Book, data: bytes) -> list[str]:
+def compare_record(book: Book, path: Path) -> list[str]:
     """Return a line for each move of a record's main line that the book has something to say about; raises SgfError.
 
-    Raises ConfigError for a record of another board; its rules and komi do not matter.
+    Raises ConfigError for a record of another board, whose rules and komi do not matter, or that cannot be read.
     """
-    record = Game.from_sgf(data)
+    try:
+        record = Game.from_sgf(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
     if (record.width, record.height) != (book.header.width, book.header.height):
         given = f"a record on {record.width}x{record.height}"
         raise ConfigError(problem(given, expected=f"{book.header.width}x{book.header.height}, the book's board"))
@@ -227,75 +215,6 @@ def _leads_to(game: Game, point: int) -> str:
     after = game.copy()
     after.play(point)
     return place(after).key
-
-
-def compare_page(book: Book, text: str) -> list[str]:
-    """Return a line for each move of a page of KataGo's, with the values of both; raises ConfigError for other text."""
-    player, board, moves = (_constant(text, name) for name in ("nextPla", "board", "moves"))
-    header = book.header
-    try:
-        if len(board) != header.width * header.height or player not in (1, 2):
-            given = f"a page of {len(board)} points"
-            raise ConfigError(problem(given, expected=f"{header.width}x{header.height}, the book's board"))
-        game = header.game()
-        stones = [(cell, int(color)) for cell, color in enumerate(board) if color]
-        points = [(_point(header.width, cell % header.width, cell // header.width), color) for cell, color in stones]
-        game.set_up([Move(color, point) for point, color in points], int(player))
-        rows = [(_page_points(header.width, move), move) for move in moves]
-        return [_page_line(book, game, points, move) for points, move in rows]
-    except (ValueError, LookupError, TypeError) as error:
-        raise _no_page() from error
-
-
-def _point(width: int, x: int, y: int) -> int:
-    return xy_to_point(x, y, width=width)
-
-
-def _page_points(width: int, move: dict[str, Any]) -> list[int]:
-    """Return the points of a move of a page, PASS for a pass; none for "other", all that are not named."""
-    if "xy" in move:
-        return [_point(width, int(x), int(y)) for x, y in move["xy"]]
-    return [PASS] if move["move"] == "pass" else []
-
-
-def _page_line(book: Book, game: Game, points: Sequence[int], move: dict[str, Any]) -> str:
-    """Return a line about a move of a page."""
-    value, spread = book.header.komi - float(move["ssM"]), float(move.get("sRad", 0.0))
-    theirs = shown_interval(Interval(value, value - spread, value + spread))
-    name = game.vertex(points[0]) if points else "other moves"
-    own = "not in the book"
-    for reply in book.find(game):
-        if reply.point in points or any(_leads_to(game, reply.point) == _leads_to(game, each) for each in points[:1]):
-            own = shown_interval(reply.found)
-    return f"{name}: {theirs} by KataGo, {counted(int(move['v']), 'visit')}; {own}"
-
-
-def _constant(text: str, name: str) -> Any:
-    """Return the value of a constant in a page's script; raises ConfigError."""
-    found = re.search(_CONSTANT.format(name), text, re.MULTILINE)
-    if found is None:
-        raise _no_page()
-    try:
-        return json_of(re.sub(r",(?=\s*[\]}])", "", found[1]).replace("'", '"'))
-    except ValueError as error:
-        raise _no_page() from error
-
-
-def _no_page() -> ConfigError:
-    return ConfigError(problem("a page without nextPla, board and moves", expected="a page of a book of KataGo's"))
-
-
-def compare_file(book: Book, path: Path) -> list[str]:
-    """Return what a record or a page of KataGo's says beside the book; raises ConfigError and SgfError."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
-    if path.suffix.lower() in (".html", ".htm"):
-        if len(data) > PAGE_BYTES:
-            raise _no_page()
-        return compare_page(book, data.decode("utf-8", errors="replace"))
-    return compare_record(book, data)
 
 
 # --- as a game tree ---

@@ -54,18 +54,17 @@ from gtp_engine.go.board import (
     clear_ko,
     copy_board,
     is_legal,
-    new_board,
     padded_length,
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.puct.expand import Results
-from gtp_engine.search.rng import State, new_states, random_below
-from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, POINTS_AT_ONCE, count_area, count_per_second
+from gtp_engine.search.rng import State, random_below
+from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.search.rollouts.rollout_select import RolloutLeaves, leaf_board
 from gtp_engine.training.alphago.neighborhoods import DIAMOND_SIZE, MANY_LIBERTIES, diamond_of, diamond_step, pattern_of
-from gtp_engine.training.alphago.rollout_batches import Scratch, new_scratch
+from gtp_engine.training.alphago.rollout_batches import Scratch
 
 SAVE_BY_CAPTURE: Final = 0
 SAVE_BY_ESCAPE: Final = 1
@@ -531,25 +530,3 @@ def play_rows_linear(positions: Positions, count: int, results: Results, scratch
         color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
         play_out_linear(scratch.board, color, last, work, scratch.rng, scratch.first_player)
         results.margin[slot] = area_margin(scratch.board, scratch.queue, results.owner[slot])
-
-
-@kernel
-def _play_many_linear(scratch: Scratch, root: Board, count: int, work: LinearWork, owner: IntArray) -> int:
-    """Return the sum of the margins of `count` rollouts from `root`, Black to play."""
-    total = 0
-    for _ in range(count):
-        copy_board(scratch.board, root)
-        play_out_linear(scratch.board, wide(BLACK), wide(NULL_POINT), work, scratch.rng, scratch.first_player)
-        total += count_area(scratch.board, owner)
-    return total
-
-
-def linear_rollouts_per_second(width: int, height: int, work: LinearWork, seconds: float) -> float:
-    """Return how many rollouts from the empty board one core plays and counts in a second: `rollouts_per_second`."""
-    scratch, root = new_scratch(width, height, new_states(1, 1)[0]), new_board(width, height)
-    owner = np.zeros(root.color.size, dtype=np.int32)
-
-    def play(count: int) -> None:
-        _play_many_linear(scratch, root, count, work, owner)
-
-    return count_per_second(play, max(1, POINTS_AT_ONCE // (width * height)), seconds)

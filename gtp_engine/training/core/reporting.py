@@ -1,7 +1,7 @@
 """What is reported about a run: its log, its curves as a picture, the bar on the terminal.
 
     run_and_report   a training loop with all of them
-    RunLog           a file of JSON lines, which a resumed run continues, and TensorBoard if it is wanted
+    RunLog           a file of JSON lines, which a resumed run continues
     write_panels     any curves, side by side
     figure_panels    the figures of a log: in training and on each validation set
     loss_panel       the losses of a log as shares of the first
@@ -57,7 +57,7 @@ class RunLog:
     are dropped.  Raises ConfigError where the log cannot be written.
     """
 
-    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+    def __init__(self, folder: Path, *, after: int = 0) -> None:
         self._path = folder / LOG_FILE
         with writing(self._path, ConfigError, "log"):
             folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,6 @@ class RunLog:
             with replacing(self._path) as unfinished:
                 unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
             self._file = self._path.open("a", encoding="utf-8")
-        self._tensorboard = _tensorboard(folder, lines) if tensorboard else None
 
     def write(self, line: dict[str, Any]) -> None:
         """Write a line at once."""
@@ -76,20 +75,11 @@ class RunLog:
     def stepped(self, progress: RunProgress) -> None:
         """Write a line about steps."""
         self.write({"kind": "step", **progress._asdict()})
-        names = ("learning_rate", "gradient", "samples_per_second")
-        self._show("train", progress.figures | {name: getattr(progress, name) for name in names}, progress.samples)
 
     def validated(self, progress: RunProgress, validation: Validation) -> None:
         """Write a line about a validation."""
         place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
         self.write({"kind": "validation", **place, "figures": validation})
-        for name, figures in validation.items():
-            self._show(name, figures, progress.samples)
-
-    def _show(self, group: str, figures: dict[str, float], samples: int) -> None:
-        if self._tensorboard is not None:
-            for name, value in figures.items():
-                self._tensorboard.add_scalar(f"{name}/{group}", value, samples)
 
     def __enter__(self) -> Self:
         return self
@@ -97,8 +87,6 @@ class RunLog:
     def __exit__(self, *_: object) -> None:
         with suppress(OSError):  # of a line that could not be written, about which `write` has complained
             self._file.close()
-        if self._tensorboard is not None:
-            self._tensorboard.close()
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -110,16 +98,6 @@ def read_log(path: Path) -> list[dict[str, Any]]:
         return []
     whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
     return [json.loads(line.replace(_OLD_NAME, _NAME)) for line in whole.splitlines()]
-
-
-def _tensorboard(folder: Path, lines: Sequence[dict[str, Any]]) -> Any:
-    """Return what writes for TensorBoard, which goes on after the last of `lines` and hides what came later."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ConfigError(problem("TensorBoard is missing", advice='pip install "gtp-engine[train]"')) from error
-    first = lines[-1]["samples"] + 1 if lines else None
-    return SummaryWriter(str(folder / "tensorboard"), purge_step=first)
 
 
 class Panel(NamedTuple):
@@ -196,10 +174,9 @@ def run_and_report(
     is_stopped: Callable[[], bool],
     *,
     panels: Callable[[LogLines], list[Panel]] = figure_panels,
-    tensorboard: bool = False,
 ) -> bool:
     """Run a training loop, see `TrainingLoop.run`; `panels` returns the curves of its log."""
-    with RunLog(loop.folder, after=loop.steps, tensorboard=tensorboard) as log:
+    with RunLog(loop.folder, after=loop.steps) as log:
         return loop.run((log, _BarObserver(bar), _CurvesObserver(loop.folder, panels, bar.log)), is_stopped)
 
 

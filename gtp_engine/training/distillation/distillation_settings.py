@@ -157,7 +157,6 @@ class TrainConfig:
     loss: LossWeights = field(default_factory=LossWeights)
     board_shares: tuple[tuple[int, int, float], ...] = ()
     """Width, height and share of the batches of each board size; none: in proportion to their positions."""
-    tensorboard: bool = False
     in_memory: bool = False
     """Whether all positions lie in the memory of the device (`batches.ResidentShards`)."""
 
@@ -167,9 +166,9 @@ class TrainConfig:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "TrainConfig":
-        """Return the run that `to_json` wrote; raises TypeError or KeyError for anything else."""
+        """Return the run that `to_json` wrote, of version 1.0 too; raises TypeError or KeyError for anything else."""
         return cls(
-            **values
+            **{name: value for name, value in values.items() if name != "tensorboard"}
             | {
                 "data": Path(values["data"]),
                 "out": Path(values["out"]),

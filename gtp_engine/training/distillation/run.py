@@ -93,7 +93,7 @@ def run_training(
     if not (held_out.is_dir() and shard_paths(held_out)):
         bar.log(f"no positions are held out in {config.data}: there are no validations")
     try:
-        is_done = run_and_report(loop, bar, is_stopped, panels=panels, tensorboard=config.tensorboard)
+        is_done = run_and_report(loop, bar, is_stopped, panels=panels)
     except torch.OutOfMemoryError as error:
         given = f"batches of {config.learning.batch} do not fit into the memory of {loop.machine.device}"
         raise TrainingError(problem(given, advice="continue with a smaller --batch (`train resume`)")) from error

@@ -62,11 +62,11 @@ from typing import Any, Final
 import onnx
 
 from gtp_engine.base.errors import ModelError, problem, shown
-from gtp_engine.base.files import json_of, replacing, sha256_of
+from gtp_engine.base.files import replacing, sha256_of
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.nn.metadata import NetworkInfo, read_info, read_properties
+from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.nn.onnx_export.convert import check_target, not_written
 from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
@@ -82,9 +82,7 @@ from gtp_engine.nn.quantized_copy import (
     Keep,
     UnfinishedCopy,
     can_be_quantized,
-    is_made_from,
     keep_nothing,
-    quantized_path,
 )
 from gtp_engine.training.quantization.calibration import CalibrationInputs, play_examples
 from gtp_engine.training.quantization.quantized_graph import (
@@ -154,7 +152,7 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
     has no layer to quantize, for a target that is the source or cannot be written, and while another process makes it.
     """
     info = read_info(source)
-    _check(source, info)
+    check_quantizable(source, info)
     check_target(target, source=source)
     copy, digest = UnfinishedCopy(target), sha256_of(source)
 
@@ -164,14 +162,14 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
 
     try:
         with copy.making(f"{_KEPT_FORMAT} {digest} {settings}") as keep:
-            return _make(source, target, digest, settings, _Steps(note_progress, keep))
+            return _make(source, target, digest, settings, Steps(note_progress, keep))
     except OSError as error:
         raise not_written(target, error) from error
 
 
-def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, steps: "_Steps") -> Quantized:
+def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, steps: "Steps") -> Quantized:
     """Write the copy and return the comparison; `digest` is the hash of `source`."""
-    runtimes, calibration, held_out = _play(read_info(source), settings, steps)
+    runtimes, calibration, held_out = play_games(read_info(source), settings, steps)
     result = _quantize(source, calibration, runtimes, settings, steps)
     note: dict[str, Any] = {
         "positions": sum(map(len, calibration)),
@@ -181,45 +179,16 @@ def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, s
     }
     with replacing(target) as unfinished:
         save_model(result.model, unfinished, note, digest)
-        differences, evaluations = _compare(
+        differences, evaluations = compare(
             models_by_precision(source, unfinished, runtimes, settings.threads), held_out, steps
         )
-        note |= _in_note(differences, evaluations)
+        note |= in_note(differences, evaluations)
         save_model(result.model, unfinished, note, digest)
     title = runtimes["int8"].provider.title
     return Quantized(target, title, differences, evaluations, tuple(result.sensitivities), frozenset(result.exact))
 
 
-def compare_copy(source: Path, settings: QuantizeSettings, *, progress: StepProgress) -> dict[str, Any]:
-    """Compare the copy of a network file with the file on this processor, and record the result in the copy's note.
-
-    This is for a copy that was made on a processor with VNNI and is to be used on one without, or the other way around.
-    Returns the new note.  Raises ModelError if one of the files cannot be read, the copy was made from another network,
-    or it cannot be written.
-    """
-    info, copy, steps = read_info(source), quantized_path(source), _Steps(progress)
-    _check(source, info)
-    if not is_made_from(copy, source):
-        raise ModelError(
-            problem(
-                f"{shown(copy.name)} is not a copy of {shown(source.name)}",
-                expected="one made from this very file",
-                advice="make it with `gtp-engine models quantize`",
-            )
-        )
-    runtimes, _, held_out = _play(info, settings, steps)
-    compared = _compare(models_by_precision(source, copy, runtimes, settings.threads), held_out, steps)
-    properties = read_properties(copy)
-    note: dict[str, Any] = json_of(properties[NOTE]) | _in_note(*compared)
-    try:
-        with replacing(copy) as unfinished:
-            save_model(onnx.load(copy), unfinished, note, properties[QUANTIZED_FROM])
-    except OSError as error:
-        raise not_written(copy, error) from error
-    return note
-
-
-def _in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, float]) -> dict[str, Any]:
+def in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, float]) -> dict[str, Any]:
     """Return the entries of a note for a comparison on this processor."""
     entries = {
         HELD_OUT: {name: asdict(entry) for name, entry in differences.items()},
@@ -228,7 +197,7 @@ def _in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, fl
     return entries if has_vnni(describe_machine()["simd"]) else {WITHOUT_VNNI: entries}
 
 
-class _Steps:
+class Steps:
     """Turns the progress of each step into that of the whole, and keeps what it has computed."""
 
     def __init__(self, progress: StepProgress, keep: Keep = keep_nothing) -> None:
@@ -243,7 +212,7 @@ class _Steps:
         return lambda done, total: self._progress(before + _STEPS[step] * done / total, f"{text}: {done} of {total}")
 
 
-def _check(source: Path, info: NetworkInfo) -> None:
+def check_quantizable(source: Path, info: NetworkInfo) -> None:
     """Raise ModelError unless the network can be quantized."""
     name = shown(source.name)
     if info.precision != "float32":
@@ -257,8 +226,8 @@ def _check(source: Path, info: NetworkInfo) -> None:
         )
 
 
-def _play(
-    info: NetworkInfo, settings: QuantizeSettings, steps: _Steps
+def play_games(
+    info: NetworkInfo, settings: QuantizeSettings, steps: Steps
 ) -> tuple[dict[str, Runtime], list[CalibrationInputs], list[CalibrationInputs]]:
     """Return the runtime for each precision, and inputs of games for calibration and validation.
 
@@ -301,7 +270,7 @@ def _quantize(
     calibration: Sequence[CalibrationInputs],
     runtimes: Mapping[str, Runtime],
     settings: QuantizeSettings,
-    steps: _Steps,
+    steps: Steps,
 ) -> _Result:
     """Return the quantized network."""
     model, exact_runtime = onnx.load(source), runtimes["float32"]
@@ -351,8 +320,8 @@ def models_by_precision(
     }
 
 
-def _compare(
-    models: Mapping[str, OnnxModel], held_out: Sequence[CalibrationInputs], steps: _Steps
+def compare(
+    models: Mapping[str, OnnxModel], held_out: Sequence[CalibrationInputs], steps: Steps
 ) -> tuple[dict[str, Difference], dict[str, float]]:
     """Return the difference of each precision from float32, and the speed of each; close the models."""
     progress = steps.of("comparison", "comparing the networks")

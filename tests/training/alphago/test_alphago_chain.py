@@ -34,9 +34,9 @@ SMALLEST = stage_chain.StageFlags(
     size=5,
     records=("--games", 24, "--parallel-games", 24),
     policy=(*_NET, *_LEARNING, "--test-share", 0.3),
-    rollout_policy=("--epochs", 1, "--least-count", 5, "--test-share", 0.3, "--positions", 0),
+    rollout_policy=("--epochs", 1, "--least-count", 5, "--test-share", 0.3),
     reinforce=("--iterations", 1, "--games", 4, "--evaluation-games", 4, "--threads", 1, "--precision", "float32"),
-    value=(*_LEARNING, "--games", 24, "--hidden", 4, "--test-share", 0.3, "--rollouts", 0),
+    value=(*_LEARNING, "--games", 24, "--hidden", 4, "--test-share", 0.3),
     games=1,
     seconds=0.02,
 )

@@ -50,36 +50,3 @@ def test_interrupted_records_tell_a_chain_so(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(f"gtp_engine.training.alphago.stages.play_records.{name}", function)
     done = CliRunner().invoke(cli, ["alphago", "records", "net.onnx", str(tmp_path)])
     assert done.exit_code == 130 and done.output.startswith("1 game played")
-
-
-@pytest.mark.parametrize(
-    ("stage", "run", "comparison"),
-    [
-        ("value", "value.run_value", "comparisons.compare_run"),
-        ("rollout-policy", "rollout_policy.run_rollout_policy", "comparisons.report_run"),
-    ],
-)
-def test_the_comparison_after_a_run_ends_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, run: str, comparison: str
-) -> None:
-    """It takes minutes, and the first Ctrl-C only told the run to write its checkpoint, which was written."""
-    pytest.importorskip("torch", reason="training needs PyTorch")
-    before, found = signal.getsignal(signal.SIGINT), []
-
-    def compare(*_: object, **__: object) -> str:
-        found.append(signal.getsignal(signal.SIGINT))
-        return "a table"
-
-    monkeypatch.setattr("gtp_engine.training.alphago.stages.game_records.read_games", lambda *_, **__: [])
-    monkeypatch.setattr(f"gtp_engine.training.alphago.stages.{run}", lambda *_, **__: tmp_path)
-    monkeypatch.setattr(f"gtp_engine.training.alphago.stages.{comparison}", compare)
-    done = CliRunner().invoke(cli, ["alphago", stage, *STAGES[stage]])
-    assert (done.exit_code, done.stdout, found) == (0, "a table\n", [before])
-
-
-def test_a_rollout_policy_that_cannot_be_read_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is for the comparison, which comes after hours of training."""
-    pytest.importorskip("torch", reason="training needs PyTorch")
-    monkeypatch.setattr("gtp_engine.training.alphago.stages.value.run_value", lambda *_: pytest.fail("it has begun"))
-    done = CliRunner().invoke(cli, ["alphago", "value", *STAGES["value"], "--linear=none.npz"])
-    assert done.exit_code == 2 and "'none.npz'" in done.stderr

@@ -27,7 +27,6 @@ from gtp_engine.training.alphago.linear_policy import (
     read_linear_policy,
 )
 from gtp_engine.training.alphago.linear_rollouts import begin_linear, new_linear_work, play_out_linear
-from gtp_engine.training.alphago.stages.comparisons import format_qualities, measure_policies
 from gtp_engine.training.alphago.stages.game_positions import GameStore
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.training.alphago.stages.rollout_gradient import LOSS, POSITIONS, ReplayBuffers, add_games
@@ -39,7 +38,7 @@ from gtp_engine.training.alphago.stages.rollout_policy import (
     run_rollout_policy,
     uniform_policy,
 )
-from gtp_engine.training.alphago.stages.stage_settings import RolloutReport, RolloutSettings, StageRun
+from gtp_engine.training.alphago.stages.stage_settings import RolloutSettings, StageRun
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE
 from gtp_engine.training.core.reporting import read_log
 
@@ -208,22 +207,11 @@ def test_a_run_resumes_with_its_own_settings_only(tmp_path: Path) -> None:
         run_rollout_policy(games[:1], SETTINGS, StageRun(tmp_path, bar))
 
 
-@pytest.mark.long
-def test_policies_are_compared_by_moves_results_and_speed() -> None:
-    report = RolloutReport(positions=300, rollouts=2, speed_seconds=0.01)
-    found = measure_policies(GameStore(planted_games()[:40]), planted_policy(), report, seed=1)
-    assert list(found) == ["uniform", "tactical", "linear"]
-    assert found["linear"].drawn > 1.5 * found["uniform"].drawn
-    assert all(0 < worth.error < 3 and worth.per_second > 0 for worth in found.values())
-    assert format_qualities(found).count("\n") == 4
-
-
-def test_the_command_trains_and_compares(tmp_path: Path) -> None:
+def test_the_command_trains(tmp_path: Path) -> None:
     records, out = write_records(tmp_path / "records", 40), tmp_path / "run"
     command = ["alphago", "rollout-policy", str(records), str(out), "--epochs=1", "--test-share=0.3"]
-    report = ["--positions=20", "--rollouts=1", "--speed-seconds=0.01", "--name=tiny"]
-    found = CliRunner().invoke(cli, [*command, *report])
-    assert found.exit_code == 0 and found.stdout.count("| linear |") == 1 and "test after" in found.stderr
+    found = CliRunner().invoke(cli, [*command, "--name=tiny"])
+    assert found.exit_code == 0 and "test after" in found.stderr
     assert read_linear_policy(tmp_path / "run" / ROLLOUT_WEIGHTS).name == "tiny"
     refused = CliRunner().invoke(cli, [*command, "--prior=2"])
     assert refused.exit_code == 2

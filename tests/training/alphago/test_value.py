@@ -1,15 +1,12 @@
 """The value network: one position of each game, chosen as in the paper, and the right perspective for both colours."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
-from board_helpers import game_from
 from training.alphago.games import orderly_records
 from training.alphago.test_reinforce import checkpoint_of, start
 from training.needs_torch import torch
@@ -24,23 +21,10 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.training.alphago.linear_policy import write_linear_policy
-from gtp_engine.training.alphago.stages.comparisons import (
-    averaged_network_estimator,
-    compare,
-    compare_run,
-    format_stages,
-    network_estimator,
-    policy_rollout_estimator,
-    rollout_estimator,
-    stages_panel,
-)
 from gtp_engine.training.alphago.stages.game_positions import GameStore, examples_of
-from gtp_engine.training.alphago.stages.game_records import Episode, recorded
+from gtp_engine.training.alphago.stages.game_records import Episode
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
 from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer
-from gtp_engine.training.alphago.stages.replay import PositionRefs
-from gtp_engine.training.alphago.stages.rollout_policy import uniform_policy
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.value import (
     ValueObjective,
@@ -199,9 +183,7 @@ def test_the_value_network_receives_the_colour_to_move() -> None:
     assert values == pytest.approx(np.tanh([1.0, -1.0] * 6), abs=1e-6)
 
 
-def test_a_run_writes_its_files_and_its_error_falls(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path) -> None:
     for name, seed in (("supervised", 1), ("reinforced", 2)):
         write_checkpoint(tmp_path / name, checkpoint_of(start(seed=seed)))
     learning = ValueLearning(
@@ -220,18 +202,6 @@ def test_a_run_writes_its_files_and_its_error_falls(
     assert training[-1] < 0.7 * training[0] and tested[-1]["error"] < 0.9 and tested[-1]["right winner"] > 0.6
     assert tested[-1]["owners' error"] < 0.9
     assert read_checkpoint(out).kind == "value"
-    write_linear_policy(tmp_path / "weights.npz", uniform_policy(np.zeros(0, dtype=np.int64)))
-    weights = tmp_path / "weights.npz"
-    compared = partial(compare_run, given, out, rollouts=2, linear=weights)
-    table = compared(warn=pytest.fail).splitlines()
-    columns = "value network | all orientations | 2 rollouts of the policy network | 2 linear | 2 uniform | 2 tactical"
-    assert table[0] == f"| moves | positions | {columns} |"
-    assert all(0 < float(error) < 2.5 for error in table[-1].split("|")[3:-1])
-    assert (out / "comparison.png").exists() and "1,000" not in capfd.readouterr().out
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    warnings: list[str] = []
-    assert compared(warn=warnings.append).splitlines() == table
-    assert len(warnings) == 1 and "no curves: matplotlib is missing" in warnings[0]
 
 
 def test_owners_have_their_weight_in_the_loss() -> None:
@@ -247,63 +217,3 @@ def test_owners_have_their_weight_in_the_loss() -> None:
         assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
         validation = objective.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
         assert validation == pytest.approx(dict(zip(objective.names, (loss, error, of_owners, right), strict=True)))
-
-
-BOTH_LIVE = """
-    . X . X O
-    X X X X O
-    O O O O O
-    O . O O O
-    O O O . O"""
-"""Neither side has a move but into an own eye: every rollout ends as the board stands, which White wins."""
-
-
-def test_rollouts_are_averaged_for_the_side_to_play() -> None:
-    records = []
-    for diagram in (BOTH_LIVE, BOTH_LIVE.translate(str.maketrans("XO", "OX"))):
-        game = game_from(diagram)
-        winner = game.score().winner
-        game.play("pass")
-        records.append(recorded(game, name="x", winner=winner))
-    store = GameStore(records)
-    assert store.winners.tolist() == [WHITE, BLACK]
-    player = PolicyPlayer(lambda planes: np.zeros((len(planes), 25), dtype=np.float32), "player")
-    for color, wanted in ((BLACK, [-1, 1]), (WHITE, [1, -1])):
-        refs = PositionRefs(np.arange(2), np.zeros(2, dtype=np.int64), np.full(2, color, dtype=np.int8))
-        assert rollout_estimator("uniform", 3, seed=1)(store, refs).tolist() == wanted
-        assert policy_rollout_estimator(player, 3, seed=1)(store, refs).tolist() == wanted
-        assert store.outcomes(refs).tolist() == wanted
-
-
-def test_a_network_is_averaged_over_all_orientations() -> None:
-    """It returns 1 if an own stone lies in the lower left corner, and 0 otherwise."""
-    store = GameStore(orderly_records(3))
-    refs = PositionRefs(np.zeros(2, dtype=np.int64), np.array([1, 12]), np.array([BLACK, BLACK], dtype=np.int8))
-
-    def evaluate(planes: torch.Tensor) -> torch.Tensor:
-        return planes[:, :1, -1, 0].expand(-1, 26)
-
-    game = store.games[0].game(12)
-    own = sum(game.board.color[point] == BLACK for point in (board_points(5, 5)[i] for i in (0, 4, 20, 24)))
-    assert 0 < own < 4
-    assert averaged_network_estimator(evaluate)(store, refs)[1] == pytest.approx(own / 4)
-    assert network_estimator(evaluate)(store, refs)[1] == (game.board.color[board_points(5, 5)[20]] == BLACK)
-
-
-def test_errors_are_reported_by_stage() -> None:
-    store = GameStore(orderly_records(6))
-    refs = store.move_refs()
-    outcomes = store.outcomes(refs)
-    estimators = {
-        "all-knowing": lambda store, refs: store.outcomes(refs),
-        "doubtful": lambda store, refs: np.zeros(len(refs.games), dtype=np.float32),
-        "knows openings": lambda store, refs: np.where(refs.counts < 6, outcomes, -outcomes),
-    }
-    first, second = compare(store, refs, estimators, stages=2)
-    assert (first.first, first.last, second.first, second.last) == (0, 5, 6, 11) and first.positions == 36
-    assert first.errors == {"all-knowing": 0, "doubtful": 1, "knows openings": 0}
-    assert second.errors == {"all-knowing": 0, "doubtful": 1, "knows openings": 4}
-    table = format_stages([first, second]).splitlines()
-    assert table[0] == "| moves | positions | all-knowing | doubtful | knows openings |"
-    assert table[2] == "| 0–5 | 36 | 0.000 | 1.000 | 0.000 |" and table[4] == "| all | 72 | 0.000 | 1.000 | 2.000 |"
-    assert stages_panel([first, second]).curves["knows openings"] == [(2.5, 0), (8.5, 4)]

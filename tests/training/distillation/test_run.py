@@ -1,4 +1,4 @@
-"""A run with all it leaves behind: log, curves, TensorBoard, network; and the commands around it."""
+"""A run with all it leaves behind: log, curves, network; and the commands around it."""
 
 import signal
 import subprocess
@@ -165,27 +165,6 @@ def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     assert [line["samples"] for line in validations] == [240, 480]
     figures = validations[0]["figures"]
     assert figures.keys() == {"5x5", "4x3"} and "policy_kl" in figures["5x5"]
-
-
-def test_tensorboard_keeps_what_came_before_a_resumption(tmp_path: Path) -> None:
-    """Its curves are over samples; only those after the checkpoint, which the run repeats, are dropped."""
-    events = pytest.importorskip(
-        "tensorboard.backend.event_processing.event_accumulator", reason="TensorBoard is missing"
-    )
-
-    def write(after: int, *steps: int) -> None:
-        with RunLog(tmp_path, after=after, tensorboard=True) as log:
-            for step in steps:
-                log.stepped(RunProgress(0.5, step, 256 * step, 1.0, 1e-3, 1.0, {"loss": 2.0}, 100.0))
-
-    write(0, 1, 2, 3, 4)
-    write(3, 4, 5)
-    found = events.EventAccumulator(str(tmp_path / "tensorboard"))
-    found.Reload()
-    assert [event.step for event in found.Scalars("loss/train")] == [256, 512, 768, 1024, 1280]
-    with RunLog(tmp_path, after=5, tensorboard=True) as log:
-        log.validated(RunProgress(0.5, 5, 1280, 1.0, 1e-3, 1.0, {}, 100.0), {"5x5": {"policy_kl": 0.5}})
-    assert any(b"policy_kl/5x5" in path.read_bytes() for path in (tmp_path / "tensorboard").iterdir())
 
 
 def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> None:

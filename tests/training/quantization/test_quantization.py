@@ -28,7 +28,7 @@ from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_export import build_model, info_of_network
 from gtp_engine.nn.onnx_model import RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, quantized_path, read_quality
+from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, read_quality
 from gtp_engine.training.quantization import quantize_file
 from gtp_engine.training.quantization.calibration import (
     PER_GAME,
@@ -39,7 +39,6 @@ from gtp_engine.training.quantization.calibration import (
     play_examples,
     sample_games,
 )
-from gtp_engine.training.quantization.quantize import compare_copy
 from gtp_engine.training.quantization.quantized_graph import (
     CONVOLUTION,
     LARGEST_WEIGHT,
@@ -470,30 +469,6 @@ def test_a_file_becomes_a_quantized_file(
     )
     assert comparison.speeds.keys() == {"float32", "int8"}
     assert is_made_from(target, path)
-
-
-@pytest.mark.usefixtures("no_waiting")
-def test_a_copy_is_compared_on_another_kind_of_processor(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = tmp_path / "net.onnx"
-    source.write_bytes(path.read_bytes())
-    copy = quantized_path(source)
-    simd = ["avx2", "avx_vnni"]
-    for module in ("training.quantization.quantize", "nn.onnx_model"):
-        monkeypatch.setattr(f"gtp_engine.{module}.describe_machine", lambda: {"simd": simd})
-    quantize_file(source, copy, QUICK, progress=nothing)
-    before, weights = read_properties(copy), onnx.load(copy).graph.SerializeToString()
-    simd.remove("avx_vnni")
-    note = compare_copy(source, QUICK, progress=nothing)
-    quality = read_quality(copy)
-    assert quality.with_vnni is not None and quality.without_vnni is not None
-    assert note == json.loads(read_properties(copy)["tengen.quantization"])
-    assert note.items() > json.loads(before["tengen.quantization"]).items()
-    assert is_made_from(copy, source) and onnx.load(copy).graph.SerializeToString() == weights
-    copy.write_bytes(path.read_bytes())
-    with pytest.raises(ModelError, match=r"is not a copy of 'net.onnx': expected one made from this very file"):
-        compare_copy(source, QUICK, progress=nothing)
 
 
 @pytest.mark.usefixtures("no_waiting")

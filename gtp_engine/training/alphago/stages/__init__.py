@@ -5,9 +5,9 @@ Ferguson, "Deep Learning and the Game of Go" (2019), chapter 13.  Each stage is 
 
     records         games that a network plays against itself, as SGF files (`play_records`)
     policy          a policy network that predicts the moves of records (`supervised`)
-    rollout-policy  a linear policy, fast enough for rollouts (`rollout_policy`, `comparisons`)
+    rollout-policy  a linear policy, fast enough for rollouts (`rollout_policy`)
     reinforce       the policy network, improved by games against its earlier versions (`reinforce`)
-    value           a value network, trained on games of the reinforced policy (`value`, `comparisons`)
+    value           a value network, trained on games of the reinforced policy (`value`)
     chain           all stages, and a round robin with an Elo table (`stage_chain`)
 
 `game_records` holds games, recorded or played in training; a `game_positions.GameStore` has many of them, from which

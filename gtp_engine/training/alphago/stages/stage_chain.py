@@ -71,12 +71,12 @@ MINI: Final = StageFlags(
     size=9,
     records=("--games", 1000),
     policy=("--minutes", 1, "--layers", 4, "--channels", 32),
-    rollout_policy=("--epochs", 4, "--positions", 200, "--rollouts", 8, "--speed-seconds", 0.3),
+    rollout_policy=("--epochs", 4),
     reinforce=(
         *("--iterations", 16, "--games", 64, "--pool-every", 4, "--parallel-games", 64),
         *("--evaluate-every", 16, "--evaluation-games", 128),
     ),
-    value=("--games", 12_000, "--samples", 200_000, "--hidden", 64, "--test-share", 0.1, "--rollouts", 8),
+    value=("--games", 12_000, "--samples", 200_000, "--hidden", 64, "--test-share", 0.1),
     games=4,
     seconds=0.1,
 )
@@ -116,13 +116,12 @@ def training_steps(plan: StageFlags, folder: Path, teacher: Path, terms: str) ->
         return Step(title, (*ENGINE, "alphago", stage, *arguments, "--license", terms), product)
 
     weights = rollouts / "rollout-policy.npz"
-    linear = ("--linear", weights)
     return [
         Step("Records", (*ENGINE, "alphago", "records", teacher, records, "--size", plan.size, *plan.records)),
         step("Supervised policy", "policy", supervised / "policy.onnx", records, supervised, *plan.policy),
         step("Rollout policy", "rollout-policy", weights, records, rollouts, *plan.rollout_policy),
         step("Reinforcement", "reinforce", reinforced / "policy.onnx", supervised, reinforced, *plan.reinforce),
-        step("Value network", "value", value / "value.onnx", supervised, reinforced, value, *linear, *plan.value),
+        step("Value network", "value", value / "value.onnx", supervised, reinforced, value, *plan.value),
     ]
 
 

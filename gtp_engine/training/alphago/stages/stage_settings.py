@@ -111,15 +111,6 @@ class RolloutSettings(Section, name="rollout"):
 
 
 @dataclass(frozen=True)
-class RolloutReport(Section, name="report"):
-    """The comparison of rollout policies at the end of their training."""
-
-    positions: int = option(1000, "Test positions for the table at the end; 0: no table.", low=0)
-    rollouts: int = option(32, "Rollouts of each position.", low=1)
-    speed_seconds: float = option(1.0, "Seconds in which the speed of each policy is measured.", low=0.001)
-
-
-@dataclass(frozen=True)
 class ReinforceSettings(Section, name="reinforce"):
     """How the policy network learns from its games."""
 
