@@ -182,6 +182,12 @@ def test_eight_bits_are_estimated_slower_without_vnni() -> None:
     assert suitable_batch(fast, estimated_seconds(fast, 10 * MB, 2)) == 8
 
 
+@pytest.mark.parametrize(("simd", "seconds"), [(["avx512_vnni"], 0.0033), (["avx512_vnni", "amx_int8"], 0.0011)])
+def test_eight_bits_are_estimated_faster_with_amx(simd: list[str], seconds: float) -> None:
+    (runtime,) = choose_runtimes("openvino", "int8", networks=["int8"], available=OPENVINO, simd=simd)
+    assert estimated_seconds(runtime, 4_000_000, 2) == pytest.approx(seconds, rel=0.02)
+
+
 @pytest.mark.parametrize(("simd", "has_vnni"), [(ICE_LAKE, True), (["avx2", "avx_vnni"], True), (["avx2"], False)])
 def test_a_runtime_in_int8_knows_whether_there_is_vnni(simd: list[str], has_vnni: bool) -> None:
     (runtime,) = choose_runtimes("openvino", "int8", networks=BOTH, available=OPENVINO, simd=simd)
