@@ -1,9 +1,12 @@
 """Bounds on durations that also hold while other processes use the cores."""
 
+import math
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -21,6 +24,25 @@ def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.001)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the main thread after `seconds` on an idle machine; without limit where Unix is missing."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"it goes on after {seconds} s")
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(math.ceil(bound(seconds)))
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def wait_for_readers() -> None:

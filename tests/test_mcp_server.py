@@ -3,6 +3,7 @@
 import asyncio
 import random
 import sys
+import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.mcp_server import TOOLS, GoTools, Position, server
 from gtp_engine.people.review import Effort, review_game
+from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf.game_tree import GameTree
 
 pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is missing")
@@ -218,13 +220,34 @@ def test_fifty_moves_are_compared_at_once(tools: GoTools) -> None:
     assert [row["number"] for row in rows] == list(range(3, 53))
 
 
-def test_questions_asked_at_once_are_answered_one_after_the_other(tools: GoTools) -> None:
+class OneQuestionEngine(Engine):
+    """Refuses what a question asks while another one's search is under way; two searches at once might never end."""
+
+    is_searching = False
+
+    def set_board_size(self, width: int, height: int | None = None) -> None:
+        assert not self.is_searching
+        super().set_board_size(width, height)
+
+    def search(self, *limits: Any, **request: Any) -> SearchReport:
+        assert not self.is_searching
+        self.is_searching = True
+        time.sleep(0.005)
+        report = super().search(*limits, **request)
+        self.is_searching = False
+        return report
+
+
+def test_questions_asked_at_once_are_answered_one_after_the_other() -> None:
     """There is one engine, whose game each question sets."""
+    engine = OneQuestionEngine(Config().with_values({"search.seed": "1"}), evaluator=KnowingEvaluator())
+    tools = GoTools(engine)
     positions = [Position(moves=[f"{'B' if number % 2 else 'W'} C3"], size=4 + number) for number in range(8)]
     wanted = [tools.what_if(position, ["D4"], 30)["before"] for position in positions]
     with ThreadPoolExecutor(8) as threads:
         found = threads.map(lambda position: tools.what_if(position, ["D4"], 30)["before"], positions)
         assert list(found) == wanted
+    engine.close()
 
 
 def test_the_score_of_a_finished_game(tools: GoTools) -> None:

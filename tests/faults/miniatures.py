@@ -492,7 +492,7 @@ TRAINING: Final = {
     "train chain": Miniature("chain --tiny --teacher tiny.onnx", prepare=network, stands_in=steps_done),
     "alphago policy": Miniature(f"records run {POLICY}", prepare=played, is_slow=True, by_chance=("run/curves",)),
     "alphago rollout-policy": Miniature(
-        "records run --epochs 1 --least-count 1 --test-share 0.3 --positions 0",
+        "records run --epochs 1 --least-count 1 --test-share 0.3",
         prepare=played,
         is_slow=True,
         by_chance=("run/curves",),
@@ -501,7 +501,7 @@ TRAINING: Final = {
         f"supervised run {REINFORCED}", prepare=supervised, is_slow=True, by_chance=("run/curves",)
     ),
     "alphago value": Miniature(
-        f"supervised reinforced run --games 24 --samples 16 --hidden 4 --test-share 0.3 --rollouts 0 {LEARNING}",
+        f"supervised reinforced run --games 24 --samples 16 --hidden 4 --test-share 0.3 {LEARNING}",
         prepare=reinforced,
         is_slow=True,
         by_chance=("run/curves",),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from busy_machine import within
 from web.serving import RolloutSource, saved_game, serving
 from web.test_play_socket import ask, noted_engines
 
@@ -112,7 +113,7 @@ OPENED |= {"node": 4, "notes": 36, "result": 6, "resumed_at": 3, "time": 1, "tit
 def test_a_game_with_any_value_in_any_field_opens_or_is_refused(tmp_path: Path) -> None:
     """One that opens is the same when it has been saved again."""
     name, saved, opened = "0123456789abcdef", SavedGames(tmp_path), Counter[str]()
-    with SharedEngines(RolloutSource.config) as engines:
+    with SharedEngines(RolloutSource.config) as engines, within(60):
         engine = engines.new_engine()
         for field, value in itertools.product(GOOD, VALUES):
             (tmp_path / f"{name}.json").write_text(json.dumps(GOOD | {field: value}))
