@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import reference
 
-from gtp_engine.go.board import Board, add_stone, merge, new_board
+from gtp_engine.go.board import STRIDE, Board, add_stone, merge, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import COLUMN_LETTERS, board_points, parse_vertex
 from gtp_engine.go.game import Game
@@ -160,7 +160,8 @@ def random_moves(rng: random.Random, game: Game, count: int) -> list[Move]:
 
 def score_area(board: Board, rules: Rules) -> dict[int, float]:
     """Return the points of each colour by area rules: stones and surrounded points, less the tax."""
-    tally = tally_position(board, replace(rules, scoring=Scoring.AREA), komi=0.0)
+    rules = replace(rules, scoring=Scoring.AREA)
+    tally = tally_position(board.color.tolist(), int(board.info[STRIDE]), rules, captured=(0, 0, 0), komi=0.0)
     return {color: side.total for color, side in tally.items()}
 
 

@@ -30,12 +30,14 @@ from gtp_engine.engine.game_end import (
 )
 from gtp_engine.engine.life_reading import LifeReader
 from gtp_engine.engine.searches import Searches
+from gtp_engine.go.area import remove_dead, territory_owners
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, neighbors, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
-from gtp_engine.go.scoring import Score, find_groups, groups_in_seki, pass_alive_owners, remove_dead, territory_owners
+from gtp_engine.go.scoring import Score, find_groups, groups_in_seki
 from gtp_engine.search.limits import CancelToken, Limits
 from gtp_engine.search.report import SearchReport
 
@@ -272,7 +274,7 @@ def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
     colors = remove_dead(game.board, dead)
     stride = int(game.board.info[STRIDE])
     owners = territory_owners(colors, stride)
-    in_seki = groups_in_seki(find_groups(colors, owners, stride))
+    in_seki = groups_in_seki(find_groups(colors.tolist(), owners.tolist(), stride))
     seki = {point for group in in_seki for point in group.stones}
     empty_names = {BLACK: BLACK_TERRITORY, WHITE: WHITE_TERRITORY, EMPTY: DAME}
     result = {}

@@ -34,12 +34,13 @@ from gtp_engine.engine.game_end import (
     with_proofs,
 )
 from gtp_engine.engine.searches import Searches
+from gtp_engine.go.area import area_owners, remove_dead
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import STRIDE, chain_points
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.go.scoring import area_owners, pass_alive_owners, remove_dead
 from gtp_engine.search.limits import AT_ANY_DEPTH, CancelToken, Limits, Restriction, SearchRequest
 
 SEKI_LIBERTIES: Final = 3

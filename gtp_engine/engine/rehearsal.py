@@ -5,6 +5,7 @@ Until then kernels are interpreted, so that each visit counts: there are as few 
 
 from typing import Final
 
+from gtp_engine.go.area import area_owners
 from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
@@ -44,5 +45,5 @@ def _play(width: int, height: int) -> Game:
     is_real_eye(game.board, at[0][0], WHITE)
     is_captured_defender_first(game.board, at[2][2], new_ladder_work(width, height))
     game.pass_alive(WHITE)
-    game.score()
+    area_owners(game.board.color, width + 1)
     return game

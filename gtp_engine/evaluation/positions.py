@@ -41,12 +41,11 @@ from gtp_engine.go.board import (
     copy_board,
     hash_after,
     is_legal,
-    padded_length,
     storage_length,
     view_storage,
     view_storage_in_kernel,
 )
-from gtp_engine.go.constants import BLACK, NULL_POINT, WHITE
+from gtp_engine.go.constants import BLACK, NULL_POINT, WHITE, padded_length
 
 BOARDS: Final = 3
 """Boards of a row: the position, and those one and two moves ago."""

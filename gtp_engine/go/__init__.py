@@ -1,7 +1,7 @@
 """The game of Go: boards, rules, history, ladders, eyes, life and scoring.  No I/O, no logging.
 
 Values, pure Python
-    constants         colours, reserved points, size limits, `Move`
+    constants         colours, reserved points, size limits, `Move`, the keys of hashes
     coords            vertices, points, actions and their conversions
     rules             `Rules`: presets, KataGo's JSON, komi
     handicap          the points of fixed and free handicaps
@@ -10,6 +10,7 @@ Values, pure Python
 
 A game
     game              `Game`: moves, history, superko, passes, start and end; start reading here
+    stones            the stones of a game in plain Python: placing, capturing, simple ko, hash, taking back
     scoring           the score of a finished position
 
 Kernels on `Board`, a NamedTuple of arrays

@@ -11,6 +11,7 @@
   game/board.cpp), whose networks see these maps under such rules.
 """
 
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,14 +19,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.benson import LifeWork, area_map
-from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari, padded_length
-from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
-
-LARGEST_SEKI_EYE: Final = 2
-"""Points; the owner can split an eye of three or more into two, so a group with such an eye lives without seki."""
-
-LARGEST_SHARED_AREA: Final = 4
-"""Points; both sides of a seki share a small area, a larger neutral one is still to be played."""
+from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari
+from gtp_engine.go.constants import BLACK, EMPTY, LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, WALL, WHITE, padded_length
 
 _GROUP_TAX: Final = 2
 """Points that a living group with as many eye points pays under the tax ALL."""
@@ -285,3 +280,22 @@ def _add_independent_pieces(board: Board, area: IntArray, work: LifeWork, out: I
         if size > 0:
             balance += wide(owner == BLACK) - wide(owner == WHITE)
     return balance
+
+
+def remove_dead(board: Board, dead: Collection[int]) -> IntArray:
+    """Return the colours of all points, int32[n], with the stones on the points `dead` taken off."""
+    colors = board.color.copy()
+    colors[np.fromiter(dead, dtype=np.int64, count=len(dead))] = EMPTY
+    return colors
+
+
+def area_owners(colors: IntArray, stride: int) -> IntArray:
+    """Return int32[n] with BLACK or WHITE for its stones and empty points that reach only them, else EMPTY."""
+    owners = np.zeros_like(colors)
+    owners_into(colors, stride, np.zeros_like(colors), owners)
+    return owners
+
+
+def territory_owners(colors: IntArray, stride: int) -> IntArray:
+    """Return int32[n] with BLACK or WHITE for empty points that reach only stones of that colour, else EMPTY."""
+    return np.where(colors == EMPTY, area_owners(colors, stride), EMPTY)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
-from gtp_engine.go.board import EMPTY_COUNT, STRIDE, Board, IntArray
+from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, STRIDE, WIDTH, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 
 _VITAL_PER_REGION: Final = 4
@@ -257,3 +257,10 @@ def area_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None
         stone = board.color[point]
         if out[point] == EMPTY and (stone == BLACK or stone == WHITE):
             out[point] = stone
+
+
+def pass_alive_owners(board: Board, *, suicide: bool) -> IntArray:
+    """Return int32[n] with the colour of the pass-alive chain or territory that each point belongs to, else EMPTY."""
+    owners = np.zeros_like(board.color)
+    pass_alive_map(board, suicide, new_life_work(int(board.info[WIDTH]), int(board.info[HEIGHT])), owners)
+    return owners

@@ -24,14 +24,14 @@ changes it by a few exclusive ors, and equal positions have equal hashes on ever
 Speed: all int32 fields are views of one buffer, so that copying a board is one memory copy.
 """
 
-import hashlib
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
-from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT, PASS, WALL, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, KEYS, NULL_POINT, PASS, WALL, WHITE, Move, padded_length, size_key
 
 IntArray = NDArray[np.int32]
 
@@ -46,19 +46,8 @@ CAPTURED: Final = 6
 """info[CAPTURED + BLACK] and info[CAPTURED + WHITE]: stones of that colour captured so far."""
 INFO_SIZE: Final = 16
 
-MAX_POINTS: Final = (MAX_SIZE + 1) * (MAX_SIZE + 2) + 1
-"""Length of a padded board array at the largest size."""
-
-
-def _make_table() -> NDArray[np.uint64]:
-    """Return the table, uint64[3, MAX_POINTS]: row 0 holds keys that are not stones, rows 1 and 2 the stones."""
-    stream = hashlib.shake_256(b"Tengen position hashes, version 1").digest(3 * MAX_POINTS * 8)
-    return np.frombuffer(stream, dtype="<u8").astype(np.uint64).reshape(3, MAX_POINTS)
-
-
-TABLE: Final = _make_table()
-"""`TABLE[color, point]` for a stone; `TABLE[0, color]` for the side to move (situational superko);
-`TABLE[0, 4 + size]` and `TABLE[0, 32 + size]` for the width and the height of the board."""
+TABLE: Final = np.array(KEYS, dtype=np.uint64)
+"""`constants.KEYS` as an array, uint64[3, MAX_POINTS]."""
 
 
 class Board(NamedTuple):
@@ -79,26 +68,16 @@ class Board(NamedTuple):
     zobrist: NDArray[np.uint64]  # uint64[3, MAX_POINTS], shared by all boards
 
 
-def padded_length(width: int, height: int) -> int:
-    """Return n, the length of the arrays of a board of this size."""
-    return (width + 1) * (height + 2) + 1
-
-
 def storage_length(width: int, height: int) -> int:
     """Return the length of a board's int32 buffer."""
     return INFO_SIZE + 9 * padded_length(width, height)
-
-
-def size_key(width: int, height: int) -> np.uint64:
-    """Return the hash of the empty board of this size."""
-    return np.uint64(TABLE[0, 4 + width] ^ TABLE[0, 32 + height])
 
 
 def new_board(width: int, height: int) -> Board:
     """Return an empty board; sizes (MIN_SIZE … MAX_SIZE) are not checked."""
     storage = np.zeros(storage_length(width, height), dtype=np.int32)
     board = view_storage(storage, np.zeros(1, dtype=np.uint64), TABLE, padded_length(width, height))
-    board.hash[0] = size_key(width, height)
+    board.hash[0] = np.uint64(size_key(width, height))
     board.info[WIDTH], board.info[HEIGHT], board.info[STRIDE] = width, height, width + 1
     board.color[:] = WALL
     for y in range(height):
@@ -349,6 +328,29 @@ def play_assume_legal(board: Board, point: int, color: int) -> int:
         remove_chain(board, head)
     set_ko(board, point, captured, last_captured)
     return captured
+
+
+@kernel
+def _play_all(board: Board, setup: IntArray, moves: IntArray) -> None:
+    """Set up stones and play moves, rows of colour and point; see `play_moves`."""
+    stride = wide(board.info[STRIDE])
+    for i in range(setup.shape[0]):
+        color, point = wide(setup[i, 0]), wide(setup[i, 1])
+        add_stone(board, point, color)
+        for step in (-1, 1, -stride, stride):
+            neighbor = point + step
+            if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
+                merge(board, wide(board.head[neighbor]), wide(board.head[point]))
+    for i in range(moves.shape[0]):
+        if moves[i, 1] == PASS:
+            clear_ko(board)
+        else:
+            play_assume_legal(board, wide(moves[i, 1]), wide(moves[i, 0]))
+
+
+def play_moves(board: Board, setup: Sequence[Move], moves: Sequence[Move]) -> None:
+    """Set up stones on a board that is empty if there are any, and play moves, which are assumed to be legal."""
+    _play_all(board, *(np.array(each, dtype=np.int32).reshape(-1, 2) for each in (setup, moves)))
 
 
 @inlined_kernel

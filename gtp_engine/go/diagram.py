@@ -36,7 +36,7 @@ _DEAD: Final = {BLACK: "#", WHITE: "@"}
 
 
 def draw_board(
-    colors: "Sequence[int] | NDArray[np.integer]",
+    colors: "Mapping[int, int] | Sequence[int] | NDArray[np.integer]",
     *,
     width: int,
     height: int,
@@ -78,7 +78,8 @@ def format_board(game: "Game") -> str:
         f"{format_color(color)} ({_CHARACTERS[color]}) to play",
         f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {_number(game.komi)}, rules {rules}",
     )
-    return "\n".join((*facts, draw_board(game.board.color, width=game.width, height=game.height, last_move=point)))
+    colors = dict.fromkeys(board_points(game.width, game.height), EMPTY) | game.stones
+    return "\n".join((*facts, draw_board(colors, width=game.width, height=game.height, last_move=point)))
 
 
 def _number(value: float) -> str:

@@ -4,17 +4,15 @@ Not here: search, evaluation, protocols.  Moves may come in any order of colours
 contain such games; the side to play follows from the last move, unless it has been set after that.
 
 The state of a game is its set-up, its list of moves, and the side to play if that was set.  Everything else is derived
-from these by playing the moves in order, and `undo` replays the remaining moves through the same code.
+from these by playing the moves in order; `undo` takes back what each of them changed.  All of it is plain Python: the
+arrays that kernels read are made of the moves when they are asked for (`Game.board`).
 """
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gtp_engine.base.errors import (
     CannotUndoError,
@@ -25,11 +23,10 @@ from gtp_engine.base.errors import (
     problem,
     shown,
 )
-from gtp_engine.go import board as boards
-from gtp_engine.go.board import TABLE, Board
 from gtp_engine.go.constants import (
     BLACK,
     EMPTY,
+    KEYS,
     NULL_POINT,
     OCCURRENCES_WITHOUT_RESULT,
     PASS,
@@ -51,18 +48,15 @@ from gtp_engine.go.coords import (
     to_stone,
 )
 from gtp_engine.go.diagram import ShownAnalysis, draw_svg, format_board
-from gtp_engine.go.ladder import new_ladder_work, stones_in_ladders, working_attacks_into
 from gtp_engine.go.rules import Ko, Rules, Scoring
-from gtp_engine.go.scoring import (
-    Score,
-    SideCount,
-    captured_by,
-    pass_alive_owners,
-    remove_dead,
-    tally_position,
-    territory_owners,
-)
-from gtp_engine.go.tactics import eye_map
+from gtp_engine.go.scoring import Score, SideCount, tally_position, territory_of
+from gtp_engine.go.stones import Played, Stones
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gtp_engine.go.board import Board
 
 _REASONS: Final = {
     "occupied": "{vertex} is occupied",
@@ -72,6 +66,14 @@ _REASONS: Final = {
 }
 _BUTTON_POINTS: Final = 0.5
 _RECORDS: Final = "gtp_engine.sgf"
+
+
+class _Pass(NamedTuple):
+    """What undoing a pass needs."""
+
+    ko_point: int
+    seen: dict[int, int] | None
+    """The positions before it that superko compared with, if it took the button."""
 
 
 class Game:
@@ -100,14 +102,23 @@ class Game:
         self._komi = self._rules.default_komi() if komi is None else _checked_komi(komi)
         self._setup_stones: tuple[Move, ...] = ()
         self._first_player = BLACK
-        self._next_player: int | None = None
-        self._moves: list[Move] = []
+        self._all_points = points_by_number(self.width, self.height)
         self.handicap_by_moves = True
         """Whether Black's moves in a row at the start count as handicap."""
-        self._board = boards.new_board(self.width, self.height)
-        self._keys = _empty_history()
-        self._keys_since_pass: list[int] = []
-        self._record_position()
+        self._stones = Stones(self.width, self.height)
+        self._moves: list[Move] = []
+        self._next_player: int | None = None
+        self._played: list[Played | _Pass] = []  # what undoing each move needs
+        # Hashes of the positions so far, first of the one before any move; and the same with the side to play, which
+        # situational superko compares, and how often each of these occurred from the number `_first_key` on.
+        self._hashes: list[int] = []
+        self._keys: list[int] = []
+        self._seen: dict[int, int] = {}
+        self._first_key = 0
+        # The arrays for kernels, if they have been asked for, after this number of moves; −1 is before the set-up.
+        self._board: Board | None = None
+        self._moves_on_board = -1
+        self._restart(self._stones)
 
     @staticmethod
     def from_sgf(data: bytes | str, move_number: int | None = None) -> "Game":
@@ -140,8 +151,10 @@ class Game:
         is_button_new = rules.has_button != self._rules.has_button
         self._rules = rules
         if is_button_new:
-            next_player = self._next_player
-            self._replay(self._moves)
+            next_player, moves = self._next_player, self._moves
+            self._restart(self._stones_of(self._setup_stones))
+            for move in moves:
+                self._apply(move)
             self._next_player = next_player
 
     @property
@@ -154,8 +167,16 @@ class Game:
         self._komi = _checked_komi(komi)
 
     @property
-    def board(self) -> Board:
+    def board(self) -> "Board":
         """The board's arrays, for kernels that only read; `board.clone` copies them."""
+        from gtp_engine.go.board import new_board, play_moves  # here: it imports numpy
+
+        if self._board is None:
+            self._board, self._moves_on_board = new_board(self.width, self.height), -1
+        if self._moves_on_board < len(self._moves):
+            stones = self._setup_stones if self._moves_on_board < 0 else ()
+            play_moves(self._board, stones, self._moves[max(self._moves_on_board, 0) :])
+            self._moves_on_board = len(self._moves)
         return self._board
 
     @property
@@ -185,7 +206,7 @@ class Game:
             self._next_player = color
         else:
             self._first_player = color
-            self._restart(self._board)
+            self._restart(self._stones)
 
     @property
     def first_player(self) -> Color:
@@ -200,24 +221,24 @@ class Game:
     @property
     def ko_point(self) -> int:
         """The point where a simple ko may not be retaken now, or NULL_POINT."""
-        return int(self._board.info[boards.KO_POINT])
+        return self._stones.ko_point
 
     @property
     def captures(self) -> dict[int, int]:
         """The number of stones captured by each colour."""
-        return {color: captured_by(self._board, color) for color in (Color.BLACK, Color.WHITE)}
+        return {color: self._stones.captured[color.opponent] for color in (Color.BLACK, Color.WHITE)}
 
     @property
     def stones(self) -> dict[Point, Color]:
         """The colours of the stones on the board by point, row by row from the top left."""
-        colors = self._board.color.tolist()
+        colors = self._stones.color
         points = points_by_number(self.width, self.height).values()
         return {point: COLORS[colors[point]] for point in points if point != PASS and colors[point] != EMPTY}
 
     @property
     def hash(self) -> int:
         """The Zobrist hash of stones and size; it does not depend on the side to play."""
-        return int(self._board.hash[0])
+        return self._stones.hash
 
     @property
     def consecutive_passes(self) -> int:
@@ -243,7 +264,7 @@ class Game:
         """
         if self._rules.ko is not Ko.SIMPLE:
             return False
-        return self._keys_since_pass.count(self._keys_since_pass[-1]) >= OCCURRENCES_WITHOUT_RESULT
+        return self._since_pass().count(self._keys[-1]) >= OCCURRENCES_WITHOUT_RESULT
 
     @property
     def handicap(self) -> int:
@@ -289,7 +310,7 @@ class Game:
 
     def color_at(self, point: int | str) -> Color:
         """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
-        return COLORS[int(self._board.color[self._on_board(point)])]
+        return COLORS[self._stones.color[self._on_board(point)]]
 
     def __getitem__(self, point: int | str) -> Color:
         return self.color_at(point)
@@ -300,11 +321,11 @@ class Game:
 
     def chain(self, point: int | str) -> list[Point]:
         """Return the points of the chain on `point`, sorted; empty for an empty point.  Raises InvalidVertexError."""
-        return self._points(boards.chain_points(self._board, self._on_board(point)))
+        return self._points(sorted(self._stones.chain(self._on_board(point))))
 
     def liberties(self, point: int | str) -> list[Point]:
         """Return the liberties of the chain on `point`, sorted; none for an empty point.  Raises InvalidVertexError."""
-        return self._points(boards.chain_liberties(self._board, self._on_board(point)))
+        return self._points(sorted(self._stones.liberties(self._on_board(point))))
 
     def is_in_ladder(self, point: int | str) -> bool:
         """Return whether a ladder captures the chain on `point`; no empty point is in one.  Raises InvalidVertexError.
@@ -312,40 +333,43 @@ class Game:
         That is a chain in atari that cannot escape though it moves first, or one of two liberties that an unbroken
         series of ataris captures if the opponent moves first.
         """
-        return bool(stones_in_ladders(self._board)[self._on_board(point)])
+        from gtp_engine.go.ladder import stones_in_ladders  # here, as in what follows: it imports numpy
+
+        return bool(stones_in_ladders(self.board)[self._on_board(point)])
 
     def ladder_moves(self, point: int | str) -> list[Point]:
         """Return the opponent's first moves that capture the chain on `point`, at once or in a ladder.
 
         Empty for a chain that no ladder captures, and for an empty point.  Raises InvalidVertexError.
         """
-        number, moves = self._on_board(point), np.zeros(2, dtype=np.int32)
-        if self._board.color[number] == EMPTY:
-            return []
-        work = new_ladder_work(self.width, self.height)
-        found = working_attacks_into(boards.clone(self._board), number, work, moves)
-        return self._points(moves[:found].tolist())
+        from gtp_engine.go.ladder import working_attacks
+
+        number = self._on_board(point)
+        return self._points(working_attacks(self.board, number)) if self._stones.color[number] != EMPTY else []
 
     def eyes(self, color: int | str) -> list[Point]:
         """Return the empty points that are eyes of `color` and cannot become false; single points only."""
-        color, marks, colors = to_color(color), np.zeros_like(self._board.color), self._board.color
-        eye_map(self._board, marks)
-        found = np.flatnonzero(marks == 1)  # all their neighbours are of one colour, or the edge
-        return self._points(found[(colors[found - 1] == color) | (colors[found + 1] == color)].tolist())
+        from gtp_engine.go.tactics import real_eyes
+
+        return self._points(real_eyes(self.board, to_color(color)))
 
     def pass_alive(self, color: int | str) -> list[Point]:
         """Return the points of `color` that are safe though it passes for ever: living stones and their territory.
 
         By Benson's algorithm, under the suicide rule of the game.
         """
-        owners = pass_alive_owners(self._board, suicide=self._rules.suicide)
-        return self._points(np.flatnonzero(owners == to_color(color)).tolist())
+        from gtp_engine.go.benson import pass_alive_owners
+
+        owners, color = pass_alive_owners(self.board, suicide=self._rules.suicide).tolist(), to_color(color)
+        return self._points(point for point in board_points(self.width, self.height) if owners[point] == color)
 
     def territory(self, color: int | str, dead: Collection[int | str] = ()) -> list[Point]:
         """Return the empty points that reach only stones of `color`, once those on the points `dead` are taken off."""
-        colors = remove_dead(self._board, [self._on_board(point) for point in dead])
-        owners = territory_owners(colors, int(self._board.info[boards.STRIDE]))
-        return self._points(np.flatnonzero(owners == to_color(color)).tolist())
+        color, colors = to_color(color), self._stones.color.copy()
+        for point in dead:
+            colors[self._on_board(point)] = EMPTY
+        owners = territory_of(colors, self.width + 1)
+        return self._points(point for point in board_points(self.width, self.height) if owners[point] == color)
 
     def as_move(self, move: object) -> Move:
         """Return a Move, or another pair of colour and point, either perhaps as text, as a Move of numbers.
@@ -365,12 +389,7 @@ class Game:
         Raises InvalidColorError, as all methods that take a colour do.
         """
         color = int(self.to_play) if color is None else to_color(color)
-        point = int(self._point(point))  # kernels take plain numbers faster
-        if point == PASS:
-            return None
-        if not is_on_board(point, width=self.width, height=self.height):
-            return "off-board"
-        return self._why_illegal(point, color)
+        return self._why_illegal(self._point(point), color)
 
     def repeating_points(self, color: int | str) -> list[Point]:
         """Return the points where a ko or superko forbids `color` to play."""
@@ -380,22 +399,29 @@ class Game:
         return self._points(point for point in points if self._why_illegal(point, color) in ("ko", "superko"))
 
     def _why_illegal(self, point: int, color: int) -> str | None:
-        """Return what `illegal_reason` does, for a point of the board."""
-        if self._board.color[point] != EMPTY:
+        """Return what `illegal_reason` does."""
+        if point == PASS:
+            return None
+        if point not in self._all_points:
+            return "off-board"
+        stones = self._stones
+        if stones.color[point] != EMPTY:
             return "occupied"
-        if not boards.is_legal(self._board, point, color, self._rules.suicide):
-            is_ko = point == self.ko_point and color == self._board.info[boards.KO_COLOR]
-            return "ko" if is_ko else "suicide"
-        return "superko" if self._would_repeat(point, color) else None
+        if point == stones.ko_point and color == stones.ko_color:
+            return "ko"
+        key, suicide = stones.hash_after(point, color)
+        if suicide and (suicide == 1 or not self._rules.suicide):
+            return "suicide"
+        return "superko" if self._would_repeat(key, opponent(color)) else None
 
     def _can_be_played(self, reason: str, point: int, color: int) -> bool:
         """Return whether the board has an answer to a move that is illegal for this reason."""
-        return reason in ("ko", "superko") or (reason == "suicide" and boards.is_legal(self._board, point, color, True))
+        return reason in ("ko", "superko") or (reason == "suicide" and self._stones.hash_after(point, color)[1] > 1)
 
     def is_legal(self, move: Move | int | str, color: int | str | None = None) -> bool:
         """Return whether a move (a Move, a point or a vertex such as "Q16") is legal under the rules."""
         color, point = self._resolve(move, color)
-        return self.illegal_reason(point, color) is None
+        return self._why_illegal(point, color) is None
 
     def legal_points(self, color: int | str | None = None) -> list[Point]:
         """Return the points where `color` (default: the side to play) may play; the pass is not among them."""
@@ -403,18 +429,24 @@ class Game:
         legal = [p for p in board_points(self.width, self.height) if self._why_illegal(p, color) is None]
         return self._points(legal)
 
-    def superko_keys(self) -> NDArray[np.uint64]:
-        """Return the keys of all positions that may not occur again (uint64, none under simple ko); see `key_of`."""
-        if self._rules.ko is Ko.SIMPLE:
-            return np.zeros(0, dtype=np.uint64)
-        return np.fromiter(self._keys[self._rules.ko], dtype=np.uint64, count=len(self._keys[self._rules.ko]))
+    def superko_keys(self) -> "NDArray[np.uint64]":
+        """Return the keys of all positions that may not occur again (uint64, none under simple ko).
 
-    def keys_since_pass(self) -> NDArray[np.uint64]:
+        A key is the position's `hash`, under situational superko with the side to play (`constants.KEYS`).
+        """
+        import numpy as np
+
+        keys = {Ko.SIMPLE: [], Ko.POSITIONAL: self._hashes, Ko.SITUATIONAL: self._keys}[self._rules.ko]
+        return np.array(list(dict.fromkeys(keys[self._first_key :])), dtype=np.uint64)
+
+    def keys_since_pass(self) -> "NDArray[np.uint64]":
         """Return the keys of the positions since the last pass with their side to play, each as often as it occurred.
 
         They decide whether a game under simple ko `has_no_result`.
         """
-        return np.array(self._keys_since_pass, dtype=np.uint64)
+        import numpy as np
+
+        return np.array(self._since_pass(), dtype=np.uint64)
 
     # --- playing ---
 
@@ -425,12 +457,10 @@ class Game:
         though the rules of the game forbid it: repetitions, the retaking of a ko and suicide of several stones.
         Raises IllegalMoveError (the game is unchanged), InvalidVertexError and InvalidColorError.
         """
-        color, point = self._resolve(move, color)
-        reason = self.illegal_reason(point, color)
-        if reason is not None and not (tolerant and self._can_be_played(reason, point, color)):
-            raise IllegalMoveError(reason, f"illegal move: {self.explain(reason, point)}")
-        played = Move(COLORS[color], point)
-        self._moves.append(played)
+        played = self._resolve(move, color)
+        reason = self._why_illegal(played.point, played.color)
+        if reason is not None and not (tolerant and self._can_be_played(reason, played.point, played.color)):
+            raise IllegalMoveError(reason, f"illegal move: {self.explain(reason, played.point)}")
         self._apply(played)
         return played
 
@@ -439,8 +469,8 @@ class Game:
         if not 0 <= count <= len(self._moves):
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {shown(count)} asked for, {played or 'none'} to take back")
-        if count:  # else a side to play that has been set would be forgotten
-            self._replay(self._moves[: len(self._moves) - count])
+        for _ in range(count):
+            self._take_back()
 
     def set_up(self, stones: Iterable[Move], first_player: int | str = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
@@ -450,10 +480,10 @@ class Game:
         """
         first_player = to_color(first_player)
         placed = tuple(map(self.as_move, stones))
-        board = self._board_with(placed)
+        position = self._stones_of(placed)
         self._setup_stones = placed
         self._first_player = first_player
-        self._restart(board)
+        self._restart(position)
 
     def set_handicap(self, points: Iterable[int | str]) -> None:
         """Replace the position by black handicap stones; White moves first.  Raises as `set_up` does."""
@@ -473,7 +503,10 @@ class Game:
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
         komi = self._komi + self._rules.handicap_points(self.handicap)
-        found = tally_position(self._board, self._rules, komi=komi, button=button, dead=points)
+        colors, captured = self._stones.color, self._stones.captured
+        found = tally_position(
+            colors, self.width + 1, self._rules, captured=captured, komi=komi, button=button, dead=points
+        )
         return {COLORS[color]: count for color, count in found.items()}
 
     def diagram(self) -> str:
@@ -507,10 +540,13 @@ class Game:
         """Return an independent copy."""
         other = Game.__new__(Game)
         vars(other).update(vars(self))
-        other._moves = list(self._moves)
-        other._board = boards.clone(self._board)
-        other._keys = {ko: set(keys) for ko, keys in self._keys.items()}
-        other._keys_since_pass = list(self._keys_since_pass)
+        other._stones = self._stones.copy()
+        other._moves, other._played = self._moves.copy(), self._played.copy()
+        other._hashes, other._keys, other._seen = self._hashes.copy(), self._keys.copy(), self._seen.copy()
+        if self._board is not None:
+            from gtp_engine.go.board import clone
+
+            other._board = clone(self._board)
         return other
 
     def __str__(self) -> str:
@@ -536,17 +572,17 @@ class Game:
     def _resolve(self, move: Move | int | str, color: int | str | None) -> Move:
         """Return the move that the arguments of `play` and `is_legal` describe."""
         if isinstance(move, Move):
-            return self.as_move(move)
+            is_own = type(move.color) is Color and self._all_points.get(move.point) is move.point
+            return move if is_own else self.as_move(move)
         return Move(self.to_play if color is None else COLORS[to_color(color)], self._point(move))
 
     def _point(self, vertex: int | str) -> int:
         """Return a `Point`, or the number of one that is off the board."""
         number = to_point(vertex, width=self.width, height=self.height)
-        return points_by_number(self.width, self.height).get(number, number)
+        return self._all_points.get(number, number)
 
     def _points(self, numbers: Iterable[int]) -> list[Point]:
-        points = points_by_number(self.width, self.height)
-        return [points[number] for number in numbers]
+        return [self._all_points[number] for number in numbers]
 
     def _on_board(self, vertex: int | str) -> int:
         return to_stone(vertex, width=self.width, height=self.height)
@@ -557,65 +593,87 @@ class Game:
             return f"point {shown(point)} is not on the {self.width}x{self.height} board"
         return _REASONS[reason].format(vertex=self.vertex(point))
 
-    def _restart(self, board: Board) -> None:
-        """Start the game at `board`, the set-up: no moves, and a history that starts with this position."""
-        self._moves = []
+    def _restart(self, stones: Stones) -> None:
+        """Start the game at `stones`, the set-up: no moves, and a history that starts with this position."""
+        self._stones = stones
         self._next_player = None
-        self._board = board
-        self._keys = _empty_history()
-        self._keys_since_pass = []
-        self._record_position()
+        self._moves, self._played = [], []
+        self._hashes, self._keys, self._seen, self._first_key = [], [], {}, 0
+        self._board, self._moves_on_board = None, -1
+        self._record_position(self._first_player)
 
-    def _board_with(self, stones: tuple[Move, ...]) -> Board:
-        """Return a board with these stones set up; raises IllegalMoveError and InvalidColorError."""
-        board = boards.new_board(self.width, self.height)
-        for color, point in stones:
+    def _stones_of(self, placed: tuple[Move, ...]) -> Stones:
+        """Return these stones set up; raises IllegalMoveError and InvalidColorError."""
+        stones = Stones(self.width, self.height)
+        for color, point in placed:
             if not is_on_board(point, width=self.width, height=self.height):
                 raise IllegalMoveError("off-board", f"cannot set up a stone: {self.explain('off-board', point)}")
-            point, color = int(point), int(color)
-            if board.color[point] != EMPTY:
+            if stones.color[point] != EMPTY:
                 raise IllegalMoveError("occupied", f"cannot set up a stone: {self.explain('occupied', point)}")
-            boards.add_stone(board, point, color)
-            for neighbor in (point - 1, point + 1, point - self.width - 1, point + self.width + 1):
-                if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
-                    boards.merge(board, int(board.head[neighbor]), int(board.head[point]))
-        for _, point in stones:
-            if board.libs[board.head[point]] == 0:
+            stones.add(int(point), int(color))
+        for _, point in placed:
+            if not stones.has_liberty(point):
                 raise IllegalMoveError("suicide", f"cannot set up a stone: {self.vertex(point)} would have no liberty")
-        return board
-
-    def _replay(self, moves: Sequence[Move]) -> None:
-        """Start again from the set-up, and play these moves of the game."""
-        self._restart(self._board_with(self._setup_stones))
-        for move in moves:
-            self._moves.append(move)
-            self._apply(move)
+        return stones
 
     def _apply(self, move: Move) -> None:
-        """Change board and history by a move already in the list of moves."""
+        """Play a legal move on the stones, and add it and the position to the history."""
+        stones = self._stones
         self._next_player = None
         if move.point == PASS:
-            boards.clear_ko(self._board)
-            self._keys_since_pass = []
-            if self._button_move() == len(self._moves) - 1:  # from here on, earlier positions may recur
-                self._keys = _empty_history()
+            takes_button = self.has_free_button
+            self._played.append(_Pass(stones.ko_point, self._seen if takes_button else None))
+            stones.ko_point = NULL_POINT
+            if takes_button:  # from here on, earlier positions may recur
+                self._seen, self._first_key = {}, len(self._keys)
         else:
-            boards.play_assume_legal(self._board, int(move.point), int(move.color))
-        self._record_position()
+            self._played.append(stones.play(int(move.point), int(move.color)))
+        self._moves.append(move)
+        self._record_position(3 - move.color)
 
-    def _record_position(self) -> None:
+    def _take_back(self) -> None:
+        """Undo what `_apply` did for the last move."""
+        self._next_player = None
+        key = self._keys.pop()
+        self._hashes.pop()
+        if self._seen[key] == 1:
+            del self._seen[key]
+        else:
+            self._seen[key] -= 1
+        self._moves.pop()
+        played = self._played.pop()
+        if isinstance(played, Played):
+            self._stones.undo(played)
+        else:
+            self._stones.ko_point = played.ko_point
+            if played.seen is not None:  # copies of the game share it
+                self._seen, self._first_key = played.seen.copy(), 0
+        if self._moves_on_board > len(self._moves):
+            self._board = None
+
+    def _record_position(self, to_play: int) -> None:
         """Add the position to the history that superko compares with."""
-        for ko, keys in self._keys.items():
-            keys.add(key_of(self.hash, ko, self.to_play))
-        self._keys_since_pass.append(key_of(self.hash, Ko.SITUATIONAL, self.to_play))
+        position_hash = self._stones.hash
+        key = position_hash ^ KEYS[0][to_play]
+        self._hashes.append(position_hash)
+        self._keys.append(key)
+        self._seen[key] = self._seen.get(key, 0) + 1
 
-    def _would_repeat(self, point: int, color: int) -> bool:
-        """Return whether a move that is otherwise legal recreates a position the superko rule forbids."""
+    def _would_repeat(self, position_hash: int, to_play: int) -> bool:
+        """Return whether the superko rule forbids a position with this hash and side to play."""
         ko = self._rules.ko
         if ko is Ko.SIMPLE:
             return False
-        key = key_of(int(boards.hash_after(self._board, point, color)), ko, opponent(color))
-        return key in self._keys[ko]
+        if position_hash ^ KEYS[0][to_play] in self._seen:
+            return True
+        return ko is Ko.POSITIONAL and position_hash ^ KEYS[0][opponent(to_play)] in self._seen
+
+    def _since_pass(self) -> list[int]:
+        """Return the keys of the positions since the last pass, that after it included."""
+        first = len(self._moves)
+        while first and self._moves[first - 1].point != PASS:
+            first -= 1
+        return self._keys[first:]
 
     def _button_move(self) -> int | None:
         """Return the number (from 0) of the pass that took the button, or None."""
@@ -642,11 +700,6 @@ def _records() -> Any:
     return import_module(_RECORDS)
 
 
-def key_of(position_hash: int, ko: Ko, to_play: int) -> int:
-    """Return the key that identifies a position under a superko rule: its hash, with the side to play if it counts."""
-    return position_hash ^ int(TABLE[0, to_play]) if ko is Ko.SITUATIONAL else position_hash
-
-
 def _checked_komi(komi: float) -> float:
     """Return komi as a float; raises KomiError unless it is a finite number."""
     try:
@@ -655,11 +708,6 @@ def _checked_komi(komi: float) -> float:
     except (OverflowError, TypeError):  # an integer of hundreds of digits; a text
         pass
     raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
-
-
-def _empty_history() -> dict[Ko, set[int]]:
-    """Return the keys of the positions so far, for each superko rule: none yet."""
-    return {Ko.POSITIONAL: set(), Ko.SITUATIONAL: set()}
 
 
 def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[int] | None:
@@ -733,5 +781,4 @@ def may_stop(game: Game) -> bool:
 
 def _share(game: Game) -> float:
     """Return the share of the points that hold stones."""
-    stones = int(np.count_nonzero((game.board.color == BLACK) | (game.board.color == WHITE)))
-    return stones / (game.width * game.height)
+    return len(game.stones) / (game.width * game.height)

@@ -428,3 +428,11 @@ def stones_in_ladders(board: Board) -> MarkArray:
     marks, counts = np.zeros(board.color.size, dtype=np.uint8), np.zeros_like(board.color)
     ladder_marks(clone(board), counts, new_ladder_work(int(board.info[WIDTH]), int(board.info[HEIGHT])), marks)
     return marks & np.uint8(CAPTURED)
+
+
+def working_attacks(board: Board, point: int) -> list[int]:
+    """Return the opponent's first moves that capture the chain on `point`; the board is not changed."""
+    moves = np.zeros(2, dtype=np.int32)
+    work = new_ladder_work(int(board.info[WIDTH]), int(board.info[HEIGHT]))
+    found = working_attacks_into(clone(board), point, work, moves)
+    return [int(move) for move in moves[:found]]

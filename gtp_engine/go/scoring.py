@@ -1,7 +1,7 @@
 """Scores of finished positions under area and territory rules, for given dead stones.
 
-Not here: the estimate of which stones are dead (`engine.game_end`).  Positions are whole-board colour arrays, int[n]
-padded as in `board`.  Nothing here is in a hot path, so it is plain Python.
+Not here: the estimate of which stones are dead (`engine.game_end`).  Positions are the colours of all points, padded as
+in `board`.  Nothing here is in a hot path, so it is plain Python; `area` has the same for kernels.
 
 Seki.  Under the taxes SEKI and ALL, eyes of groups in seki do not count.  By the letter of the Japanese rules every
 group beside an unfilled neutral point is in seki, but players leave those points open and still expect their territory.
@@ -10,15 +10,11 @@ having at most one eye of `LARGEST_SEKI_EYE` points, and shares a neutral area o
 with a group of the other colour that cannot live by itself either.
 """
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from gtp_engine.go.area import LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, owners_into
-from gtp_engine.go.benson import new_life_work, pass_alive_map
-from gtp_engine.go.board import CAPTURED, HEIGHT, STRIDE, WIDTH, Board, IntArray
-from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, WALL, WHITE, opponent
 from gtp_engine.go.coords import Color, neighbors
 from gtp_engine.go.rules import Rules, Scoring, Tax
 
@@ -88,36 +84,30 @@ class TaxedGroup:
         return len(self.eyes) < 2 and sum(map(len, self.eyes)) <= LARGEST_SEKI_EYE
 
 
-def remove_dead(board: Board, dead: Collection[int]) -> IntArray:
-    """Return the colours of all points, int32[n], with the stones on the points `dead` taken off."""
-    colors = board.color.copy()
-    colors[np.fromiter(dead, dtype=np.int64, count=len(dead))] = EMPTY
-    return colors
-
-
-def area_owners(colors: IntArray, stride: int) -> IntArray:
-    """Return int32[n] with BLACK or WHITE for its stones and empty points that reach only them, else EMPTY."""
-    owners = np.zeros_like(colors)
-    owners_into(colors, stride, np.zeros_like(colors), owners)
+def owners_of(colors: Sequence[int], stride: int) -> list[int]:
+    """Return the colour of each stone, and of each empty point that reaches stones of that colour only, else EMPTY."""
+    owners = [EMPTY if color == WALL else color for color in colors]
+    for part in _components([point for point, color in enumerate(colors) if color == EMPTY], stride):
+        borders = {colors[point] for point in _around(part, stride)} - {WALL}
+        if len(borders) == 1:
+            owner = borders.pop()
+            for point in part:
+                owners[point] = owner
     return owners
 
 
-def territory_owners(colors: IntArray, stride: int) -> IntArray:
-    """Return int32[n] with BLACK or WHITE for empty points that reach only stones of that colour, else EMPTY."""
-    return np.where(colors == EMPTY, area_owners(colors, stride), EMPTY)
-
-
-def pass_alive_owners(board: Board, *, suicide: bool) -> IntArray:
-    """Return int32[n] with the colour of the pass-alive chain or territory that each point belongs to, else EMPTY."""
-    owners = np.zeros_like(board.color)
-    pass_alive_map(board, suicide, new_life_work(int(board.info[WIDTH]), int(board.info[HEIGHT])), owners)
-    return owners
+def territory_of(colors: Sequence[int], stride: int) -> list[int]:
+    """Return the colour that each empty point belongs to: that of the stones it reaches, if it is one; else EMPTY."""
+    owners = owners_of(colors, stride)
+    return [owner if color == EMPTY else EMPTY for color, owner in zip(colors, owners, strict=True)]
 
 
 def tally_position(
-    board: Board,
+    colors: Sequence[int],
+    stride: int,
     rules: Rules,
     *,
+    captured: Sequence[int],
     komi: float,
     button: float = 0.0,
     dead: Collection[int] = (),
@@ -125,19 +115,21 @@ def tally_position(
     """Return what both sides have in a position in which the stones on `dead` are dead and all other stones alive.
 
     `komi` includes the handicap bonus; `button` is Black's points from the button under area rules (0.5, −0.5 or 0).
-    Points in `dead` must hold stones, which is not checked.
+    `captured[color]` is the number of stones of that colour that were captured.  Points in `dead` must hold stones,
+    which is not checked.
     """
-    colors = remove_dead(board, dead)
-    stride = int(board.info[STRIDE])
-    owners = territory_owners(colors, stride)
+    removed = Counter(colors[point] for point in dead)
+    colors = list(colors)
+    for point in dead:
+        colors[point] = EMPTY
+    owners = territory_of(colors, stride)
     tax = _tax(colors, owners, stride, rules.tax)
     is_area = rules.scoring is Scoring.AREA
     tallies = {}
     for color in (BLACK, WHITE):
-        stones, prisoners = int(np.count_nonzero(colors == color)), captured_by(board, color)
-        prisoners += sum(1 for point in dead if board.color[point] == opponent(color))
+        stones, prisoners = colors.count(color), captured[opponent(color)] + removed[opponent(color)]
         tallies[color] = SideCount(
-            territory=int(np.count_nonzero(owners == color)),
+            territory=owners.count(color),
             stones=stones if is_area else 0,
             prisoners=0 if is_area else prisoners,
             tax=tax[color],
@@ -146,12 +138,7 @@ def tally_position(
     return tallies
 
 
-def captured_by(board: Board, color: int) -> int:
-    """Return how many stones of its opponent `color` has captured."""
-    return int(board.info[CAPTURED + opponent(color)])
-
-
-def _tax(colors: IntArray, owners: IntArray, stride: int, tax: Tax) -> dict[int, int]:
+def _tax(colors: Sequence[int], owners: Sequence[int], stride: int, tax: Tax) -> dict[int, int]:
     """Return what the tax takes from each colour: eyes in seki (SEKI and ALL), two points per living group (ALL)."""
     points = {BLACK: 0, WHITE: 0}
     if tax is Tax.NONE:
@@ -177,15 +164,14 @@ def groups_in_seki(groups: Collection[TaxedGroup]) -> list[TaxedGroup]:
     ]
 
 
-def find_groups(colors: IntArray, owners: IntArray, stride: int) -> list[TaxedGroup]:
-    """Return the groups of a position; `owners` are those of the empty points (`territory_owners`)."""
-    holders = np.where((colors == BLACK) | (colors == WHITE), colors, owners)
-    holders[colors == WALL] = WALL
-    neutral = _components(np.flatnonzero(holders == EMPTY).tolist(), stride)
+def find_groups(colors: Sequence[int], owners: Sequence[int], stride: int) -> list[TaxedGroup]:
+    """Return the groups of a position; `owners` are those of the empty points (`territory_of`)."""
+    holders = [color or owner for color, owner in zip(colors, owners, strict=True)]
+    neutral = _components([point for point, holder in enumerate(holders) if holder == EMPTY], stride)
     shared = [(area, _around(area, stride)) for area in neutral if len(area) <= LARGEST_SHARED_AREA]
     groups = []
     for color in (BLACK, WHITE):
-        for members in _components(np.flatnonzero(holders == color).tolist(), stride):
+        for members in _components([point for point, holder in enumerate(holders) if holder == color], stride):
             stones = frozenset(point for point in members if colors[point] == color)
             eyes = _components(members - stones, stride)
             beside = frozenset(area for area, border in shared if not border.isdisjoint(stones))

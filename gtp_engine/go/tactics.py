@@ -6,6 +6,8 @@ filling it: two of them in the middle of the board, one at an edge or in a corne
 Carlo Go programs (Gelly, Wang, Munos and Teytaud 2006); `benson` decides whether a group lives.
 """
 
+import numpy as np
+
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari, liberties_into
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
@@ -142,3 +144,11 @@ def eye_map(board: Board, out: IntArray) -> None:
                 out[point] = 1
             elif is_eye_shape(board, point, color):
                 out[point] = 2
+
+
+def real_eyes(board: Board, color: int) -> list[int]:
+    """Return the points that are eyes of `color` and cannot become false, see `eye_map`."""
+    marks, colors = np.zeros_like(board.color), board.color
+    eye_map(board, marks)
+    found = np.flatnonzero(marks == 1)  # all their neighbours are of one colour, or the edge
+    return [int(point) for point in found[(colors[found - 1] == color) | (colors[found + 1] == color)]]

@@ -66,8 +66,8 @@ from gtp_engine.evaluation.positions import (
 )
 from gtp_engine.go.area import cleaned_up_map, taxed_area_map
 from gtp_engine.go.benson import LifeWork, area_map, new_life_work
-from gtp_engine.go.board import HEIGHT, KO_POINT, WIDTH, Board, IntArray, count_liberties, padded_length, stones_placed
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE
+from gtp_engine.go.board import HEIGHT, KO_POINT, WIDTH, Board, IntArray, count_liberties, stones_placed
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE, padded_length
 from gtp_engine.go.ladder import (
     CAPTURED,
     WORKS_FOR_BLACK,

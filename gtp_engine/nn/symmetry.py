@@ -26,7 +26,8 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.go.board import IntArray, padded_length
+from gtp_engine.go.board import IntArray
+from gtp_engine.go.constants import padded_length
 from gtp_engine.go.coords import board_points
 
 MIRROR_ROWS: Final = 1

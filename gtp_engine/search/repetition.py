@@ -21,7 +21,7 @@ Keys = NDArray[np.uint64]
 
 @kernel
 def position_key(board: Board, position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
-    """Return the key of a position, as `game.key_of` does; `superko` is as in `Conditions`.
+    """Return the key of a position, as `Game.superko_keys` has them; `superko` is as in `Conditions`.
 
     Under simple ko, the key includes the side to play.
     """

@@ -191,10 +191,11 @@ def _change_position(game: Game, setup: LaterSetup) -> list[str]:
     """
     player = setup.player or game.to_play
     if setup.stones or setup.emptied:
-        colors = {point: int(game.board.color[point]) for point in board_points(game.width, game.height)}
+        before = dict.fromkeys(board_points(game.width, game.height), EMPTY) | game.stones
+        colors = dict(before)
         colors.update((point, color) for color, point in setup.stones)
         colors.update(dict.fromkeys(setup.emptied, EMPTY))
-        if any(game.board.color[point] != color for point, color in colors.items()):
+        if colors != before:
             stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
             return [*_forgotten(game, setup.move_index), *_set_up(game, stones, player, moves=setup.move_index)]
     game.to_play = player

@@ -13,8 +13,8 @@ import reference
 from board_helpers import CHARACTER, COLOR, board_of, points_of, position_of, to_points
 
 from gtp_engine.go import board as boards
-from gtp_engine.go.board import TABLE, Board, size_key
-from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
+from gtp_engine.go.board import TABLE, Board
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, size_key
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
 
 SIZES = [(2, 2), (3, 2), (2, 5), (3, 3), (5, 4), (7, 7), (9, 9), (13, 6), (19, 19), (25, 25), (25, 2)]

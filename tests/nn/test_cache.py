@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation
-from gtp_engine.go.board import padded_length
+from gtp_engine.go.constants import padded_length
 from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
 
 N = padded_length(5, 5)

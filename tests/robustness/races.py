@@ -11,9 +11,9 @@ from typing import Final
 
 from gtp_engine import Game
 from gtp_engine.engine.game_end import reach
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import KO_POINT, STRIDE, Board, clear_ko, clone, is_legal, play_assume_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, opponent
-from gtp_engine.go.scoring import pass_alive_owners
 
 NODES: Final = (300, 3_000, 10_000)
 """Positions after which a reading gives up; both claims are tried with the first number, then with the next."""

@@ -6,9 +6,9 @@ from robustness.problems import PASS_PROBLEMS, Problem, problems
 from robustness.races import Race
 
 from gtp_engine import Game, parse_vertex
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import PASS, opponent
 from gtp_engine.go.coords import format_vertex
-from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.search.report import for_color
 
 PROBLEMS = [*problems()]

@@ -11,12 +11,12 @@ from puct_support import PassingEvaluator, Searching, game_from, rows_under_way,
 from gtp_engine.engine.game_end import chains_of
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP, Conditions, Evaluation
+from gtp_engine.go.area import area_owners
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, neighbors, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.go.scoring import area_owners
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.cleanup import GAME_OVER
 from gtp_engine.search.puct.leaves import EVALUATE, TERMINAL

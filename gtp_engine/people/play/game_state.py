@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from gtp_engine.go.area import area_owners, remove_dead
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.go.game import Game
-from gtp_engine.go.scoring import area_owners, remove_dead
 from gtp_engine.people.play.game_session import GameSession, Phase
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.sgf import GameNode

@@ -36,11 +36,11 @@ from gtp_engine.base.errors import IllegalMoveError, InvalidVertexError, problem
 from gtp_engine.base.languages import _, later
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
 from gtp_engine.go.coords import board_points, format_color, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
-from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch

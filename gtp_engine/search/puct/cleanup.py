@@ -35,11 +35,10 @@ from gtp_engine.go.board import (
     IntArray,
     clear_ko,
     is_in_atari,
-    padded_length,
     play_assume_legal,
     stones_placed,
 )
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE, padded_length
 
 GAME_OVER: Final = SECOND_CLEANUP + 1
 """The phase after two passes in the second one."""

@@ -37,15 +37,8 @@ from numpy.typing import NDArray
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Evaluation, board_of, no_result, value_black
 from gtp_engine.go.area import TaxWork, new_tax_work
-from gtp_engine.go.board import (
-    HEIGHT,
-    STRIDE,
-    WIDTH,
-    IntArray,
-    is_legal,
-    padded_length,
-)
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.board import HEIGHT, STRIDE, WIDTH, IntArray, is_legal
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, padded_length
 from gtp_engine.search.puct.cleanup import PHASE_PASSES, UNDECIDED, agreed_margin
 from gtp_engine.search.puct.leaves import COLLISION, CYCLE, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
 from gtp_engine.search.puct.select import remove_virtual_visits

@@ -36,10 +36,9 @@ from gtp_engine.go.board import (
     copy_board,
     has_empty_neighbor,
     is_legal,
-    padded_length,
     play_assume_legal,
 )
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE, padded_length
 from gtp_engine.search.puct.cleanup import (
     Cleanup,
     begin_path,

@@ -17,12 +17,12 @@ from gtp_engine.config import Config, HumanConfig, PuctConfig
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import SUPERKO, TAX, komi_for_draws
 from gtp_engine.evaluation.positions import Positions
-from gtp_engine.go.board import KO_POINT, padded_length
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent
+from gtp_engine.go.benson import pass_alive_owners
+from gtp_engine.go.board import KO_POINT
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent, padded_length
 from gtp_engine.go.coords import board_points, neighbors, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
-from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import count_captures
 from gtp_engine.search.limits import RootPosition, SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.leaves import MAX_DEPTH, Root

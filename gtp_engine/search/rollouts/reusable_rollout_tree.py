@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.go.area import new_tax_work
-from gtp_engine.go.board import padded_length, storage_length
-from gtp_engine.go.constants import MAX_SIZE
+from gtp_engine.go.board import storage_length
+from gtp_engine.go.constants import MAX_SIZE, padded_length
 from gtp_engine.search.limits import RootPosition, find_position
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import new_rollout_work

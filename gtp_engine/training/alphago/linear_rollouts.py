@@ -54,10 +54,9 @@ from gtp_engine.go.board import (
     clear_ko,
     copy_board,
     is_legal,
-    padded_length,
     play_assume_legal,
 )
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE, padded_length
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import State, random_below

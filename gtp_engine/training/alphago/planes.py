@@ -47,8 +47,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import FloatArray, Positions, board_of, conditions_of_row
-from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into, padded_length
-from gtp_engine.go.constants import BLACK, EMPTY, WALL
+from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, padded_length
 from gtp_engine.go.ladder import LadderWork, mark_escapes, new_ladder_work, working_attacks_into
 from gtp_engine.go.tactics import is_real_eye
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo

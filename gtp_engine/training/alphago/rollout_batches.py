@@ -40,10 +40,9 @@ from gtp_engine.go.board import (
     copy_board,
     is_legal,
     new_board,
-    padded_length,
     play_assume_legal,
 )
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE, padded_length
 from gtp_engine.go.tactics import is_eye
 from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import State, random_below

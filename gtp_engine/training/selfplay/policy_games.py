@@ -17,8 +17,7 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import Positions, board_size, new_evaluation, new_positions, take_rows
-from gtp_engine.go.board import padded_length
-from gtp_engine.go.constants import PASS
+from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.puct_search import PuctSearch

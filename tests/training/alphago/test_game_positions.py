@@ -9,11 +9,11 @@ from training.needs_torch import torch  # noqa: F401  # comes first: examples ar
 
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
+from gtp_engine.go.area import territory_owners
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.go.game import Game
-from gtp_engine.go.scoring import territory_owners
 from gtp_engine.nn.symmetry import symmetry_count, transform
 from gtp_engine.training.alphago.stages.game_positions import (
     GameStore,

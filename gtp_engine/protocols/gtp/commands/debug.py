@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.clock import TimeKind
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, format_color, parse_color, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import stones_in_ladders
-from gtp_engine.go.scoring import pass_alive_owners
 from gtp_engine.go.tactics import eye_map
 from gtp_engine.protocols.gtp.protocol import Args, GtpError, read_point, read_stone, read_vertex, show_vertices
 from gtp_engine.protocols.gtp.server import GtpServer, command

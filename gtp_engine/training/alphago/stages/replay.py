@@ -163,7 +163,7 @@ def _replay(positions: Positions, row: int, moves: GameMoves, refs: PositionRefs
 
 @spliced_kernel
 def _write_key(work: ReplayWork, moves: GameMoves, game: int, number: int) -> None:
-    """Write the superko key of the position before move `number`; see `go.game.key_of`."""
+    """Write the superko key of the position before move `number`; see `Game.superko_keys`."""
     board, begin = work.board, wide(moves.first_move[game])
     key = board.hash[0]
     if moves.superko[game] == SITUATIONAL_SUPERKO:
