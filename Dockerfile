@@ -15,7 +15,7 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.13-slim
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir "$(ls /wheels/gtp_engine-*.whl)[web]" && rm -r /wheels \
+RUN pip install --no-cache-dir /wheels/gtp_engine-*.whl && rm -r /wheels \
     && useradd --create-home --uid 1000 tengen \
     && mkdir /cache /data && chown tengen /cache /data
 ENV TENGEN_CACHE_DIR=/cache TENGEN_DATA_DIR=/data

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
-needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed: pip install 'gtp-engine[ray]'")
+needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray, the extra [ray], is not installed")
 
 
 @contextmanager

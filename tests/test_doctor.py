@@ -67,7 +67,7 @@ PROBLEMS: dict[str, tuple[dict[str, object], str]] = {
             "gtp_engine.nn.openvino_session.find_spec": lambda name: None,
             "onnxruntime.get_available_providers": lambda: ["AzureExecutionProvider"],
         },
-        "no provider is installed, so networks cannot be run: run `python -m pip install",
+        "no provider is installed, so networks cannot be run: run `",
     ),
     "two of one import name": (
         {"importlib.metadata.version": lambda name: "1.24" if name in RUNTIMES[:2] else VERSION(name)},

@@ -1,5 +1,7 @@
 """The commands `gtp-engine models …`: files made, described and listed; mistakes answered with one sentence."""
 
+import os
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -10,8 +12,11 @@ from nn.katago_files import NetworkFile
 from nn.tiny_networks import v7_network
 
 from gtp_engine.cli import cli
+from gtp_engine.cli.options import INTERRUPTED
 from gtp_engine.nn import named_networks
 from gtp_engine.nn.metadata import info_of, read_properties
+from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_catalogue import published_network
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +111,7 @@ class TestImport:
     def test_missing_onnx(self, monkeypatch: pytest.MonkeyPatch) -> None:
         write_network()
         monkeypatch.setitem(sys.modules, "onnx.helper", None)
-        assert "the package onnx is missing; install it: pip install onnx" in fail("import", "tiny.bin.gz")
+        assert "the package onnx is missing; install it: " in fail("import", "tiny.bin.gz")
 
 
 class TestInfo:
@@ -231,3 +236,39 @@ def test_an_8_bit_copy_is_made_behind_or_now_or_not(
     monkeypatch.setattr(f"{module}.faster_copy_hint", lambda path: f"hint for {path}")
     write_network()
     assert succeed("import", "tiny.bin.gz", *option).endswith(f"{done} for tiny.onnx\n")
+
+
+@pytest.mark.parametrize("command", [["mcp"], ["review", "game.sgf"], ["play"]])
+def test_a_published_network_is_asked_for_by_its_name_everywhere(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`mcp --model best` said that there is no network of that name, also where it had been downloaded."""
+    monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    Path("game.sgf").write_text("(;SZ[9];B[ee])", encoding="utf-8")
+    words = [sys.executable, "-m", "gtp_engine", *command, "--model", "best"]
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False)
+    text = "network best has not been downloaded (106 MB); `gtp-engine models get best` gets it"
+    assert result.returncode and text in result.stderr
+    (tmp_path / "networks").mkdir()
+    network = tmp_path / "networks" / f"{published_network('best').name}.onnx"  # type: ignore[union-attr]
+    network.touch()
+    assert model_path("best") == network
+
+
+def test_on_a_terminal_the_download_is_offered_first(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+    terminal, theirs = pty.openpty()
+    words = [sys.executable, "-m", "gtp_engine", "--model", "best"]
+    with subprocess.Popen(
+        words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, env=os.environ | {"TENGEN_DATA_DIR": str(tmp_path)}
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"?" not in shown:
+            shown += os.read(terminal, 1000)
+        os.write(terminal, b"n\n")
+        assert process.wait() == INTERRUPTED
+    os.close(terminal)
+    assert b"Download the network b10c384h6nbttflrs (106 MB)?" in shown
+    assert not [*tmp_path.rglob("*.onnx")]

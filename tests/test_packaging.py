@@ -74,7 +74,7 @@ def test_ci_installs_pinned_versions_with_hashes() -> None:
     assert len(pins) == len(re.findall("^[^ ]", text, re.MULTILINE))
     assert "/" not in text and "index" not in text
     versions, extras = dict(pins), PROJECT["optional-dependencies"]
-    used = [each for name in ("plot", "web", "mcp", "test", "docs", "dev") for each in extras[name]]
+    used = [each for name in ("plot", "mcp", "test", "docs", "dev") for each in extras[name]]
     for requirement in map(Requirement, [*PROJECT["dependencies"], *used]):
         if requirement.name != "gtp-engine":
             assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement

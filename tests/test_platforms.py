@@ -69,7 +69,7 @@ for module in pkgutil.walk_packages(gtp_engine.__path__, "gtp_engine."):
     try:
         importlib.import_module(module.name)
     except ModuleNotFoundError as error:
-        if error.name not in ("torch", "aiohttp"):
+        if error.name != "torch":
             failed.append(f"{module.name}: {error!r}")
     except Exception as error:
         failed.append(f"{module.name}: {error!r}")

@@ -6,6 +6,7 @@ files           files written whole or not at all, locks, paths of the user
 streams         stdin and stdout of the protocols; everything else goes to stderr
 progress        the progress bar
 languages       texts in the reader's language, from the catalogues in `locale/`
+installation    how this copy was installed, and the command that adds a package to it
 machine         processors and memory of this machine
 worker_process  a process that works for this one and ends with it
 workers         many of them, on this machine or on a Ray cluster: retries and replacement

@@ -37,8 +37,7 @@ gtp-engine alphago chain runs/alphago --mini
 gtp-engine --model runs/alphago/network --rollout-share 0.5
 
 `chain` runs all stages. Each stage is a command too, and writes its files to a folder of its own. Ctrl-C stops a
-stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch:
-pip install "gtp-engine[train]".
+stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch.
 """
 
 

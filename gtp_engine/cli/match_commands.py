@@ -89,7 +89,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     "--plot",
     type=FILE,
     metavar="FILE",
-    help="Draw the winrate over the games as .svg or .png (needs matplotlib: pip install 'gtp-engine[plot]').",
+    help="Draw the winrate over the games as .svg or .png (needs matplotlib).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of a table.")
 @cluster_options

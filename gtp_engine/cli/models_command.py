@@ -101,7 +101,7 @@ def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
 def _catalogue() -> str:
     """Return a table of the published networks."""
     from gtp_engine.nn.named_networks import default_name, named_networks
-    from gtp_engine.nn.published_networks import BEST, LICENSE, PUBLISHED
+    from gtp_engine.nn.network_catalogue import BEST, LICENSE, PUBLISHED
 
     here, default = named_networks(), default_name()
     lines = [f"{'name':<19}{'download':>9}  {'here':<9}strength"]

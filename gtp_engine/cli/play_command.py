@@ -112,18 +112,16 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
     """
     from dataclasses import replace
 
-    from gtp_engine.base.streams import discard, trouble_of, write_log
+    from gtp_engine.base.streams import discard, trouble_of
     from gtp_engine.people.play import SharedEngines
-    from gtp_engine.people.terminal.displays import StartLog, standard_display
+    from gtp_engine.people.terminal.displays import standard_display
     from gtp_engine.people.terminal.terminal_game import TerminalGame
 
-    log = StartLog(write_log)
-    with SharedEngines(config, log) as engines:
+    with SharedEngines(config) as engines:  # `doctor` shows network and processor
         width, height = (settings.width, None) if settings.width else engines.first_board()
         settings = replace(settings, width=width, height=height)
         engines.load_kernels()
         engine = engines.new_engine()
-        log.end()
         try:
             with standard_display() as display:
                 game = TerminalGame(engine, settings, display)

@@ -169,6 +169,10 @@ def review_command(
     reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]
     if settings.terminal:
         _print_reports(reviews)
+    elif len(reviews) == 1:
+        from gtp_engine.people.review.finished_reviews import summary
+
+        click.echo(summary(reviews[0][1]), err=True)
     if table is not None:
         from gtp_engine.people.review.finished_reviews import csv_of
 

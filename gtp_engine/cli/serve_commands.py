@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.installation import advice_for
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import (
     ConfigCommand,
@@ -23,7 +24,7 @@ from gtp_engine.cli.options import (
     settings_options,
 )
 from gtp_engine.config import Config
-from gtp_engine.people.web.server_settings import TOKEN_VARIABLE, ServerSettings, check_aiohttp
+from gtp_engine.people.web.server_settings import TOKEN_VARIABLE, ServerSettings
 
 _SERVE_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
 
@@ -32,7 +33,7 @@ gtp-engine serve                             for this machine
 gtp-engine serve --host 0.0.0.0              for others too
 
 Open the address that is printed: its token lets you in. KaTrain can use it as its remote engine, every other Go program
-through `gtp-engine connect`. Needs aiohttp: pip install "gtp-engine[web]".
+through `gtp-engine connect`.
 """
 
 
@@ -45,7 +46,6 @@ def serve_command(config_file: str | None, **flags: Any) -> None:
     token = flags.pop("serve__token") or os.environ.get(TOKEN_VARIABLE) or None
     settings = settings_of(ServerSettings, flags | {"serve__token": token})
     config = build_config(config_file, flags)
-    check_aiohttp()
     from gtp_engine.people.web.operations import ServerLog
     from gtp_engine.people.web.web_process import run
 
@@ -66,8 +66,6 @@ Sabaki, GoGui or any other Go program as the engine's command:
 
 \b
     gtp-engine connect desktop.local --token TOKEN
-
-Needs aiohttp: pip install "gtp-engine[web]".
 """
 
 
@@ -83,7 +81,6 @@ Needs aiohttp: pip install "gtp-engine[web]".
 )
 def connect_command(server: str, token: str | None, certificate: str | None) -> None:
     """Pass lines to the server and replies back."""
-    check_aiohttp()
     from gtp_engine.people.web.bridge import run
 
     sys.exit(run(server, token, certificate))
@@ -154,7 +151,7 @@ Register the command in a program that speaks the protocol on stdin and stdout, 
     {"mcpServers": {"tengen": {"command": "gtp-engine", "args": ["mcp"]}}}
 
 The tools analyse positions, compare moves, play lines, solve life and death, score and review; every answer says what
-it rests on. Needs the package mcp: pip install "gtp-engine[mcp]".
+it rests on.
 """
 
 
@@ -164,7 +161,7 @@ def mcp_command(config_file: str | None, **flags: object) -> None:
     """Run the server of the tools."""
     config = build_config(config_file, flags)
     if find_spec("mcp") is None:
-        raise ConfigError(problem("this command needs mcp", advice='install it: pip install "gtp-engine[mcp]"'))
+        raise ConfigError(problem("this command needs mcp", advice=advice_for("mcp")))
     from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
     from gtp_engine.people.mcp_server import GoTools, run

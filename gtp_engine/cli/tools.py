@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -204,7 +205,7 @@ def genconfig_command(output: str, **flags: Any) -> None:
 
 
 _SECONDS: Final = click.FloatRange(min=0.01, max=1e6)
-_LIMITS: Final[dict[str, tuple[str, float, click.ParamType[Any]]]] = {
+_LIMITS: Final[Mapping[str, tuple[str, float, click.IntRange | click.FloatRange]]] = {
     "visits": ("maxVisits", 500, click.IntRange(min=1)),
     "playouts": ("maxPlayouts", 300, click.IntRange(min=1)),
     "seconds": ("maxTime", 10.0, _SECONDS),

@@ -85,7 +85,7 @@ def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any
         sys.exit(INTERRUPTED)
 
 
-_GROUP_HELP = """Train networks (needs PyTorch: pip install "gtp-engine[train]").
+_GROUP_HELP = """Train networks (needs PyTorch).
 
 \b
 gtp-engine generate TEACHER data --positions 1000000

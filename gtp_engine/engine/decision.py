@@ -93,6 +93,9 @@ COMPILING_SECONDS: Final = 4.0
 and gtp2ogs's smallest clock leaves 15 s for the first move."""
 
 COMPILING_VISITS: Final = 64
+_SLOW_EVALUATION: Final = 0.5
+"""Seconds of a move from which the log says why it had only one visit."""
+
 COMPILING_ROLLOUTS: Final = 16
 """Most visits meanwhile, without and with rollouts.  On an idle core a visit with a network takes 0.03 s on 19×19 and
 an interpreted rollout 0.1 s.  Rollouts also come in batches of so many, between which no clock is read."""
@@ -206,6 +209,12 @@ class MoveChooser:
         if choice is None:
             choice = decide(task, self._searches, level, resignation=resignation, cleanup=cleanup)
         self._log(describe(task, choice))
+        passed = time.perf_counter() - task.start
+        if choice.report.visits == 1 and passed >= _SLOW_EVALUATION:
+            self._log(
+                f"It had one visit: the first evaluation took {passed:.1f} s, as the network is prepared once for each "
+                "board size."
+            )
         delay = self._delays.seconds(choice, self._searches.config.play)
         wait(min(delay, task.deadline - time.perf_counter()), task.cancel)
         return choice

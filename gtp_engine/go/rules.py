@@ -172,6 +172,14 @@ class Rules:
             return _KOMI_TERRITORY
         return _KOMI_BUTTON if self.has_button else _KOMI_AREA
 
+    def fair_komi(self, width: int, height: int) -> float:
+        """Return the komi for an even game on a board, in points for White: the usual one, but for 9x9.
+
+        There 7 is a draw with best play by area, and 7.5 lets White win (KataGo's 9x9 opening book, katagobooks.org).
+        """
+        usual = self.default_komi()
+        return _KOMI_9X9 if (width, height) == (9, 9) and usual == _KOMI_AREA else usual
+
     def handicap_points(self, stones: int) -> int:
         """Return the points White receives for `stones` handicap stones; fewer than two are not a handicap."""
         if stones < 2 or self.white_handicap_bonus is HandicapBonus.ZERO:
@@ -184,6 +192,7 @@ class Rules:
 _KOMI_AREA: Final = 7.5
 _KOMI_TERRITORY: Final = 6.5
 _KOMI_BUTTON: Final = 7.0
+_KOMI_9X9: Final = 7.0
 """Points; KataGo's defaults.  A button is worth half a point, so area komi drops by one half."""
 
 

@@ -19,7 +19,8 @@ plug_ins            of other parts of the package: encoders, rollout weights, im
 
 Getting and importing networks:
 
-published_networks   the published networks that are known by name, and how one gets into the user's folder
+network_catalogue    the published networks that can be downloaded by name
+published_networks   how one of them gets into the user's folder
 wheel_download       downloads a wheel from the package index that the user's tools are configured to use
 katago_format        parses KataGo's network files into plain data
 onnx_export          builds an ONNX graph and file from that data: `build`, then `convert`

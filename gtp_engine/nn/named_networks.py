@@ -15,6 +15,7 @@ from typing import Final
 
 from gtp_engine.base.errors import ModelError, TengenError, problem, shown_path
 from gtp_engine.base.files import data_folder, expanded, replacing
+from gtp_engine.nn.network_catalogue import published_network
 from gtp_engine.nn.quantized_copy import is_quantized_copy
 
 FOLDER_NAME: Final = "models"
@@ -110,14 +111,17 @@ def named_networks() -> dict[str, Path]:
 def model_path(model: str | None) -> Path:
     """Return the path of a network: of the file or folder `model` if it exists, else of the network of that name.
 
-    None stands for the default network, BUILTIN for the one that ships.  An unknown name is returned as a path, which
-    does not exist.  Raises ModelError if the default network is missing or its name cannot be read.
+    None stands for the default network, BUILTIN for the one that ships, "best" for the first of the published ones.  An
+    unknown name is returned as a path, which does not exist.  Raises ModelError if the default network is missing or
+    its name cannot be read, and for a published network that has not been downloaded.
     """
     if model is not None:
         path = expanded(model)
         if model == BUILTIN and not path.exists():
             return shipped_folder()
-        return path if os.path.exists(path) else named_networks().get(model, path)  # False for what names no file
+        if os.path.exists(path):  # False for what names no file
+            return path
+        return _named(model) or path
     name = default_name()
     if name == BUILTIN:
         return shipped_folder()
@@ -130,6 +134,20 @@ def model_path(model: str | None) -> Path:
             )
         )
     return path
+
+
+def _named(name: str) -> Path | None:
+    """Return the path of the network of a name, None if there is none; raises ModelError if it can be downloaded."""
+    known = named_networks()
+    if name in known:
+        return known[name]
+    published = published_network(name)
+    if published is None:
+        return None
+    if published.name not in known:
+        given = f"network {name} has not been downloaded ({published.wheel_bytes / 1e6:.0f} MB)"
+        raise ModelError(problem(given, advice=f"`gtp-engine models get {name}` gets it"))
+    return known[published.name]
 
 
 def default_name() -> str:
@@ -161,7 +179,9 @@ def set_default(name: str) -> None:
     Raises ModelError if there is no such network, or the user's folder cannot be written, and TengenError without a
     home directory.
     """
-    if name != BUILTIN and name not in named_networks():
+    if name != BUILTIN and (named := _named(name)) is not None:
+        name = named.stem if named.is_file() else named.name
+    elif name != BUILTIN:
         if not os.path.exists(expanded(name)):
             known = " or ".join([BUILTIN, *sorted(named_networks()), "an ONNX file", "a folder"])
             raise ModelError(

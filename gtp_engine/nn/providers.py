@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, problem
+from gtp_engine.base.installation import advice_for, command_with
 from gtp_engine.base.machine import available_cores
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, CopyQuality
 
@@ -98,7 +99,9 @@ class Provider:
 
     name             what the configuration calls it
     onnx_name        its name in ONNX Runtime, "" for OpenVINO
-    title, advice    for messages; how to install it
+    title            for messages
+    package          what brings it, "" where it is part of every ONNX Runtime on some system
+    steps            what has to be done besides
     calls            how numbers of positions are served: ANY_SIZE, IN_PARTS or PADDED
     openvino_device  its name in OpenVINO, "" for ONNX Runtime
     plug_in          the module with its library, if it is not part of ONNX Runtime
@@ -109,7 +112,8 @@ class Provider:
     name: str
     onnx_name: str
     title: str
-    advice: str
+    package: str
+    steps: str = ""
     calls: str = PADDED
     openvino_device: str = ""
     plug_in: str = ""
@@ -121,8 +125,13 @@ class Provider:
         """Whether it runs on the processor, and so is known to agree with the plain CPU provider."""
         return self.name in ("cpu", OPENVINO)
 
+    @property
+    def advice(self) -> str:
+        """How to install it."""
+        return self.steps or f"run `{command_with(self.package)}`"
 
-_GPU_ADVICE: Final = "then `pip uninstall onnxruntime` and `pip install {}`"
+
+_INSTEAD: Final = "in an environment with `onnxruntime-gpu` in the place of `onnxruntime`"
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
     {
@@ -132,14 +141,14 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "cpu",
                 "CPUExecutionProvider",
                 "ONNX Runtime's own CPU provider",
-                "run `pip install --force-reinstall onnxruntime`",
+                "onnxruntime",
                 calls=ANY_SIZE,
             ),
             Provider(
                 "openvino",
                 "",
                 "OpenVINO",
-                "run `pip install openvino`",
+                "openvino",
                 calls=IN_PARTS,
                 openvino_device="CPU",
             ),
@@ -147,29 +156,32 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "cuda",
                 "CUDAExecutionProvider",
                 "CUDA",
-                "install CUDA and cuDNN, " + _GPU_ADVICE.format("onnxruntime-gpu"),
+                "onnxruntime-gpu",
+                f"install CUDA and cuDNN, {_INSTEAD}",
                 has_half=True,
             ),
             Provider(
                 "tensorrt",
                 "TensorrtExecutionProvider",
                 "TensorRT",
-                "install CUDA, cuDNN and TensorRT, " + _GPU_ADVICE.format("onnxruntime-gpu"),
+                "onnxruntime-gpu",
+                f"install CUDA, cuDNN and TensorRT, {_INSTEAD}",
                 has_half=True,
             ),
-            Provider("coreml", "CoreMLExecutionProvider", "Core ML", "it is part of onnxruntime on macOS"),
+            Provider("coreml", "CoreMLExecutionProvider", "Core ML", "", "it is part of onnxruntime on macOS"),
             Provider(
                 "directml",
                 "DmlExecutionProvider",
                 "DirectML",
-                "on Windows run `pip uninstall onnxruntime`, then `pip install onnxruntime-directml`",
+                "onnxruntime-directml",
+                "on Windows, put `onnxruntime-directml` in the place of `onnxruntime`",
                 has_half=True,
             ),
             Provider(
                 "webgpu",
                 "WebGpuExecutionProvider",
                 "WebGPU",
-                "run `pip install onnxruntime-ep-webgpu`",
+                "onnxruntime-ep-webgpu",
                 plug_in="onnxruntime_ep_webgpu",
                 driver="install the card's driver, on Linux one for Vulkan: `apt-get install libvulkan1 "
                 "mesa-vulkan-drivers`",
@@ -179,7 +191,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "tensorrt-rtx",
                 "NvTensorRTRTXExecutionProvider",
                 "TensorRT RTX",
-                "run `pip install onnxruntime-ep-nv-tensorrt-rtx`",
+                "onnxruntime-ep-nv-tensorrt-rtx",
                 plug_in="onnxruntime_ep_nv_tensorrt_rtx",
                 driver="it needs NVIDIA's driver and a card of the series RTX 30 or later",
                 has_half=True,
@@ -188,7 +200,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "openvino-gpu",
                 "",
                 "OpenVINO on Intel graphics",
-                "run `pip install openvino`",
+                "openvino",
                 openvino_device="GPU",
                 driver="it needs Intel's driver for OpenCL, on Linux `apt-get install intel-opencl-icd`",
                 has_half=True,
@@ -197,7 +209,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
                 "openvino-npu",
                 "",
                 "OpenVINO on Intel's neural processor",
-                "run `pip install openvino`",
+                "openvino",
                 openvino_device="NPU",
                 driver="it needs Intel's driver for the NPU",
                 has_half=True,
@@ -283,7 +295,7 @@ def for_cards(runtimes: Sequence[Runtime], precision: str, device: int) -> tuple
                 problem(
                     f"device {device} without a graphics card",
                     expected="a provider that `gtp-engine doctor` shows with devices",
-                    advice='`pip install "gtp-engine[gpu]"` brings one',
+                    advice=advice_for("gpu"),
                 )
             )
     found: list[Runtime] = []

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import TengenError
+from gtp_engine.base.installation import command_with
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.compiled import kernel_cache
 from gtp_engine.config import SearchConfig
@@ -125,17 +126,17 @@ def _packages(problems: list[str]) -> dict[str, str | None]:
     runtimes = {name: version for name in RUNTIMES if (version := _version(name)) is not None}
     for name, version in versions.items():
         if version is None:
-            problems.append(f"the package {name} is not installed: run `python -m pip install {name}`")
+            problems.append(f"the package {name} is not installed: run `{command_with(name)}`")
     if not runtimes:
         problems.append(
             "onnxruntime is not installed, so networks cannot be run on graphics cards, nor compared: run "
-            "`python -m pip install onnxruntime`"
+            f"`{command_with('onnxruntime')}`"
         )
     if len(runtimes) > 1:
         first = next(iter(runtimes))
         problems.append(
             f"{' and '.join(runtimes)} are installed together and overwrite each other's files: keep one, run "
-            f"`python -m pip uninstall {' '.join(runtimes)}`, then for example `python -m pip install {first}`"
+            f"`python -m pip uninstall {' '.join(runtimes)}`, then for example `{command_with(first)}`"
         )
     return versions | runtimes
 
@@ -182,7 +183,7 @@ def _providers(problems: list[str]) -> Sequence[str]:
         problems.append(f"onnxruntime cannot be used: {type(error).__name__}: {error}")
     found = installed_providers()
     if not found:
-        problems.append("no provider is installed, so networks cannot be run: run `python -m pip install openvino`")
+        problems.append(f"no provider is installed, so networks cannot be run: run `{command_with('openvino')}`")
     return found
 
 

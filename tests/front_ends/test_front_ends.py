@@ -61,8 +61,17 @@ class TestSabaki:
     )
     def test_the_folder_is_the_platforms(self, tmp_path: Path, values: dict[str, Any], folder: str) -> None:
         variables = {name: text.format(home=tmp_path) for name, text in values.pop("variables", {}).items()}
+        (tmp_path / folder).mkdir(parents=True)
         assert set_up("sabaki", tmp_path, variables=variables, **values) == []
         assert (tmp_path / folder / "settings.json").is_file()
+
+    def test_a_sabaki_whose_settings_are_elsewhere_is_not_set_up(self, tmp_path: Path) -> None:
+        """A portable build for Windows and Flatpak have other folders, and a file in this one is read by none of them."""
+        with pytest.raises(ConfigError, match=r"no folder .*Sabaki.*--file FILE, or enter by hand what --print shows"):
+            set_up("sabaki", tmp_path)
+        assert [*tmp_path.rglob("*")] == []
+        set_up("sabaki", tmp_path, file=tmp_path / "portable" / "settings.json")
+        assert (tmp_path / "portable" / "settings.json").is_file()
 
 
 KATRAIN = {"general": {"version": "1.20.0"}, "engine": {"backend": "", "katago": "x", "altcommand": ""}, "ai": {}}

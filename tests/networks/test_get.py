@@ -14,10 +14,10 @@ from nn.katago_files import NetworkFile
 
 from gtp_engine.base.errors import ModelError, TengenError
 from gtp_engine.cli import cli
-from gtp_engine.nn import named_networks, published_networks, wheel_download
+from gtp_engine.nn import named_networks, network_catalogue, published_networks, wheel_download
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import default_name, model_path, shipped_folder, user_folder
-from gtp_engine.nn.published_networks import PUBLISHED, PublishedNetwork
+from gtp_engine.nn.network_catalogue import PUBLISHED, PublishedNetwork
 
 NAME = PUBLISHED[0].name
 CONTENT = NetworkFile(15).bytes(gzipped=True)
@@ -47,7 +47,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
         file_bytes=len(CONTENT),
         file_sha256=hashlib.sha256(CONTENT).hexdigest(),
     )
-    monkeypatch.setattr(published_networks, "PUBLISHED", (tiny, *PUBLISHED[1:]))
+    monkeypatch.setattr(network_catalogue, "PUBLISHED", (tiny, *PUBLISHED[1:]))
     monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(published_networks, "find_spec", lambda name: None)

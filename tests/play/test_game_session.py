@@ -413,6 +413,8 @@ class TestSettings:
         assert start(engine, rules="japanese").game.komi == 6.5
         assert start(engine, rules="japanese", komi=-3).game.komi == -3
         assert start(engine).game.komi == 7.5
+        assert start(engine, width=9).game.komi == 7.0  # with 7.5 White wins
+        assert start(engine, width=9, rules="japanese").game.komi == 6.5
 
     @pytest.mark.parametrize(
         ("settings", "error"),

@@ -16,7 +16,7 @@ from gtp_engine.cli import cli
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.review import page_of
-from gtp_engine.people.review.finished_reviews import csv_of, terminal_report
+from gtp_engine.people.review.finished_reviews import csv_of, summary, terminal_report
 from gtp_engine.people.review.score_report import ScoreReport
 from gtp_engine.sgf import parse_sgf
 
@@ -162,6 +162,21 @@ def test_the_page_contains_the_json_and_nothing_can_break_out_of_it(tmp_path: Pa
 def test_what_is_written_in_the_terminal(game: Path) -> None:
     done = review(game, "--terminal")
     assert "Lead in points" in done.output and "Black Ann" in done.output
+
+
+def test_a_review_ends_with_four_lines(game: Path) -> None:
+    """It ended with the name of a file."""
+    lines = [line for line in review(game).output.splitlines() if line]
+    result = json.loads((game.parent / "game.review.json").read_text())
+    black, white = (result["players"][color] for color in "BW")
+    assert lines[-3].endswith("game.review.html")
+    assert lines[-2] == f"Ann: {black['accuracy']}% accuracy, {black['mean_points_lost']} points lost per move"
+    assert lines[-1].endswith(f"{white['accuracy']}% accuracy, {white['mean_points_lost']} points lost per move")
+    black["mistakes"], white["mistakes"] = [1, 3], [2, 4]
+    for number, lost in enumerate((2.0, 5.0, 3.5, 1.0)):
+        result["moves"][number]["points_lost"] = lost
+    last = summary(result).splitlines()[-1]
+    assert re.fullmatch(r"Largest mistakes: 2 \w+ −5\.0 \(\w+\), 3 \w+ −3\.5 \(\w+\), 1 \w+ −2\.0 \(\w+\)", last), last
 
 
 def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:

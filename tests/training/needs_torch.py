@@ -2,5 +2,5 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason='PyTorch is missing: pip install "gtp-engine[train]"')
+torch = pytest.importorskip("torch", reason="PyTorch, of the extra [train], is missing")
 torch.set_num_threads(1)  # of these tiny networks, several threads spend more time waiting for each other

@@ -79,7 +79,6 @@ def test_the_command_that_is_printed_is_one_for_every_shell() -> None:
 
 def test_other_machines_are_told_the_addresses_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only localhost was printed, and a token of 32 letters to type into a phone."""
-    pytest.importorskip("segno")
     monkeypatch.setattr(server_settings, "machine_addresses", lambda: ["192.168.0.2", "10.0.0.7"])
     lines = greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False).splitlines()
     assert lines[0] == f"Open  http://localhost:8361/?token={TOKEN}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_evaluators import FakeEvaluator
+from prometheus_client.parser import text_string_to_metric_families
 from web.play_transcripts import hear
 from web.serving import TOKEN, RolloutSource, serving, until
 from web.test_play_socket import NEW, ask, hear_any
@@ -32,10 +33,9 @@ class NetworkSource(RolloutSource):
 
 def figures(text: str) -> dict[str, float]:
     """Return the values in Prometheus' text format by name and labels, read by Prometheus' own parser."""
-    parser = pytest.importorskip("prometheus_client.parser")
     return {
         sample.name + "".join(f" {value}" for value in sample.labels.values()): sample.value
-        for family in parser.text_string_to_metric_families(text)
+        for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
 

@@ -8,16 +8,6 @@ from click.testing import CliRunner
 from gtp_engine.cli import cli
 
 
-@pytest.mark.parametrize("command", [["serve"], ["connect", "desktop"]])
-def test_without_aiohttp_one_sentence_says_how_to_install_it(
-    command: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gtp_engine.people.web.server_settings.find_spec", lambda name: None)
-    result = CliRunner().invoke(cli, command)
-    assert result.exit_code == 2
-    assert result.stderr == 'Error: this command needs aiohttp; install it: pip install "gtp-engine[web]"\n'
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

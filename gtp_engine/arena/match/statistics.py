@@ -44,6 +44,7 @@ from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSide, Sprt, other_side
 from gtp_engine.base.errors import counted, problem, shown
 from gtp_engine.base.files import check_writable
+from gtp_engine.base.installation import advice_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -365,8 +366,7 @@ def check_plot(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        advice = "install it with: pip install 'gtp-engine[plot]'"
-        raise MatchError(problem("plots", expected="matplotlib, which is not installed", advice=advice)) from error
+        raise MatchError(problem("plots need matplotlib", advice=advice_for("plot"))) from error
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         check_writable(path)

@@ -31,6 +31,7 @@ from typing import Any, Final
 import gtp_engine
 from gtp_engine.base.errors import WorkerError, problem, shown, shown_path
 from gtp_engine.base.files import locked, replacing
+from gtp_engine.base.installation import advice_for
 from gtp_engine.base.workers.worker_pool import (
     PLACED,
     TaskRunner,
@@ -89,7 +90,7 @@ def connected(address: str) -> Iterator[Any]:
     try:
         import ray
     except ImportError:
-        raise WorkerError(problem("Ray is not installed", advice="pip install 'gtp-engine[ray]'")) from None
+        raise WorkerError(problem("Ray is not installed", advice=advice_for("ray"))) from None
     with contextlib.ExitStack() as stack:
         options: dict[str, Any] = {"address": address}
         if address == LOCAL:

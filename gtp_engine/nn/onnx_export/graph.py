@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gtp_engine.base.errors import ModelError, problem
+from gtp_engine.base.installation import command_with
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import MIDDLE_WIDTH
 
@@ -36,7 +37,8 @@ class Graph:
             import onnx.helper
             import onnx.numpy_helper
         except ImportError as error:
-            raise ModelError(problem("the package onnx is missing", advice="install it: pip install onnx")) from error
+            advice = f"install it: {command_with('onnx')}"
+            raise ModelError(problem("the package onnx is missing", advice=advice)) from error
 
         self._onnx = onnx
         self._nodes: list[Any] = []

@@ -84,6 +84,12 @@ class Sabaki(FrontEnd):
     def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
         """Return the settings with our engine first, or in the place of an older entry of its name."""
         path = place.file or place.application_data / "Sabaki" / "settings.json"
+        if place.file is None and not path.parent.is_dir():
+            advice = (
+                "start Sabaki once and close it; a portable build and Flatpak keep their settings elsewhere: name the "
+                "file with --file FILE, or enter by hand what --print shows"
+            )
+            raise ConfigError(problem(f"there is no folder {shown_path(path.parent)} of Sabaki's", advice=advice))
         old, settings = read_object(path)
         entries = checked(settings.get(_SABAKI_ENGINES, []), list, path, _SABAKI_ENGINES)
         engines = [checked(each, dict, path, f"an entry of {_SABAKI_ENGINES}") for each in entries]

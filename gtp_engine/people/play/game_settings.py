@@ -77,7 +77,9 @@ class GameSettings:
         """Return the komi of the game; raises RulesError."""
         if self.komi is not None:
             return self.komi
-        return HANDICAP_KOMI if self.handicap else Rules.parse(self.rules).default_komi()
+        if self.handicap:
+            return HANDICAP_KOMI
+        return Rules.parse(self.rules).fair_komi(self.width, self.height or self.width)
 
     def check_handicap(self) -> None:
         """Raise HandicapError if the board has no room for the handicap stones."""

@@ -42,6 +42,10 @@ _NARROWEST: Final = 20
 """Columns of the graph at least, however narrow the terminal."""
 
 
+_NAMED_MISTAKES: Final = 3
+"""Mistakes that the summary names."""
+
+
 def page_of(result: dict[str, Any], *, title: str) -> str:
     """Return the page of a review; its numbers are those of the JSON `result`, which it contains."""
     names = [result["players"][color]["name"] for color in ("B", "W")]
@@ -122,6 +126,33 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
         if numbers:
             console.print(_mistakes_table(result, color_of_player, numbers))
     return text.getvalue()
+
+
+def summary(result: dict[str, Any]) -> str:
+    """Return three lines for the end of a review: how well both played, and the three largest mistakes."""
+    lines = []
+    for color in "BW":
+        side = result["players"][color]
+        if side["accuracy"] is not None:
+            text = _(
+                "{name}: {accuracy}% accuracy, {points} points lost per move",
+                name=_name_of(result, color),
+                accuracy=side["accuracy"],
+                points=side["mean_points_lost"],
+            )
+            lines.append(text)
+    numbers = [number for side in result["players"].values() for number in side["mistakes"]]
+    worst = sorted(numbers, key=lambda number: -result["moves"][number - 1]["points_lost"])[:_NAMED_MISTAKES]
+    if worst:
+        lines.append(_("Largest mistakes: {moves}", moves=", ".join(_mistake(result, number) for number in worst)))
+    return "\n".join(lines)
+
+
+def _mistake(result: dict[str, Any], number: int) -> str:
+    """Return a move with what it lost and the better one: "34 D4 −5.2 (Q10)"."""
+    move, before = result["moves"][number - 1], result["positions"][number - 1]
+    better = f" ({before['candidates'][0]['line'][0]})" if before["candidates"] else ""
+    return f"{number} {move['vertex']} −{move['points_lost']:.1f}{better}"
 
 
 def _name_of(result: dict[str, Any], color: str) -> str:

@@ -128,8 +128,7 @@ def picture_of(screen: Screen, console: Console, cursor: int = NULL_POINT, typed
         table = Table.grid(padding=(0, _GAP))
         table.add_column(width=board_width)
         table.add_column(width=beside)
-        rows = min(screen.board.height + 2, lines)
-        table.add_row(board, Group(Text(""), *_beside(console, screen, beside, rows - 1)))
+        table.add_row(board, Group(Text(""), *_beside(console, screen, beside, lines - 1)))
         return Group(table, line)
     below = _below(console, screen, width, lines)
     board = colored_board(screen.board, cursor, width, lines - len(below), colors)
@@ -290,20 +289,3 @@ class PlainDisplay:
 def standard_display() -> AbstractContextManager[Display]:
     """Return the display of this process's terminal."""
     return open_display(sys.stdin, sys.stdout)
-
-
-class StartLog:
-    """Passes lines on to `write` until `end`; any thread may call it."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write: Final = write
-        self._has_ended = False
-
-    def __call__(self, line: str) -> None:
-        """Pass a line on, unless the game has begun."""
-        if not self._has_ended:
-            self._write(line)
-
-    def end(self) -> None:
-        """Drop all further lines."""
-        self._has_ended = True

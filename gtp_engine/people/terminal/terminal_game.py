@@ -73,7 +73,7 @@ class TerminalGame:
         self._display: Final = display
         self._settings = settings  # of the games that new starts
         self._session = GameSession.start(engine, settings)
-        self._message = _("Type a move such as D4, or help.")
+        self._message = _("Type a move such as D4, help, or quit.")
         self._note = ""  # where the last game was saved, what is odd about a record; shown until the next command
         self._back = 0  # moves before the last one, while the person looks back
         self._copy: Final = _Unfinished()

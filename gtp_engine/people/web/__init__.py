@@ -1,4 +1,4 @@
-"""The engine over a network, and a page to play and to analyse on; needs aiohttp (the extra `[web]`).
+"""The engine over a network, and a page to play and to analyse on.
 
     web_process       `gtp-engine serve` as a process; which address is answered by what
     server_settings   where it listens, who may connect, how it encrypts; whether aiohttp is there

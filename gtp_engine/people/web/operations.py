@@ -17,7 +17,6 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
@@ -41,8 +40,6 @@ DELAYS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 
 DRAIN_WAIT: Final = 8.0
 """Seconds that moves get to end when the server ends: containers are killed after ten."""
-
-_MISSING: Final = 'prometheus-client is missing; install it: pip install "gtp-engine[web]"\n'
 
 
 class ServerLog:
@@ -167,8 +164,6 @@ class Health:
 
     async def metrics(self, _: web.Request) -> web.Response:
         """Answer with the figures."""
-        if find_spec("prometheus_client") is None:
-            return web.Response(status=HTTPStatus.NOT_IMPLEMENTED, body=_MISSING.encode())
         from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 
         if self._registry is None:

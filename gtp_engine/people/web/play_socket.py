@@ -132,7 +132,10 @@ class _Page:
 
     async def run(self) -> None:
         """Follow messages one after the other."""
-        rules = [{"name": name, "komi": rules.default_komi()} for name, rules in PRESETS.items()]
+        rules = [
+            {"name": name, "komi": rules.default_komi(), "komi_9x9": rules.fair_komi(9, 9)}
+            for name, rules in PRESETS.items()
+        ]
         hello = {"version": __version__, "levels": True, "rules": rules, "max_file": MAX_FILE}
         self._send({"type": "hello", **hello, "role": self._role.name.lower()})
         async for message in self._client.messages():

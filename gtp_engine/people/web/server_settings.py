@@ -11,7 +11,6 @@ import secrets
 import socket
 import sys
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
@@ -149,12 +148,6 @@ def new_token() -> str:
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
-def check_aiohttp() -> None:
-    """Raise ConfigError, with one sentence, if aiohttp is missing."""
-    if find_spec("aiohttp") is None:
-        raise ConfigError(problem("this command needs aiohttp", advice='install it: pip install "gtp-engine[web]"'))
-
-
 def greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
     """Return what the user has to know to connect; a terminal also gets a QR code for a phone."""
     name, port = address[:2]
@@ -190,9 +183,7 @@ def machine_addresses() -> list[str]:
 
 
 def _qr_code(text: str) -> str:
-    """Return a text as a QR code for a terminal, "" without the package that draws them."""
-    if find_spec("segno") is None:
-        return ""
+    """Return a text as a QR code for a terminal."""
     import segno
 
     drawn = io.StringIO()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.installation import advice_for
 from gtp_engine.config.option import Section, option
 
 PRECISIONS: Final = ("auto", "float32", "bfloat16")
@@ -96,7 +97,7 @@ def cosine_rate(fraction: float, *, highest: float, warm_up: float, final: float
 def check_torch() -> None:
     """Raise ConfigError, with one sentence, if PyTorch is missing."""
     if find_spec("torch") is None:
-        raise ConfigError(problem("training needs PyTorch", advice='install it: pip install "gtp-engine[train]"'))
+        raise ConfigError(problem("training needs PyTorch", advice=advice_for("train")))
 
 
 def shipped_teacher() -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from gtp_engine.base.installation import advice_for
 from gtp_engine.cli import cli
 
 STAGES = {
@@ -22,7 +23,7 @@ def test_stages_need_pytorch(stage: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("gtp_engine.training.core.learning.find_spec", lambda name: None)
     found = CliRunner().invoke(cli, ["alphago", stage, *STAGES[stage]])
     assert found.exit_code == 2
-    assert found.stderr == 'Error: training needs PyTorch; install it: pip install "gtp-engine[train]"\n'
+    assert found.stderr == f"Error: training needs PyTorch; {advice_for('train')}\n"
 
 
 @pytest.mark.parametrize(

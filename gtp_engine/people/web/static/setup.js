@@ -39,7 +39,7 @@ export class Setup {
     if (this.komi.size) return;
     const known = Object.keys(rulesNames).filter((name) => rules.some((each) => each.name === name));
     elements.rules.append(...known.map((name) => new Option(rulesNames[name](), name, name === USUAL_RULES, name === USUAL_RULES)));
-    this.komi = new Map(rules.map(({ name, komi }) => [name, komi]));
+    this.komi = new Map(rules.map((each) => [each.name, each]));
     this.changed("rules");
     this.recall();
   }
@@ -71,8 +71,9 @@ export class Setup {
   changed(name) {
     const { elements } = this.form;
     if (name === "size" || name === "placement") this.limitHandicap();
-    if (name === "rules" || name === "handicap") {
-      elements.komi.value = elements.handicap.value === "0" ? this.komi.get(elements.rules.value) : HANDICAP_KOMI;
+    if (name === "rules" || name === "handicap" || name === "size") {
+      const { komi, komi_9x9 } = this.komi.get(elements.rules.value);
+      elements.komi.value = elements.handicap.value !== "0" ? HANDICAP_KOMI : elements.size.value === "9" ? komi_9x9 : komi;
     }
     if (name === "handicap") this.form.querySelector("#placement-row").hidden = elements.handicap.value === "0";
     if (name === "clock") {
