@@ -66,7 +66,7 @@ class TestSabaki:
         assert (tmp_path / folder / "settings.json").is_file()
 
     def test_a_sabaki_whose_settings_are_elsewhere_is_not_set_up(self, tmp_path: Path) -> None:
-        """A portable build for Windows and Flatpak have other folders, and a file in this one is read by none of them."""
+        """A portable build for Windows and Flatpak have other folders, and read no file in this one."""
         with pytest.raises(ConfigError, match=r"no folder .*Sabaki.*--file FILE, or enter by hand what --print shows"):
             set_up("sabaki", tmp_path)
         assert [*tmp_path.rglob("*")] == []
