@@ -8,12 +8,12 @@
 # The first start compiles the engine for the processor, about a minute; the volume /cache keeps that for later ones,
 # and /data networks and the games of `serve`.
 
-FROM python:3.13-slim AS build
+FROM python:3.13-slim@sha256:ffb752e139c0a19692a43af8d8523b274222dd68eebad5d583b45c2201c6e30a AS build
 WORKDIR /source
 COPY . .
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
-FROM python:3.13-slim
+FROM python:3.13-slim@sha256:ffb752e139c0a19692a43af8d8523b274222dd68eebad5d583b45c2201c6e30a
 COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir /wheels/gtp_engine-*.whl && rm -r /wheels \
     && useradd --create-home --uid 1000 tengen \
