@@ -2,10 +2,13 @@
 
 import errno
 import hashlib
+import io
 import json
 import os
 import secrets
 import shutil
+import signal
+import stat
 import sys
 import time
 import zipfile
@@ -13,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import isfinite
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,6 +57,17 @@ _LONGEST_INTEGER: Final = 20
 
 _UNFINISHED: Final = ".part"
 """Added to the name of a file that is being written."""
+
+MAX_TEXT_BYTES: Final = 1 << 24
+"""Longest file with settings or a table: they have some kB, those with many comments a hundred."""
+MAX_LINES_BYTES: Final = 1 << 32
+"""Longest file that grows line by line: books of millions of positions, which are kept in memory anyway."""
+
+PRIVATE_FOLDER: Final = 0o700
+PRIVATE_FILE: Final = 0o600
+"""Modes of what only this user may read, such as the games of people."""
+
+_being_written: Final[set[Path]] = set()
 
 
 def expanded(path: str) -> Path:
@@ -95,6 +110,7 @@ def replacing(target: Path) -> Iterator[Path]:
     be moved into place.
     """
     unfinished = _unfinished_path(target)
+    _being_written.add(unfinished)
     try:
         yield unfinished
         with unfinished.open("r+b") as file:
@@ -103,6 +119,72 @@ def replacing(target: Path) -> Iterator[Path]:
         sync_folder(target.parent)
     finally:
         unfinished.unlink(missing_ok=True)
+        _being_written.discard(unfinished)
+
+
+def remove_unfinished() -> None:
+    """Remove what is being written, before the process ends in the middle of it."""
+    for path in tuple(_being_written):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def ending_cleanly() -> Iterator[None]:
+    """Let SIGTERM, where nothing else handles it, end the process without an unfinished file; for the main thread."""
+
+    def end(number: int, _: object) -> None:
+        remove_unfinished()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder for this user alone, if it is missing, and take others' access to it; raises OSError."""
+    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    if stat.S_IMODE(folder.stat().st_mode) & ~PRIVATE_FOLDER:
+        with suppress(PermissionError):  # another user's
+            folder.chmod(PRIVATE_FOLDER)
+
+
+def open_regular(path: str | PathLike[str]) -> io.BufferedReader:
+    """Open a regular file to read; raises OSError for anything else, and ValueError for what is no file name.
+
+    A pipe would be waited for, and a device may have no end.
+    """
+    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return file
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def is_special(path: str | PathLike[str]) -> bool:
+    """Return whether there is a pipe, a device or a socket at a path."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def read_regular(path: str | PathLike[str], most: int) -> bytes:
+    """Return what a regular file holds; raises OSError for more than `most` bytes, and as `open_regular` does."""
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"longer than {most:,} bytes", str(path))
+    return data
 
 
 def sync_folder(folder: Path) -> None:
@@ -186,7 +268,7 @@ def complete_lines(path: Path, *, cut: bool = True) -> list[str]:
     """
     if not path.exists():
         return []
-    data = path.read_bytes()
+    data = read_regular(path, MAX_LINES_BYTES)
     whole = data[: data.rfind(b"\n") + 1]
     if cut and len(whole) < len(data):
         with path.open("r+b") as file:
@@ -292,7 +374,7 @@ def _finite(text: str) -> float:
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal; raises OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from multiprocessing.context import SpawnProcess
 from typing import IO, Any, Final, NamedTuple
 
+from gtp_engine.base.files import remove_unfinished
+
 if sys.platform == "win32":
     from multiprocessing.connection import PipeConnection
 
@@ -111,4 +113,5 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
+    remove_unfinished()
     os._exit(1)

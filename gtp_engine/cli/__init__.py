@@ -36,6 +36,7 @@ import click
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import TengenError, shown_path
+from gtp_engine.base.files import ending_cleanly
 from gtp_engine.base.languages import _
 from gtp_engine.base.streams import discard
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
@@ -232,7 +233,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     try:
         try:
-            cli(prog_name="gtp-engine")
+            with ending_cleanly():
+                cli(prog_name="gtp-engine")
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -188,10 +188,10 @@ folder gets tables as index.html and results.json, and each match as `gtp-engine
 
 
 @click.command("tournament", help=_TOURNAMENT_HELP)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
     help="Where results are written. [default: FILE without .toml]",
 )

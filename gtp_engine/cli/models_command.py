@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gtp_engine.base.worker_process import join_command
-from gtp_engine.cli.options import INTERRUPTED, ConfigCommand, int8_option, out_option, settings_of, settings_options
+from gtp_engine.cli.options import (
+    INTERRUPTED,
+    PATH,
+    ConfigCommand,
+    UserPath,
+    int8_option,
+    out_option,
+    settings_of,
+    settings_options,
+)
 from gtp_engine.config.sections import QuantizeSettings
 
 if TYPE_CHECKING:
@@ -135,7 +144,7 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
 
 
 @click.command("quantize", cls=ConfigCommand, help=_QUANTIZE_HELP)
-@click.argument("source", metavar="NET", type=click.Path(path_type=Path))
+@click.argument("source", metavar="NET", type=PATH)
 @out_option("the name of NET with -int8, beside it")
 @settings_options(QuantizeSettings, is_own=True)
 @click.option(
@@ -210,7 +219,7 @@ def models_command() -> None:  # noqa: D103
 
 
 @models_command.command("import")
-@click.argument("source", metavar="NET", type=click.Path(path_type=Path))
+@click.argument("source", metavar="NET", type=PATH)
 @out_option("the name of NET, ending in .onnx, in this folder")
 @int8_option
 def import_command(source: Path, target: Path | None, int8: bool | None) -> None:
@@ -224,14 +233,14 @@ def import_command(source: Path, target: Path | None, int8: bool | None) -> None
 
 
 @models_command.command("from-wheel")
-@click.argument("package", metavar="[WHEEL]", required=False, type=click.Path(path_type=Path))
+@click.argument("package", metavar="[WHEEL]", required=False, type=PATH)
 @click.option(
     "-d",
     "--folder",
     default=".",
     show_default=True,
     metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=UserPath(path_type=Path, file_okay=False, exists=True),
     help="Where to write the ONNX files.",
 )
 @int8_option
@@ -298,7 +307,7 @@ def info_command(given: str) -> None:
 
 
 @models_command.command("list")
-@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=PATH)
 def list_command(folders: tuple[Path, ...]) -> None:
     """List the networks in folders.
 

@@ -23,6 +23,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from gtp_engine.base.errors import shown_path
+from gtp_engine.base.files import is_special
 from gtp_engine.base.languages import LANGUAGES, use
 from gtp_engine.config import Config, Option
 from gtp_engine.config.option import Section, section_options
@@ -30,9 +32,28 @@ from gtp_engine.config.option import Section, section_options
 F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S", bound=Section)
 
-FILE: Final = click.Path(path_type=Path, dir_okay=False)
-FOLDER: Final = click.Path(path_type=Path, file_okay=False)
-"""Paths of a file and of a folder, which need not exist."""
+
+class UserPath(click.Path):
+    """The path of a file, a folder or either; what is there already is neither a pipe nor a device.
+
+    A pipe would be waited for, and a device has no end; nor could a result take its place.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raises BadParameter."""
+        found = super().convert(value, param, ctx)
+        if not (self.allow_dash and value == "-") and is_special(value):
+            self.fail(f"{shown_path(value)} is no regular file", param, ctx)
+        return found
+
+
+PATH: Final = UserPath(path_type=Path)
+FILE: Final = UserPath(path_type=Path, dir_okay=False)
+FOLDER: Final = UserPath(path_type=Path, file_okay=False)
+"""Paths of a file or folder, which need not exist."""
+
+RECORD: Final = UserPath(path_type=Path, allow_dash=True)
+"""The path of a record or a folder of them, or - for stdin."""
 
 INTERRUPTED: Final = 130
 """Exit status of a command that was interrupted."""
@@ -194,6 +215,7 @@ def config_options(*, several: bool = False) -> Callable[[F], F]:
             "--config",
             "config_files" if several else "config_file",
             multiple=several,
+            type=UserPath(dir_okay=False),
             metavar="FILE",
             help=f"Read options from a TOML file; `gtp-engine config` prints one{also}. Flags override it.",
         )

@@ -10,6 +10,7 @@ import click
 
 from gtp_engine.cli.options import (
     ConfigCommand,
+    UserPath,
     build_config,
     config_options,
     language_option,
@@ -53,6 +54,7 @@ class NewGame(Section, name="new_game"):
 @click.option(
     "--load",
     "record",
+    type=UserPath(dir_okay=False),
     metavar="FILE",
     help="Continue a game from an SGF file; --rules and --komi apply if it names none.",
 )

@@ -18,6 +18,7 @@ from gtp_engine.cli.options import (
     FILE,
     FOLDER,
     INTERRUPTED,
+    RECORD,
     ConfigCommand,
     build_config,
     config_options,
@@ -85,7 +86,7 @@ class ReviewSettings(Section, name="review"):
     territory: bool = option(False, "Mark the expected territory in the last position of the SGF.")
 
 
-_record_argument: Final = click.argument("record", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+_record_argument: Final = click.argument("record", metavar="FILE", type=RECORD)
 
 
 def _read_record(record: Path, game: int | None) -> bytes:
@@ -125,7 +126,7 @@ class ReviewCommand(RecordCommand):
 
 
 @click.command("review", cls=ReviewCommand, help=_REVIEW_HELP)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
 @settings_options(ReviewSettings, is_own=True)
 @settings_options(ChosenPosition, only=("game",), is_own=True)
@@ -333,7 +334,7 @@ class RankCommand(RecordCommand):
 
 
 @click.command("rank", cls=RankCommand)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("--player", metavar="NAME", help="Only this player, as PB and PW name it. [default: all]")
 @click.option(
     "--moves", default=60, show_default=True, type=click.IntRange(1), help="Moves of a player looked at in a game."

@@ -17,6 +17,7 @@ from gtp_engine.base.installation import advice_for
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import (
     ConfigCommand,
+    UserPath,
     build_config,
     config_options,
     language_option,
@@ -76,6 +77,7 @@ Sabaki, GoGui or any other Go program as the engine's command:
 )
 @click.option(
     "--certificate",
+    type=UserPath(dir_okay=False),
     metavar="FILE",
     help="For wss, trust this certificate of the server, a PEM file, though no authority has signed it.",
 )

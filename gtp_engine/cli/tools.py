@@ -17,7 +17,7 @@ from gtp_engine.base.files import write_result
 from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli.katago_command import KataGoCommand, katago_model
-from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options, settings_of, settings_options
+from gtp_engine.cli.options import FILE, ConfigCommand, F, build_config, config_options, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.config.option import Section, option
@@ -176,14 +176,16 @@ class GenconfigCommand(KataGoCommand):
 
 @click.command("genconfig", cls=GenconfigCommand)
 @settings_options(NetworkConfig, only=("model",), is_own=True)
-@click.option("--output", default="gtp.cfg", show_default=True, metavar="FILE", help="Config file to write.")
-def genconfig_command(output: str, **flags: Any) -> None:
+@click.option(
+    "--output", "target", type=FILE, default="gtp.cfg", show_default=True, metavar="FILE", help="Config file to write."
+)
+def genconfig_command(target: Path, **flags: Any) -> None:
     """Ask for rules, limits and pondering, and write a config file in KataGo's form.
 
     For programs and habits that expect `katago genconfig`; the questions are KataGo's, without those about the machine,
     which the engine answers itself. `gtp-engine config` prints a file with all options.
     """
-    target, model = Path(output), katago_model(settings_of(NetworkConfig, flags).model)
+    model = katago_model(settings_of(NetworkConfig, flags).model)
     if target.exists() and not click.confirm(f"{target} exists. Replace it?"):
         return
     lines = [f"rules = {_asked_rules()}"]

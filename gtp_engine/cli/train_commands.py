@@ -14,7 +14,9 @@ from gtp_engine.cli.options import (
     FILE,
     FOLDER,
     INTERRUPTED,
+    PATH,
     ConfigCommand,
+    UserPath,
     given_settings,
     out_option,
     refuse_unused,
@@ -55,13 +57,13 @@ In gtp_engine/training/distillation, shards.py describes the format of a shard, 
 
 
 @click.command("generate", cls=ConfigCommand, help=_GENERATE_HELP)
-@click.argument("net", type=click.Path(path_type=Path))
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("net", type=PATH)
+@click.argument("folder", type=PATH)
 @click.option(
     "--sgf",
     "records",
     metavar="FOLDER",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Label the positions of the .sgf files in this folder instead of playing.",
 )
 @settings_options(GenerateSettings)
@@ -198,11 +200,11 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
 
 
 @train_command.command("human", cls=ConfigCommand)
-@click.argument("games", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("games", nargs=-1, required=True, type=UserPath(path_type=Path, exists=True))
 @click.option("--data", required=True, type=FOLDER, help="Folder to fill, for `gtp-engine train run`.")
 @click.option(
     "--mix",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=UserPath(path_type=Path, file_okay=False, exists=True),
     help="Add the positions in this folder of `gtp-engine generate`, for boards without games.",
 )
 @settings_options(HumanDataSettings)
@@ -240,7 +242,7 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
 
 
 @train_command.command("rank", cls=ConfigCommand)
-@click.argument("games", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("games", nargs=-1, required=True, type=UserPath(path_type=Path, exists=True))
 @click.option("--human-model", "network", required=True, help="Human-like network: a file, a folder or a name.")
 @out_option("beside the network, where it is read")
 @settings_options(RankFitSettings)
@@ -281,7 +283,7 @@ def rank_command(games: tuple[Path, ...], network: str, target: Path | None, **f
 @click.option("--tiny", is_flag=True, help="In miniature: a small network for 9×9, in less than ten minutes.")
 @click.option(
     "--teacher",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=UserPath(path_type=Path, dir_okay=False, exists=True),
     help="Network that plays and labels. [default: the one that ships]",
 )
 @click.option(

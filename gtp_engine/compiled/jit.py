@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, ParamSpec, S
 
 import numpy as np
 
-from gtp_engine.compiled.kernel_cache import compilation_note, note_unsaved
+from gtp_engine.compiled.kernel_cache import compilation_note, note_damaged, note_unsaved
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -107,6 +107,7 @@ class _TolerantCache:
         try:
             return self._cache.load_overload(signature, context)
         except Exception:  # unpickling damaged data raises almost anything
+            note_damaged()
             with contextlib.suppress(OSError):
                 self._cache.flush()
             return None

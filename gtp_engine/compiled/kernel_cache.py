@@ -317,6 +317,13 @@ def note_unsaved(error: OSError) -> None:
     _unsaved.set()
 
 
+@functools.cache
+def note_damaged() -> None:
+    """Tell the user, the first time, why kernels that were compiled before are compiled again."""
+    place = cache_directory()
+    print(f"Tengen: compiled code in {place} is damaged and is compiled again, up to a minute in all.", file=sys.stderr)
+
+
 _PATIENCE: Final = 3.0
 """Seconds of compiling kernels that are called, and not loaded before, after which the user is told."""
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from gtp_engine.base.errors import ConfigError, problem, shown, shown_path, toml_advice
+from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
 from gtp_engine.config.puct import PuctConfig
@@ -59,8 +60,7 @@ class Config:
         """Return the defaults with the values of a TOML file; raises ConfigError with the file's name and why."""
         name = shown_path(path)
         try:
-            with open(path, "rb") as file:
-                text = file.read().decode("utf-8-sig")
+            text = read_regular(path, MAX_TEXT_BYTES).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ConfigError(problem(f"config file {name}: byte {error.start}", expected="UTF-8 text")) from error
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name

@@ -18,6 +18,7 @@ from typing import Final
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import ConfigError, problem, shown, shown_json, shown_path
+from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.config import Config
 from gtp_engine.config.option import Value
 
@@ -317,7 +318,7 @@ def _read_config(path: Path, included: list[Path]) -> dict[str, str]:
         raise ConfigError(problem(f"config file {name}, which is included twice", expected="each file once"))
     included.append(path)
     try:
-        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        lines = read_regular(path, MAX_TEXT_BYTES).decode("utf-8-sig", "replace").splitlines()
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot read config file {name}: {getattr(error, 'strerror', error)}") from error
     settings: dict[str, str] = {}

@@ -21,7 +21,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, cast, get_args
 
-from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.base.files import is_special
 
 Value: TypeAlias = bool | int | float | str | None
 """The value of an option."""
@@ -29,6 +30,9 @@ Value: TypeAlias = bool | int | float | str | None
 T = TypeVar("T")
 
 _METADATA_KEY: Final = "option"
+
+FILE_UNITS: Final = ("path", "file", "folder")
+"""Units of options that name a file to read, or a folder."""
 
 _TRUE_WORDS: Final = ("true", "yes", "on", "1")
 _FALSE_WORDS: Final = ("false", "no", "off", "0")
@@ -112,6 +116,8 @@ class Option:
         # The exact type: True is an int to Python, not to a user.
         if type(value) is not self.kind or not self._allows(value):
             raise self._error(value)
+        if self.unit in FILE_UNITS and is_special(cast(str, value)):  # a pipe is waited for, a device has no end
+            raise ConfigError(problem(f"option {self.key}: {shown_path(str(value))}", expected="a regular file"))
         return cast(Value, value)
 
     def parse(self, text: str) -> Value:

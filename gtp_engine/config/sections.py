@@ -526,7 +526,9 @@ class GtpConfig(Section, name="gtp", shapes_trees=False):
         "Let GTP commands raise search.max_memory above its value at the start.  Always off for engines that play over "
         "a network.",
     )
-    log: str | None = option(None, "Append every line received and sent to this file; not set: no log.", unit="path")
+    log: str | None = option(
+        None, "Append every line received and sent to this file; not set: no log.", unit="log file"
+    )
     # Sabaki, Lizzie and LizzieYzy assume the side to move.
     analysis_perspective: str = option(
         "sidetomove",

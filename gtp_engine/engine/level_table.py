@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gtp_engine.base.errors import ModelError, problem, shown_path
-from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing
 from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.nn.named_networks import shipped_network
@@ -155,7 +155,7 @@ def read_skills(path: Path, size: int) -> dict[str, float]:
 def read_table_file(path: Path) -> dict[str, Any]:
     """Return the contents of a table's file; raises ModelError if they are not such a table."""
     try:
-        data: dict[str, Any] = json_of(path.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json_of(read_regular(path, MAX_TEXT_BYTES))
         measured = [board["skills"] for size, board in data["boards"].items() if int(size) > 0 and board["skills"]]
         skills = [board[level] for board in measured for level in LEVELS]
         complete = all(isinstance(skill, (int, float)) and isfinite(skill) for skill in skills)

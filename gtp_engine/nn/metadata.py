@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
-from gtp_engine.base.files import json_of, replacing, writing
+from gtp_engine.base.files import json_of, read_regular, replacing, writing
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
@@ -277,7 +277,7 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     texts = {_PREFIX + key: str(int(value) if isinstance(value, bool) else value) for key, value in values.items()}
     info, file = info_of(texts), Path(path)
     read_properties(file)
-    data = file.read_bytes()
+    data = read_regular(file, MAX_NETWORK_BYTES)
     _check_inputs(info, data, file)
     kept = [data[start:end] for start, end in _field_spans(data) if not _is_metadata(data[start:end])]
     added = [_bytes_field(_METADATA_FIELD, _bytes_field(1, key) + _bytes_field(2, text)) for key, text in texts.items()]
@@ -314,6 +314,9 @@ def read_metadata(path: Path | str) -> NetworkInfo:
 # An ONNX file is a protocol buffer: fields, each a number and a value.  Reading only the metadata needs no library and
 # skips the weights, so that a folder of networks is listed quickly.
 
+MAX_NETWORK_BYTES: Final = 2**31 - 1
+"""Longest protocol buffer; the largest networks have half a gigabyte."""
+
 _METADATA_FIELD: Final = 14
 """`metadata_props` of ONNX's ModelProto; its messages hold a key in field 1 and a value in field 2."""
 _GRAPH_FIELD: Final = 7
@@ -325,7 +328,7 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 def read_properties(path: str | Path) -> dict[str, str]:
     """Return the metadata properties of an ONNX file, without parsing its graph; raises ModelError."""
     try:
-        data = Path(path).read_bytes()
+        data = read_regular(path, MAX_NETWORK_BYTES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({reason})")) from error

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE, expanded, replacing, sha256_of
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, replacing, sha256_of
+from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, read_info
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork, network_in_file, published_network
 from gtp_engine.nn.network_files import is_katago_file
@@ -225,11 +225,11 @@ def open_package(path: Path) -> Iterator[Package]:
         yield Package(path.name, "", (path,))
         return
     try:
-        archive = zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(file := open_regular(path))
     except (OSError, zipfile.BadZipFile) as error:
         expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
         raise ModelError(problem(shown_path(path), expected=expected)) from error
-    with archive:
+    with file, archive:
         yield _package(zipfile.Path(archive), path.name)
 
 
@@ -282,7 +282,7 @@ def _package(root: Path | zipfile.Path, name: str) -> Package:
 def _content(file: Path | zipfile.Path, package: str) -> bytes:
     """Return the content of a file in a package; raises ModelError if it cannot be read."""
     try:
-        return file.read_bytes()
+        return read_regular(file, MAX_NETWORK_BYTES) if isinstance(file, Path) else file.read_bytes()
     except (OSError, *ZIP_DAMAGE) as error:
         given = f"{file.name} in {shown(package)} cannot be read ({error})"
         raise ModelError(problem(given, advice="download it again")) from error

@@ -48,6 +48,8 @@ _OPTIONS: Final = (
     "--disable-pip-version-check",
 )
 
+_WHEEL_NAME: Final = re.compile(r"[\w.+!-]+\.whl", re.ASCII)
+
 _PATIENCE: Final = 30.0
 """Seconds to wait for the index to send anything."""
 _CHUNK: Final = 1 << 18
@@ -269,9 +271,12 @@ def _with_password(link: str, index: str) -> str:
 
 
 def _is_wheel(file: str, name: str, version: str) -> bool:
-    """Return whether a file is a wheel of this package and version; older wheels are named in capitals."""
+    """Return whether a file is a wheel of this package and version; older wheels are named in capitals.
+
+    It is the name of a file in a folder: no slash, however it was quoted, leads out of that.
+    """
     words = file.lower().split("-")
-    return file.endswith(".whl") and words[:2] == [name, version]
+    return _WHEEL_NAME.fullmatch(file) is not None and words[:2] == [name, version]
 
 
 def _file_name(link: str) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, TengenError, counted, problem, shown_path
-from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing
 from gtp_engine.base.languages import _, ngettext, rank_text
 from gtp_engine.config.human import HumanProfile, rank_name
 from gtp_engine.evaluation.evaluator import Evaluator, Request
@@ -310,7 +310,7 @@ def write_table(table: RankTable, path: Path) -> None:
 def read_rank_table(path: Path) -> RankTable:
     """Return the table in a file; raises ModelError."""
     try:
-        values: dict[str, Any] = json_of(path.read_text(encoding="utf-8"))
+        values: dict[str, Any] = json_of(read_regular(path, MAX_TEXT_BYTES))
         if values.pop("format") != _FORMAT:
             raise ValueError("another format")
         arrays = {name: np.array(values[name], dtype=np.float64) for name in ("means", *_PARTS)}

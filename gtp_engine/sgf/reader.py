@@ -9,9 +9,7 @@ takes time in proportion to the bytes and to the points of set-ups: a byte of no
 as one of an ordinary game (tests/sgf/test_reading_time.py).  Nesting needs no limit, because nothing here is recursive.
 """
 
-import os
 import re
-import stat
 from collections.abc import Callable, Sequence
 from itertools import repeat, takewhile
 from typing import Final
@@ -26,6 +24,7 @@ from gtp_engine.base.errors import (
     shown,
     shown_path,
 )
+from gtp_engine.base.files import open_regular
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
@@ -81,14 +80,9 @@ _OTHER_FORMATS: Final = {
 def read_sgf_file(path: str) -> bytes:
     """Return the contents of a regular file; raises SgfError when there is none or it is too large."""
     try:
-        # Devices and pipes could be endless or block forever.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise SgfError(problem(f"cannot open {shown_path(path)}", expected="a regular file"))
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        if isinstance(error, SgfError):
-            raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
         raise SgfError(f"cannot open {shown_path(path)}: {reason}") from None
     _check_length(data)

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from gtp_engine.base.errors import ModelError
 from gtp_engine.nn import wheel_download
-from gtp_engine.nn.wheel_download import PYPI, download_wheel, index_url
+from gtp_engine.nn.wheel_download import PYPI, _file_name, _is_wheel, download_wheel, index_url
 
 REQUIREMENT = "katrain==1.20.0"
 WHEEL = "katrain-1.20.0-py3-none-any.whl"
@@ -70,6 +71,24 @@ def without_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wheel_download, "find_spec", lambda name: None)
     for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("file", "is_one"),
+    [
+        ("kata1-1.0-py3-none-any.whl", True),
+        ("Kata1-1.0-py3-none-any.whl", True),
+        ("kata1-1.1-py3-none-any.whl", False),
+        ("kata1-1.0-/../../x.whl", False),
+        ("kata1-1.0-\\..\\x.whl", False),
+        ("kata1-1.0-x\n.whl", False),
+        ("kata1-1.0-c:x.whl", False),
+        ("kata1-1.0-py3-none-any.zip", False),
+    ],
+)
+def test_a_wheel_is_named_as_a_file_in_a_folder(file: str, is_one: bool) -> None:
+    """Slashes that the index had quoted led to other folders."""
+    assert _is_wheel(_file_name(f"https://index/files/{quote(file, safe='')}"), "kata1", "1.0") is is_one
 
 
 @pytest.mark.parametrize("folder", ["json", "html", "locked", "capitals"])

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gtp_engine.arena.match.settings import MatchError, MatchSettings
 from gtp_engine.base.errors import TengenError, counted, problem, shown, toml_advice
+from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.option import Option, Section, option, section_options
 
 FORMATS: Final = ("round-robin", "gauntlet")
@@ -97,7 +98,7 @@ def read_description(path: Path) -> Tournament:
     Relative paths begin at the folder of the file, beside which the results are written too.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_regular(path, MAX_TEXT_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise MatchError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -301,7 +301,8 @@ class Book:
         `cut`, for the process that is going to add positions, cuts off a last line that is not whole.
         """
         try:
-            lines = complete_lines(path, cut=cut) if path.exists() else path.read_text("utf-8").split("\n")
+            path.stat()  # an error where there is none
+            lines = complete_lines(path, cut=cut)
         except OSError as error:
             advice = "`gtp-engine book make` makes one"
             given = f"cannot read book {shown_path(path)}: {error.strerror or error}"

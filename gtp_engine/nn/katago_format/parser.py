@@ -17,9 +17,10 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.files import read_regular
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format import description as desc
-from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
+from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, PROFILE_INPUTS, Scales
 
 OLDEST_VERSION: Final = 8
 """The first model version whose inputs are KataGo's V7 features."""
@@ -47,7 +48,7 @@ _GZIP_MARK: Final = b"\x1f\x8b"
 def load_network(path: str | Path) -> desc.Network:
     """Return the network in the file `path`; raises ModelError, with the name of the file."""
     try:
-        data = Path(path).read_bytes()
+        data = read_regular(path, MAX_NETWORK_BYTES)
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
     try:

@@ -19,12 +19,19 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, problem, shown_path
-from gtp_engine.base.files import check_writable, json_of, replacing, sha256_of
+from gtp_engine.base.files import check_writable, json_of, read_regular, replacing, sha256_of
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.loading import store_evaluation
-from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS, NetworkInfo, read_info
+from gtp_engine.nn.metadata import (
+    HUMAN_ENCODER,
+    KATAGO_ENCODER,
+    MAX_NETWORK_BYTES,
+    PROFILE_INPUTS,
+    NetworkInfo,
+    read_info,
+)
 from gtp_engine.nn.named_networks import shipped_networks, user_folder
 from gtp_engine.nn.network_files import KATAGO_ENDINGS
 from gtp_engine.nn.onnx_export.build import build_model
@@ -61,7 +68,7 @@ def onnx_name(name: str) -> str:
 def convert_file(source: Path, target: Path) -> Conversion:
     """Write the KataGo network file `source` to `target`, another file, as an ONNX file; raises ModelError."""
     try:
-        data = source.read_bytes()
+        data = read_regular(source, MAX_NETWORK_BYTES)
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
     check_target(target, source=source)
@@ -106,7 +113,7 @@ def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
         if copy is None:
             log(f"Importing {source}, once; this takes some seconds ...")
             name = f"{onnx_name(source.name).removesuffix('.onnx')}-{digest[:_DIGITS]}.onnx"
-            copy = convert_bytes(source.read_bytes(), source.name, user_folder() / name).path
+            copy = convert_bytes(read_regular(source, MAX_NETWORK_BYTES), source.name, user_folder() / name).path
             log(f"Imported as {copy}; the next start finds it there.")
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 
 from gtp_engine.base.errors import ConfigError, TengenError, problem, shown
+from gtp_engine.base.files import open_regular
 from gtp_engine.base.streams import claim_streams, trouble_of, write_all
 from gtp_engine.people.web.client_socket import NO_MORE, first_of
 from gtp_engine.people.web.server_settings import DEFAULT_PORT, certificate_error, check_token
@@ -165,6 +166,7 @@ def _trust(certificate: str | None) -> ssl.SSLContext | bool:
         return True
     context = ssl.create_default_context()
     try:
+        open_regular(certificate).close()
         context.load_verify_locations(certificate)
     except (OSError, ValueError) as error:
         raise certificate_error(error, certificate, expected="a PEM file") from None

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.base.files import open_regular
 from gtp_engine.config.option import Section, option
 
 DEFAULT_PORT: Final = 8361
@@ -134,8 +135,7 @@ def certificate_error(error: OSError | ValueError, *paths: str | None, expected:
     """Return the error for PEM files that cannot be read or do not serve."""
     for path in filter(None, paths):
         try:
-            with open(path, "rb"):
-                pass
+            open_regular(path).close()
         except OSError as missing:
             reason = missing.strerror or missing
             return ConfigError(problem(f"{shown_path(path)} cannot be read: {reason}", expected=expected))

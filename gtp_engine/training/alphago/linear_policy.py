@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE, json_of, replacing
+from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing
 from gtp_engine.training.alphago.linear_rollouts import (
     FIRST_DIAMOND,
     NAKADE,
@@ -110,7 +110,7 @@ def write_linear_policy(path: Path, policy: LinearPolicy) -> None:
 def read_linear_policy(path: Path) -> LinearPolicy:
     """Return the policy in a file; raises ModelError if the file is damaged, of another kind or feature set."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        with open_regular(path) as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         meta = json_of(str(arrays["meta"]))
         _check_meta(path, meta)

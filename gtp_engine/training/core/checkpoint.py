@@ -27,9 +27,12 @@ import torch
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, problem, shown_path
-from gtp_engine.base.files import replacing, writing
+from gtp_engine.base.files import read_regular, replacing, writing
 
 FORMAT: Final = 2
+MAX_CHECKPOINT_BYTES: Final = 1 << 34
+"""Longest checkpoint: four times the weights of the largest networks, in float32."""
+
 CHECKPOINT_FILE: Final = "checkpoint.pt"
 """Its name in the folder of a run."""
 
@@ -105,7 +108,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     if path.is_dir():
         path /= CHECKPOINT_FILE
     try:
-        content = path.read_bytes()
+        content = read_regular(path, MAX_CHECKPOINT_BYTES)
     except OSError as error:
         raise ModelError(problem(f"cannot read checkpoint {shown_path(path)}: {error.strerror}")) from error
     try:

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.base.errors import problem, shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE
+from gtp_engine.base.files import ZIP_DAMAGE, open_regular
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.distillation.shards import (
@@ -405,7 +405,7 @@ def no_shards(folder: Path, boards: Iterable[BoardSides]) -> ShardError:
 def shard_length(path: Path) -> int:
     """Return the number of positions in a shard, from the header of one array; raises ShardError."""
     try:
-        with zipfile.ZipFile(path) as archive, archive.open("game.npy") as file:
+        with open_regular(path) as stream, zipfile.ZipFile(stream) as archive, archive.open("game.npy") as file:
             np.lib.format.read_magic(file)
             count = int(np.lib.format.read_array_header_1_0(file)[0][0])
     except (OSError, *ZIP_DAMAGE) as error:

@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import TengenError, problem, shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE, json_of, replacing, writing
+from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 
@@ -229,7 +229,7 @@ class ShardWriter:
 def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
     """Return the positions of a shard and their origin; raises ShardError."""
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+        with open_regular(path) as stream, np.load(stream, allow_pickle=False) as file:
             values: dict[str, Any] = json_of(str(file["meta"]))
             found = values.pop("format")
             if found not in (*_OLD_FORMATS, FORMAT):

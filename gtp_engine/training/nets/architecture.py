@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
-from gtp_engine.base.files import json_of
+from gtp_engine.base.files import json_of, open_regular
 from gtp_engine.nn.katago_format import description
 from gtp_engine.nn.katago_format.description import Activation, Network
 from gtp_engine.nn.onnx_export import build_model, info_of_network
@@ -116,6 +116,7 @@ def _load(path: Path) -> Any:
     import onnx
 
     try:
+        open_regular(path).close()
         return onnx.load(path)
     except OSError as error:
         raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error

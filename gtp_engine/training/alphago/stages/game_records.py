@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import TengenError, counted, problem, shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE, json_of, replacing, writing
+from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -222,7 +222,7 @@ def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
 def read_episodes(path: Path) -> list[Episode]:
     """Return the games of a shard, named after its file and their index; raises RecordsError if it cannot be read."""
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+        with open_regular(path) as stream, np.load(stream, allow_pickle=False) as file:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
         meta: dict[str, Any] = json_of(str(arrays.pop("meta")))
         if meta.pop("format") != FORMAT:

@@ -1,0 +1,114 @@
+"""What commands are given to read: regular files of a bounded length, whatever names them."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from gtp_engine.arena.tournament.tournament_file import read_description
+from gtp_engine.base.errors import TengenError
+from gtp_engine.base.files import complete_lines, read_regular, sha256_of
+from gtp_engine.cli import cli
+from gtp_engine.cli.options import ConfigOption, UserPath
+from gtp_engine.config import Config
+from gtp_engine.config.katago import read_katago_config
+from gtp_engine.config.option import FILE_UNITS
+from gtp_engine.engine.book.book import Book
+from gtp_engine.engine.level_table import read_table_file
+from gtp_engine.nn.katago_format.parser import load_network
+from gtp_engine.nn.metadata import read_properties
+from gtp_engine.nn.published_networks import open_package
+from gtp_engine.people.rank_estimate import read_rank_table
+from gtp_engine.sgf import read_sgf_file
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has neither pipes nor devices as files")
+
+
+def commands(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Yield all commands of the program."""
+    for each in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), each)
+        assert command is not None
+        yield f"{name} {each}".strip(), command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} {each}".strip())
+
+
+PATHS = [
+    pytest.param(param, id=f"{name} {param.name}")
+    for name, command in commands(cli)
+    for param in command.params
+    if isinstance(param.type, click.Path | click.File) or (param.metavar or "").strip("[].").lower() in FILE_UNITS
+]
+"""Every file and folder that a command is given; a new one is among them by itself."""
+
+
+@pytest.fixture(params=["pipe", "device", "link to a device"])
+def special(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Make what is neither a file nor a folder, and return its path."""
+    path = tmp_path / "special"
+    if request.param == "pipe":
+        os.mkfifo(path)
+    elif request.param == "device":
+        return Path("/dev/zero")
+    else:
+        path.symlink_to("/dev/zero")
+    return path
+
+
+@pytest.mark.parametrize("param", PATHS)
+def test_no_command_takes_what_is_no_file(param: click.Parameter, special: Path) -> None:
+    """A pipe was waited for, and /dev/zero filled the memory."""
+    context = click.Context(click.Command("any"))
+    if isinstance(param, ConfigOption):
+        with pytest.raises(TengenError, match="expected a regular file"):
+            param.declared.parse(str(special))
+    else:
+        assert isinstance(param.type, UserPath), "FILE, FOLDER, PATH and RECORD of `cli.options` refuse what is no file"
+        with pytest.raises(click.BadParameter, match="is no regular file"):
+            param.type.convert(str(special), param, context)
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "regular": lambda path: read_regular(path, 100),
+    "hash": sha256_of,
+    "lines": complete_lines,
+    "toml": Config.from_toml,
+    "katago": read_katago_config,
+    "network": read_properties,
+    "network of KataGo's": load_network,
+    "levels": read_table_file,
+    "ranks": read_rank_table,
+    "tournament": read_description,
+    "record": lambda path: read_sgf_file(str(path)),
+    "book": Book.load,
+    "package": lambda path: open_package(path).__enter__(),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_no_reader_takes_what_is_no_file(kind: str, special: Path) -> None:
+    """Paths stand in files, too."""
+    with pytest.raises((TengenError, OSError), match=r"regular file|expected a wheel"):
+        READERS[kind](special)
+
+
+def test_a_config_file_includes_regular_files_only(special: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.cfg").write_text(f"maxVisits = 5\n@include {special}\n")
+    with pytest.raises(TengenError, match="not a regular file"):
+        read_katago_config(tmp_path / "own.cfg")
+
+
+def test_files_have_a_longest_length(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(100))
+    assert read_regular(path, 100) == bytes(100)
+    with pytest.raises(OSError, match="longer than 99 bytes"):
+        read_regular(path, 99)
+    with path.open("wb") as file:
+        file.truncate(1 << 34)  # of holes
+    for read in (Config.from_toml, read_katago_config, complete_lines):
+        with pytest.raises((TengenError, OSError), match="longer than"):
+            read(path)
