@@ -276,3 +276,17 @@ def test_how_many_wrong_tokens_an_address_may_give(tokens: list[str], seconds: f
 )
 def test_what_belongs_to_one_client(address: str, network: str) -> None:
     assert network_of(address) == network
+
+
+async def test_a_link_that_allows_less_takes_nothing_away() -> None:
+    """A browser sends no strict cookie with a link on another site, so the answer set the weaker token in its place."""
+    watch = Tokens(TOKEN).for_role(Role.WATCH)
+    async with serving(token=TOKEN) as client:
+        await client.get(f"/?token={TOKEN}", allow_redirects=False)
+        own = client.session.cookie_jar.filter_cookies(client.make_url("/"))
+        client.session.cookie_jar.clear()
+        other = await client.get(f"/?token={watch}", headers={"Sec-Fetch-Site": "cross-site"}, allow_redirects=False)
+        assert other.cookies and not set(other.cookies) & set(own)
+        client.session.cookie_jar.update_cookies(own)
+        async with client.ws_connect("/play") as page:
+            assert (await page.receive_json())["role"] == "compute"

@@ -2,8 +2,11 @@
 
 import asyncio
 import contextlib
+import random
 import time
 from collections.abc import AsyncIterator
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -122,6 +125,8 @@ async def test_too_many_positions_are_refused(monkeypatch: pytest.MonkeyPatch) -
         (b"\x81\x81\0\0\0\0\xff", 1007),  # text that is not UTF-8
         (b"\x89\xfe\0\x80\0\0\0\0" + b"x" * 128, 1002),  # a long ping
         (b"\x80\x81\0\0\0\0x", 1002),  # the end of a message without a beginning
+        (b"\x81\x01x", 1002),  # no mask
+        (b"\x89\x80\0\0\0\0\x81\x7e\0\x80" + b"x" * 128, 1002),  # no mask in the second frame
     ],
 )
 async def test_malformed_frames_close_the_connection(frame: bytes, code: int) -> None:
@@ -129,6 +134,33 @@ async def test_malformed_frames_close_the_connection(frame: bytes, code: int) ->
         writer.write(frame)
         header = await reader.readexactly(4)
         assert (header[0], int.from_bytes(header[2:])) == (0x88, code)
+
+
+def test_masks_are_found_however_frames_come_in_pieces() -> None:
+    draw = random.Random(3)
+    taken = bytearray()
+    parser = SimpleNamespace(feed_data=lambda data: (taken.extend(data), (False, b""))[1])
+    for _ in range(200):
+        sizes = [draw.choice([0, 1, 125, 126, 300, 70_000]) for _ in range(draw.randrange(1, 5))]
+        frames = [_frame(size, is_masked=True) for size in sizes]
+        text, refused = b"".join(frames) + _frame(draw.choice([0, 126, 70_000]), is_masked=False), list[bool]()
+        masked = client_socket._MaskedFrames(parser, partial(refused.append, True))
+        taken.clear()
+        place = 0
+        while place < len(text) and not refused:
+            step = draw.choice([1, 2, 5, 100, 10_000])
+            masked.feed_data(text[place : place + step])
+            place += step
+        whole = sum(map(len, frames))
+        assert refused == [True] and whole - 10_000 < len(taken) <= whole + 1, "a head of two bytes says it"
+
+
+def _frame(size: int, *, is_masked: bool) -> bytes:
+    lengths = (
+        bytes([size]) if size < 126 else b"\x7e" + size.to_bytes(2) if size < 2**16 else b"\x7f" + size.to_bytes(8)
+    )
+    mask = b"\0\0\0\0" if is_masked else b""
+    return b"\x82" + bytes([lengths[0] | 0x80 * is_masked]) + lengths[1:] + mask + bytes(size)
 
 
 class LongAnswers(FakeSource):

@@ -227,6 +227,57 @@ def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: 
         is_loaded.set()
 
 
+STUCK = """
+import sys, time
+from pathlib import Path
+from gtp_engine.base.files import replacing
+from gtp_engine.people.web import web_process
+from gtp_engine.people.web.operations import ServerLog
+from gtp_engine.people.web.server_settings import ServerSettings
+from web.serving import FakeSource
+
+class Stuck(FakeSource):
+    def open_engine(self, config, log):
+        with replacing(Path("file")) as unfinished:
+            unfinished.touch()
+            print("busy", file=sys.stderr, flush=True)
+            time.sleep(600)
+
+settings = ServerSettings(port=0)
+web_process.DRAIN_WAIT = 3.0
+web_process.run(Stuck.config, settings, Stuck().load, ServerLog())
+"""
+"""A server one of whose threads never ends, while it writes a file."""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGTERM")
+@pytest.mark.parametrize(("signals", "below"), [(1, 5.0), (2, 1.5)])
+async def test_the_process_ends_whatever_its_threads_do(signals: int, below: float, tmp_path: Path) -> None:
+    """A thread that read a record for minutes kept it from ending, after any number of signals."""
+    paths = os.pathsep.join(str(Path(__file__).parents[number]) for number in (1, 2))
+    environment = {**os.environ, "PYTHONPATH": paths, "TENGEN_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", STUCK]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as server:
+        try:
+            assert server.stderr is not None
+            address = re.search(r"http://\S+", server.stderr.readline())
+            assert address is not None
+            async with ClientSession() as client, client.ws_connect(address[0].replace("?", "play?")) as socket:
+                await socket.send_json(NEW)
+                while server.stderr.readline() != "busy\n":
+                    pass
+                assert list(tmp_path.glob("*.part"))
+                for _ in range(signals):
+                    server.send_signal(signal.SIGTERM)
+                    await asyncio.sleep(0.1)
+                started = time.monotonic()
+                assert await asyncio.to_thread(server.wait, bound(60)) == 0
+                assert time.monotonic() - started < bound(below)
+        finally:
+            server.kill()
+    assert not list(tmp_path.glob("*.part"))
+
+
 def certificate_in(folder: Path) -> list[str]:
     """Return the options for a new certificate of this machine, none if openssl is missing."""
     subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from web.play_transcripts import hear
 from web.serving import TOKEN, RolloutSource, serving, until
 from web.test_play_socket import NEW, ask, hear_any
+from yarl import URL
 
 from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.people.play import GameSession
 from gtp_engine.people.web.access import Role, Tokens
 from gtp_engine.people.web.open_games import ENDING
-from gtp_engine.people.web.operations import LoopDelays, Operations, ServerLog
+from gtp_engine.people.web.operations import LibraryLog, LoopDelays, Operations, ServerLog
 from gtp_engine.people.web.saved_games import SavedGames
 
 
@@ -111,6 +113,31 @@ async def test_the_log_of_requests_has_no_secrets(is_json: bool) -> None:
         ("request", "127.0.0.1", "compute", "/missing", 404),
         ("request", "127.0.0.1", "watch", "/health", 200),
     ]
+
+
+@pytest.mark.parametrize("is_json", [True, False])
+@pytest.mark.parametrize("sign", ["%0a", "%0d", "%1b[2J", "%e2%80%a8", "%c2%85", "%00", "%20"])
+async def test_no_request_writes_a_line_of_the_log(sign: str, is_json: bool) -> None:
+    """A line feed in a path began a line of its own, in which anything could stand."""
+    lines: list[str] = []
+    operations = Operations(ServerLog(is_json=is_json, write=lines.append), logs_requests=True)
+    async with serving(token=TOKEN, operations=operations) as client:
+        await client.get(URL(f"/{sign}request:{sign}10.0.0.9{sign}compute", encoded=True))
+        await client.get("/" + "x" * 3000)
+    assert all(line.isprintable() for line in lines) and len(lines) == 2
+    if is_json:
+        assert [json.loads(line)["status"] for line in lines] == [401, 401]
+    else:
+        assert all(len(line.split(" ")) == 7 and len(line) < 300 for line in lines), "no value is two words"
+
+
+async def test_libraries_write_to_the_same_log() -> None:
+    lines: list[str] = []
+    record = logging.LogRecord("aiohttp", logging.ERROR, "", 0, "no\x1b[2J\nrequest: %s", ("forged",), None)
+    LibraryLog(ServerLog(write=lines.append)).emit(record)
+    LibraryLog(ServerLog(is_json=True, write=lines.append)).emit(record)
+    assert lines[0] == "no\\x1b[2J\n    request: forged"
+    assert json.loads(lines[1])["message"] == "no\x1b[2J\nrequest: forged" and lines[1].isprintable()
 
 
 def test_the_log_as_json_has_an_object_in_each_line() -> None:

@@ -159,7 +159,7 @@ async def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monke
     host = EngineHost(source.config, source.load, print)
     host.start()
     games = OpenGames(host, SavedGames(tmp_path))
-    game = await games.find(name)
+    game = await games.find(name, "")
     monkeypatch.setattr(Engine, "outcome", find)
     passing = asyncio.create_task(game.change(lambda session: session.play("pass")))
     await until(lambda: game.message()["phase"] == "scoring")

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,15 @@ def test_the_oldest_game_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert {path.stem for path in tmp_path.iterdir()} <= set(names)
     assert len(list(tmp_path.iterdir())) == 2
     assert saved.load(names[-1]).sgf == "(;SZ[5])"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the folder of a user on Windows is that user's alone")
+def test_games_are_for_their_user_alone(tmp_path: Path) -> None:
+    for folder in (tmp_path / "data" / "games", tmp_path / "old"):
+        (tmp_path / "old").mkdir(mode=0o755, exist_ok=True)
+        SavedGames(folder).save(new_id(), saved_game("(;SZ[9])"))
+        (file,) = folder.iterdir()
+        assert (folder.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)
 
 
 def test_a_game_that_cannot_be_removed_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@
     protocol_sockets  GTP, with an engine for each client, and KataGo's analysis protocol for KaTrain and others
     play_socket       what a page says and hears
     open_games        the games that pages show, each with an engine
+    record_processes  records of clients are read in processes that can be ended
     saved_games       games on disk
     game_reviews      reviews of games, one at a time
     operations        health, figures, the log, and how the server ends
@@ -16,5 +17,6 @@
 `static/` holds the page's HTML, CSS and JavaScript, which need nothing from elsewhere; board, positions and graphs are
 those of the page of a review (`people/review/page/`).
 
-The event loop waits for nothing but the network: engines, searches, the replay of games and files are in threads.
+The event loop waits for nothing but the network: engines, searches, the replay of games and files are in threads, long
+records of clients in processes of their own first.
 """

@@ -194,7 +194,7 @@ class Access:
             given = request.query.get("token")
             if given and not response.prepared and self._role(given) == found:  # else the cookie allows more
                 response.set_cookie(
-                    cookie_name(request),
+                    cookie_name(request, found),
                     given,
                     max_age=COOKIE_SECONDS,
                     httponly=True,
@@ -288,9 +288,14 @@ class Access:
         return True
 
 
-def cookie_name(request: web.Request) -> str:
-    """Return the name of the cookie that holds the token: browsers send cookies to all ports of a host."""
-    return f"tengen-token-{urlsplit('//' + request.host).port or 0}"
+def cookie_name(request: web.Request, role: Role) -> str:
+    """Return the name of the cookie that holds the token for a role: browsers send cookies to all ports of a host.
+
+    A link that allows less, on a page of another site, must not replace the token that allows more, which the browser
+    does not send then.
+    """
+    port = urlsplit("//" + request.host).port or 0
+    return f"tengen-token-{port}" if role is Role.COMPUTE else f"tengen-token-{port}-{role.name.lower()}"
 
 
 def _place(origin: str) -> str:
@@ -312,13 +317,13 @@ def _refusal(status: HTTPStatus, text: str) -> web.Response:
     return web.Response(status=status, text=text + "\n")
 
 
-def _tokens_in(request: web.Request) -> tuple[str, str, str]:
+def _tokens_in(request: web.Request) -> tuple[str, ...]:
     """Return the tokens in the places where a request may have one, "" where it has none."""
     scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
     return (
         bearer.strip() if scheme.lower() == "bearer" else "",
         request.query.get("token", ""),
-        request.cookies.get(cookie_name(request), ""),
+        *(request.cookies.get(cookie_name(request, role), "") for role in Role),
     )
 
 

@@ -14,12 +14,13 @@ import re
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from types import SimpleNamespace
+from typing import Any, Final, TypeVar
 
-from aiohttp import ClientError, WSCloseCode, WSMsgType, web
+from aiohttp import ClientError, WebSocketError, WSCloseCode, WSMsgType, web
 
-from gtp_engine.base.errors import counted, problem
+from gtp_engine.base.errors import TengenError, counted, problem
 from gtp_engine.people.web.access import ADDRESS, MOST_ADDRESSES, ROLE, Role, network_of
 
 ROOM: Final = 1 << 20
@@ -58,6 +59,12 @@ TURN: Final = 0.005
 
 GONE_CHECK: Final = 0.2
 """Seconds between two checks whether a client that is held back has gone."""
+
+T = TypeVar("T")
+
+_LONGEST_HEAD: Final = 14
+_MASK: Final = bytes(4)
+"""Bytes of the head of a frame at most, the mask at its end."""
 
 _LINE: Final = re.compile(rb"([^\r\n]+)(?:\r\n|\r|\n)?|[\r\n]+")
 """A line, or line ends that no line precedes: together one empty line, which ends an analysis by GTP."""
@@ -178,6 +185,10 @@ class Outbox:
             self._loop.call_soon_threadsafe(step)
 
 
+class ClientGoneError(TengenError):
+    """The client has gone before its answer."""
+
+
 class Pace:
     """Lets pass so much at once, and `rate` in a second; what comes faster has to wait."""
 
@@ -268,8 +279,66 @@ async def close_all(seats: Seats) -> None:
     await asyncio.gather(*(close(response) for response in tuple(seats.sockets)))
 
 
+class _MaskedFrames:
+    """Passes what a client sends on to aiohttp's `parser` as long as all frames are masked, as RFC 6455 (5.1) wants.
+
+    A browser masks every frame, so that no page can have it send what a cache between takes for a request of its own.
+    """
+
+    def __init__(self, parser: Any, refuse: Callable[[], None]) -> None:
+        self._parser: Final = parser
+        self._refuse: Final = refuse
+        self._head = b""
+        self._left = 0  # of the frame's content
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._parser, name)
+
+    def feed_data(self, data: bytes) -> tuple[bool, bytes]:
+        """Take what has come; return whether no more is wanted, and what was not taken."""
+        if not self._are_masked(data):
+            self._refuse()
+            return True, b""
+        result: tuple[bool, bytes] = self._parser.feed_data(data)
+        return result
+
+    def _are_masked(self, data: bytes) -> bool:
+        """Return whether the frames that begin in the data are masked."""
+        place = min(self._left, len(data))
+        self._left -= place
+        while place < len(data):
+            head = self._head + data[place : place + _LONGEST_HEAD - len(self._head)]
+            if len(head) > 1 and not head[1] & 0x80:
+                return False
+            bits = head[1] & 0x7F if len(head) > 1 else 0
+            more = {126: 2, 127: 8}.get(bits, 0)
+            size = 2 + more + len(_MASK)
+            if len(head) < size:
+                self._head = head
+                return True
+            length = int.from_bytes(head[2 : 2 + more], "big") if more else bits
+            place += size - len(self._head)
+            step = min(length, len(data) - place)
+            self._head, self._left, place = b"", length - step, place + step
+        return True
+
+
 class _Socket(web.WebSocketResponse):
-    """A WebSocket that says why it is closed after a message that is too long."""
+    """A WebSocket that takes masked frames only, and says why it is closed after a message that is too long."""
+
+    def _post_start(self, request: Any, protocol: str | None, writer: Any) -> None:
+        """Begin to read, by a parser of ours before aiohttp's."""
+        own = request.protocol
+
+        def refuse() -> None:
+            assert self._reader is not None, "it is made before the parser"
+            self._reader.set_exception(WebSocketError(WSCloseCode.PROTOCOL_ERROR, "a frame is not masked"))
+
+        def set_parser(parser: Any, **options: Any) -> None:
+            own.set_parser(_MaskedFrames(parser, refuse), **options)
+
+        masked = SimpleNamespace(set_parser=set_parser, keep_alive=own.keep_alive)
+        super()._post_start(SimpleNamespace(_protocol=own, protocol=masked), protocol, writer)  # type: ignore[arg-type]
 
     async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
         if code == WSCloseCode.MESSAGE_TOO_BIG:
@@ -331,6 +400,17 @@ class ClientSocket:
                 return
             if seconds <= 0.0:
                 return
+
+    async def while_there(self, work: Awaitable[T]) -> T:
+        """Return what the work returns; once the client has gone, cancel it and raise ClientGoneError."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait((task,), timeout=GONE_CHECK))[0]:
+                if self.outbox.is_lost:
+                    raise ClientGoneError("the client has gone")
+            return task.result()
+        finally:
+            task.cancel()
 
     async def close(self) -> None:
         """Close the connection after everything has been sent."""

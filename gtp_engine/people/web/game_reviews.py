@@ -404,12 +404,12 @@ class Studies:
         """End the question that is being answered."""
         self._cancel.cancel()
 
-    def explore(self, query: Mapping[str, Any], rank: str, on_page: str | None) -> None:
+    async def explore(self, query: Mapping[str, Any], rank: str, on_page: str | None) -> None:
         """Tell what is played in the position of an analysis query, and then what the moves lose.
 
         The game `on_page` does not count; raises QueryError.
         """
-        game, number = self._asked(query)
+        game, number = await asyncio.to_thread(self._asked, query)
         if rank not in LEVELS:
             raise QueryError("rank", problem(f"rank {shown(rank)}", expected=f"{LEVELS[0]} to {LEVELS[-1]}"))
 
@@ -430,9 +430,9 @@ class Studies:
 
         self._begin(work)
 
-    def check_answer(self, query: Mapping[str, Any], vertex: str) -> None:
+    async def check_answer(self, query: Mapping[str, Any], vertex: str) -> None:
         """Tell whether a move succeeds in the problem of an analysis query, and the best one; raises TengenError."""
-        game, number = self._asked(query)
+        game, number = await asyncio.to_thread(self._asked, query)
         color, asked = game.to_play, parse_vertex(vertex, width=game.width, height=game.height)
 
         def work(cancel: CancelToken) -> Iterator[Message]:

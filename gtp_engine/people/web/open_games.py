@@ -17,8 +17,9 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
+from weakref import WeakValueDictionary
 
-from gtp_engine.base.errors import GameStateError, TengenError, counted, problem
+from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted, problem
 from gtp_engine.engine import Engine
 from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of, state_of
@@ -28,6 +29,7 @@ from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
 from gtp_engine.people.web.client_socket import AddressPaces
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
+from gtp_engine.people.web.record_processes import RecordProcesses, check_record
 from gtp_engine.people.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, parse_sgf, play_record
@@ -440,7 +442,9 @@ class OpenGames:
         self._saved: Final = saved
         self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
         self._paces: Final = AddressPaces(*NEW_GAMES)
-        self._lock: Final = asyncio.Lock()
+        self.records: Final = RecordProcesses()
+        self._opening = 0
+        self._names: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
         self._choosing: Final = asyncio.Lock()
         self._index: Final = GameIndex()
         self._indexing: Final = threading.Lock()
@@ -462,8 +466,7 @@ class OpenGames:
             await asyncio.to_thread(self._host.use_network, name)
             news = await self.networks()
             await asyncio.to_thread(self._saved.remember_network, news["current"])
-            async with self._lock:
-                games = list(self._games.values())
+            games = list(self._games.values())
             for game in games:
                 await game.change_engine(self._engine)
             for game in games:
@@ -478,30 +481,38 @@ class OpenGames:
 
     async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""
-        async with self._lock:
-            entry = await self._new_entry(level)
-            return await self._open(entry, lambda engine: GameSession.start(engine, settings))
+        return await self._open(await self._new_entry(level), lambda engine: GameSession.start(engine, settings))
 
-    async def load(self, data: bytes, human: int | None, level: str | None) -> OpenGame:
-        """Return a new game that continues the SGF file `data`; raises TengenError."""
-        async with self._lock:
+    async def load(self, data: bytes, human: int | None, level: str | None, address: str) -> OpenGame:
+        """Return a new game that continues the SGF file `data`, which came from an address; raises TengenError."""
+        async with self.records.turn(data, address):
+            await self.records.call(check_record, data)
             entry = await self._new_entry(level)
             return await self._open(entry, lambda engine: GameSession.load(engine, data, human=human))
 
-    async def find(self, name: str) -> OpenGame:
-        """Return a game by its id; raises TengenError."""
-        async with self._lock:
+    async def find(self, name: str, address: str) -> OpenGame:
+        """Return a game by its id, which a client at an address asks for; raises TengenError."""
+        async with self._named(name):
             game = self._games.pop(name, None)
             if game is not None:
                 self._games[name] = game
                 return game
             try:
                 saved = await asyncio.to_thread(self._saved.load, name)
-                return await self._open(GameEntry(name, saved.level, saved.title), saved.session)
+                data = saved.sgf.encode(errors="surrogatepass")
+                async with self.records.turn(data, address):
+                    with contextlib.suppress(SgfError):  # what is damaged shows below
+                        await self.records.call(check_record, data)
+                    return await self._open(GameEntry(name, saved.level, saved.title), saved.session)
             except DamagedFileError as error:
                 await asyncio.to_thread(self._saved.put_aside, name)
                 self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
                 raise JsonFileError(f"the game {name} is damaged and was put aside") from error
+
+    def _named(self, name: str) -> asyncio.Lock:
+        """Return the lock of one game, so that it is opened only once; no one who holds it may ask for another one."""
+        lock = self._names[name] = self._names.get(name) or asyncio.Lock()
+        return lock
 
     async def newest(self, reviews: dict[str, Message], text: str = "", count: int = LISTED) -> Message:
         """Return the `count` games on the disk that were played last as a message, with the accuracies in `reviews`.
@@ -546,7 +557,7 @@ class OpenGames:
 
     async def remove(self, name: str) -> None:
         """Remove a game from the disk; raises TengenError if a page shows it."""
-        async with self._lock:
+        async with self._named(name):
             if self.is_shown(name):
                 raise GameStateError("the game is open on a page; open another one there first")
             game = self._games.pop(name, None)
@@ -556,7 +567,7 @@ class OpenGames:
 
     async def rename(self, name: str, title: str) -> None:
         """Give a game another name, "" for none, which changes nothing else of it; raises TengenError."""
-        async with self._lock:
+        async with self._named(name):
             if name in self._games:
                 await self._games[name].rename(title)
             else:
@@ -605,13 +616,20 @@ class OpenGames:
     async def _open(self, entry: GameEntry, set_up: Callable[[Engine], GameSession]) -> OpenGame:
         """Return a game with a new engine, after making room for it; raises TengenError."""
         await self._make_room()
-        session = await asyncio.to_thread(self._session, entry.level, set_up)
+        network = self._host.config.network.model
+        self._opening += 1
         try:
-            game = await asyncio.to_thread(OpenGame, entry, session, self._saved, self._host)
-        except Exception as error:
-            session.engine.close()
-            raise DamagedFileError(f"the game cannot be shown: {error}") from error
+            session = await asyncio.to_thread(self._session, entry.level, set_up)
+            try:
+                game = await asyncio.to_thread(OpenGame, entry, session, self._saved, self._host)
+            except Exception as error:
+                session.engine.close()
+                raise DamagedFileError(f"the game cannot be shown: {error}") from error
+        finally:
+            self._opening -= 1
         self._games[entry.name] = game
+        if self._host.config.network.model != network:  # another one has been chosen meanwhile
+            await game.change_engine(self._engine)
         await game.begin()
         return game
 
@@ -633,10 +651,11 @@ class OpenGames:
 
     async def _make_room(self) -> None:
         """Close games that have been idle longest if there are too many; raises TooManyGamesError."""
-        idle = [name for name, game in self._games.items() if game.is_idle]
-        count = max(len(idle) + 1 - MOST_IDLE, len(self._games) + 1 - MOST_OPEN, 0)
-        for name in idle[:count]:
-            await self._games.pop(name).close()
-        if len(self._games) < MOST_OPEN:
-            return
-        raise TooManyGamesError(f"{counted(MOST_OPEN, 'game')} are being played; close one of their pages first")
+        while (idle := [name for name, game in self._games.items() if game.is_idle]) and (
+            len(idle) >= MOST_IDLE or len(self._games) + self._opening >= MOST_OPEN
+        ):
+            async with self._named(idle[0]):
+                if idle[0] in self._games and self._games[idle[0]].is_idle:
+                    await self._games.pop(idle[0]).close()
+        if len(self._games) + self._opening >= MOST_OPEN:
+            raise TooManyGamesError(f"{counted(MOST_OPEN, 'game')} are being played; close one of their pages first")

@@ -3,13 +3,15 @@
 - `/health` needs no token: 200 with `ok` or `loading`, 503 with `ending`.
 - `/metrics` has the figures in Prometheus' text format; they are read when they are asked for.
 - The log has a line for each request, if that is wanted, with the address, the role and the path: never with the query,
-  which may be the token.  As JSON each line is an object with `time`, `event` and what belongs to that.
+  which may be the token.  As JSON each line is an object with `time`, `event` and what belongs to that; as text the
+  further lines of an event, such as a traceback's, are indented.  What comes from clients is escaped (`one_word`).
 
 At its end the server takes no new work, tells its clients, and lets the moves that are being searched end.
 """
 
 import asyncio
 import json
+import logging
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -41,6 +43,9 @@ DELAYS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 DRAIN_WAIT: Final = 8.0
 """Seconds that moves get to end when the server ends: containers are killed after ten."""
 
+LONGEST_WORD: Final = 200
+"""Characters of what a client has sent, as the log shows it."""
+
 
 class ServerLog:
     """The log of the server, as text or as JSON; called with a line, it writes that."""
@@ -54,7 +59,8 @@ class ServerLog:
         if self.is_json:
             self.event("log", message=line)
         else:
-            self._write(line)
+            first, *more = line.split("\n")
+            self._write("\n".join([_printable(first), *(f"    {_printable(each)}" for each in more)]))
 
     def event(self, event: str, **fields: object) -> None:
         """Write what has happened; as text it is the values."""
@@ -62,7 +68,29 @@ class ServerLog:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             self._write(json.dumps({"time": now, "event": event, **fields}))
         else:
-            self._write(f"{event}: {' '.join(map(str, fields.values()))}")
+            self._write(f"{event}: {' '.join(one_word(str(value)) for value in fields.values())}")
+
+
+class LibraryLog(logging.Handler):
+    """Writes what the libraries log, such as an error in a handler of requests, to the log of the server."""
+
+    def __init__(self, log: ServerLog) -> None:
+        super().__init__()
+        self._log: Final = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        self._log(self.format(record))
+
+
+def one_word(text: str) -> str:
+    """Return text of a client as one word of a log's line, not too long: blanks and what does not print are escaped."""
+    cut = text if len(text) <= LONGEST_WORD else text[:LONGEST_WORD] + "…"
+    return _printable(cut).replace(" ", "\\x20")
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 class LoopDelays:

@@ -29,7 +29,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from aiohttp import web
 
@@ -71,6 +71,7 @@ MAX_NODES: Final = 1_000_000
 
 PageCommand = Callable[[Fields], Awaitable[None]]
 SessionMethod = Callable[[GameSession], object]
+T = TypeVar("T")
 
 
 class PageError(TengenError):
@@ -223,15 +224,17 @@ class _Page:
     async def _load(self, fields: Fields) -> None:
         human, data = fields.color("human") if "human" in fields else None, _file(fields)
         if "asks" in fields and fields.flag("asks"):
-            self._problems = await asyncio.to_thread(problems_in, data)
+            self._problems = await self._reading(data, problems_in)
             if self._problems:
                 self._send({"type": "problems", "count": len(self._problems)})
                 return
         self._games.require_pace(self._address)
-        await self._show(await self._games.load(data, human, _level(fields)))
+        loading = self._games.load(data, human, _level(fields), self._address)
+        await self._show(await self._client.while_there(loading))
 
     async def _open(self, fields: Fields) -> None:
-        await self._show(await self._games.find(_text(fields, "id")))
+        finding = self._games.find(_text(fields, "id"), self._address)
+        await self._show(await self._client.while_there(finding))
 
     async def _check_time(self, fields: Fields) -> None:
         await self._game().check_time()
@@ -241,17 +244,23 @@ class _Page:
 
     async def _explore(self, fields: Fields) -> None:
         shown = None if self._shown is None else self._shown.name
-        self._studies.explore(fields.data, _text(fields, "rank"), shown)
+        await self._studies.explore(fields.data, _text(fields, "rank"), shown)
 
     async def _problem(self, fields: Fields) -> None:
         if not self._problems:
             raise PageError("no problems are open: open a file of problems")
         number = fields.integer("number", 1, len(self._problems))
-        values = await asyncio.to_thread(problem_values, self._problems[number - 1])
+        values = await self._reading(self._problems[number - 1], problem_values)
         self._send({"type": "problem", "number": number, **values})
 
+    async def _reading(self, data: bytes, function: Callable[[bytes], T]) -> T:
+        """Return what a function returns for a record, in a process that ends with the client if it takes long."""
+        records = self._games.records
+        async with records.turn(data, self._address):
+            return await self._client.while_there(records.call(function, data))
+
     async def _check_answer(self, fields: Fields) -> None:
-        self._studies.check_answer(fields.data, _text(fields, "vertex"))
+        await self._studies.check_answer(fields.data, _text(fields, "vertex"))
 
     async def _play(self, fields: Fields) -> None:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.base.errors import ModelError, TengenError, problem, shown
-from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, replacing
 from gtp_engine.engine import Engine
 from gtp_engine.go.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
 from gtp_engine.go.coords import format_color, parse_color
@@ -74,8 +74,9 @@ class JsonFiles:
         """Write a file, whole or not at all, with `keeps_age` as one as old as before; raises JsonFileError."""
         path = self._path(name)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private(self._folder)
             with replacing(path) as unfinished:
+                unfinished.touch(mode=PRIVATE_FILE)
                 unfinished.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8", errors="surrogatepass")
                 if keeps_age and (written := _age(path)):
                     os.utime(unfinished, (written, written))
@@ -241,7 +242,7 @@ class SavedGames(JsonFiles):
     def remember_network(self, name: str) -> None:
         """Keep the name of the network that was chosen; where that is impossible it lasts until the server ends."""
         with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private(self._folder)
             with replacing(self._folder / _NETWORK) as unfinished:
                 unfinished.write_text(name, encoding="utf-8")
 

@@ -14,6 +14,7 @@ import os
 import signal
 import ssl
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from gtp_engine.base.errors import ConfigError, problem
-from gtp_engine.base.files import data_folder, owning
+from gtp_engine.base.files import data_folder, make_private, open_regular, owning, remove_unfinished
 from gtp_engine.base.languages import LANGUAGES, in_language, page_texts
 from gtp_engine.config import Config
 from gtp_engine.people.review.finished_reviews import PAGE_PARTS
@@ -35,7 +36,7 @@ from gtp_engine.people.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.people.web.engine_host import EngineHost, LoadSource, NetworkMenu
 from gtp_engine.people.web.game_reviews import GameReviews, SavedReviews
 from gtp_engine.people.web.open_games import OpenGames
-from gtp_engine.people.web.operations import DRAIN_WAIT, Health, Operations, ServerLog
+from gtp_engine.people.web.operations import DRAIN_WAIT, Health, LibraryLog, Operations, ServerLog
 from gtp_engine.people.web.play_socket import serve_page
 from gtp_engine.people.web.protocol_sockets import GtpSessions, serve_analysis
 from gtp_engine.people.web.saved_games import SavedGames
@@ -57,6 +58,9 @@ SWITCH_INTERVAL: Final = 0.001
 
 END_WAIT: Final = 1.0
 """Seconds that clients get to finish at the end."""
+
+HURRY_WAIT: Final = 0.5
+"""Seconds until the process ends after a second signal."""
 
 REQUEST_WAIT: Final = 30.0
 """Seconds in which a connection has to send a whole request, the first one or another one."""
@@ -95,8 +99,14 @@ FIRST_WAIT: Final = 10.0
 """Seconds for the TLS handshake."""
 
 
-async def serve(config: Config, settings: ServerSettings, load: LoadSource, log: ServerLog) -> bool:
-    """Serve until SIGTERM or Ctrl-C; return whether all threads have ended too.
+async def serve(
+    config: Config,
+    settings: ServerSettings,
+    load: LoadSource,
+    log: ServerLog,
+    end_within: Callable[[float], None] = lambda seconds: None,
+) -> bool:
+    """Serve until SIGTERM or Ctrl-C; return whether all threads have ended too, and tell `end_within` the time for it.
 
     `load` returns the networks of a configuration and may take long.  One that names no network gets that which was
     chosen on a page last.  Raises ConfigError if the server cannot listen, and the error that
@@ -116,12 +126,14 @@ async def serve(config: Config, settings: ServerSettings, load: LoadSource, log:
     operations = Operations(log, logs_requests=settings.access_log, patience=DRAIN_WAIT)
     runner = new_runner(new_application(host, access, data_folder() / "games", settings.per_address, operations))
     await runner.setup()
-    over = _end_of(host, operations)
+    over = _end_of(host, operations, end_within)
     try:
         listener = await listen(runner, settings.host, settings.port, encryption)
         try:
             shown = token if settings.token is None else HIDDEN  # who has given it knows it, and logs are kept
-            log(greeting(listener.sockets[0].getsockname(), token and shown, is_encrypted=encryption is not None))
+            place = listener.sockets[0].getsockname()
+            for line in greeting(place, token and shown, is_encrypted=encryption is not None).splitlines():
+                log(line)
             host.start()
             await over
         finally:
@@ -157,8 +169,10 @@ def new_runner(application: web.Application) -> web.AppRunner:
 def run(config: Config, settings: ServerSettings, load: LoadSource, log: ServerLog) -> int:
     """Run the whole process; return its exit status.  Raises ConfigError while another one has the games."""
     sys.setswitchinterval(SWITCH_INTERVAL)
+    for name in (__name__, "asyncio"):
+        logging.getLogger(name).addHandler(LibraryLog(log))
     with owning_games():
-        has_ended = asyncio.run(serve(config, settings, load, log))
+        has_ended = asyncio.run(serve(config, settings, load, log, _end_within))
     if not has_ended:
         os._exit(0)  # a compiler or a loader cannot be stopped
     return 0
@@ -169,7 +183,7 @@ def owning_games() -> Iterator[None]:
     """Hold the right to write to the folder of games; where that is impossible, games are not saved anyway."""
     folder = data_folder() / "games"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
     except OSError:
         yield
         return
@@ -183,7 +197,7 @@ def _is_own_error(record: logging.LogRecord) -> bool:
     return record.exc_info is None or not isinstance(record.exc_info[1], harmless)
 
 
-def _end_of(host: EngineHost, operations: Operations) -> asyncio.Future[None]:
+def _end_of(host: EngineHost, operations: Operations, end_within: Callable[[float], None]) -> asyncio.Future[None]:
     """Return what is done at SIGTERM or Ctrl-C; it gets the error that makes loading fail.
 
     At the second signal nothing is waited for any more.
@@ -194,8 +208,10 @@ def _end_of(host: EngineHost, operations: Operations) -> asyncio.Future[None]:
     def end() -> None:
         if over.done():
             operations.hurry.set()
+            end_within(HURRY_WAIT)
         else:
             over.set_result(None)
+            end_within(DRAIN_WAIT + END_WAIT)
 
     def fail(error: BaseException) -> None:
         if not over.done():
@@ -209,6 +225,21 @@ def _end_of(host: EngineHost, operations: Operations) -> asyncio.Future[None]:
             loop.add_signal_handler(number, end)
     host.when_failed(failed)
     return over
+
+
+def _end_within(seconds: float) -> None:
+    """Let the process end after so many seconds unless it has ended before: its threads cannot be ended.
+
+    What clients have been told is on the disk by then.
+    """
+
+    def end() -> None:
+        remove_unfinished()
+        os._exit(0)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
 
 
 def new_application(
@@ -313,6 +344,8 @@ def encryption_of(certificate: str | None, key: str | None) -> ssl.SSLContext | 
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
+        for path in filter(None, (certificate, key)):
+            open_regular(path).close()
         context.load_cert_chain(certificate, key)
     except (OSError, ValueError) as error:  # SSLError is an OSError
         raise certificate_error(error, certificate, key, expected="PEM files of a certificate and its key") from None

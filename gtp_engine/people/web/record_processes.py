@@ -1,0 +1,111 @@
+"""Work on records that clients have sent, which may be of any kind: in a process that can be ended at any time.
+
+Short ones are read in a thread, because a record is read in time that grows with its length (`sgf.reader`).  Others
+take turns, one of each address, and end with the client that has sent them or after `READ_SECONDS`.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
+
+from gtp_engine.base.errors import TengenError, problem
+from gtp_engine.base.worker_process import Connection, end_workers, start_worker
+from gtp_engine.people.play.game_state import node_values
+from gtp_engine.people.web.access import network_of
+from gtp_engine.sgf import GameTree, play_record
+
+SHORT: Final = 16_000
+"""Bytes of a record that is read in a thread: most games have less, and starting a process takes half a second."""
+
+READ_SECONDS: Final = 10.0
+"""Seconds for a record: the longest that fit into a message take three on one core."""
+
+MOST_PROCESSES: Final = 2
+
+_CHECK: Final = 0.1
+"""Seconds between two checks whether the work is still wanted."""
+
+MOST_SHOWN: Final = 150_000
+"""Nodes, and points that they name, which a page is sent: with 50 bytes for each that is the most an outbox takes."""
+
+
+T = TypeVar("T")
+
+
+class RecordTooLargeError(TengenError):
+    """A record that would take too long to read or to show."""
+
+
+def check_record(data: bytes) -> None:
+    """Read and play a record as opening it does; raises SgfError, and RecordTooLargeError for one not to be shown."""
+    tree = GameTree(data)
+    play_record(tree.record)
+    count = 0
+    for node in tree.nodes():
+        count += 1 + sum(len(value) for value in node_values(node).values() if isinstance(value, list | dict))
+        if count > MOST_SHOWN:
+            given = f"a record of more than {MOST_SHOWN:,} nodes and marked points"
+            raise RecordTooLargeError(problem(given, advice="take variations out of it"))
+
+
+class RecordProcesses:
+    """Calls functions with records; made in the event loop, in which its coroutines run."""
+
+    def __init__(self) -> None:
+        self._seats: Final = asyncio.Semaphore(MOST_PROCESSES)
+        self._addresses: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def turn(self, data: bytes, address: str) -> AsyncIterator[None]:
+        """Have a turn in the `async with` block for work on a record that is long."""
+        if len(data) <= SHORT:
+            yield
+            return
+        key = network_of(address)
+        lock = self._addresses[key] = self._addresses.get(key) or asyncio.Lock()
+        async with lock, self._seats:
+            yield
+
+    async def call(self, function: Callable[[bytes], T], data: bytes) -> T:
+        """Return what a function returns for a record, and raise the TengenError that it raises; within a turn.
+
+        Raises RecordTooLargeError if that takes too long.  A cancellation ends the work.
+        """
+        if len(data) <= SHORT:
+            return await asyncio.to_thread(function, data)
+        is_over = threading.Event()
+        try:
+            return await asyncio.to_thread(_in_process, function, data, is_over)
+        finally:
+            is_over.set()
+
+
+def _in_process(function: Callable[[bytes], T], data: bytes, is_over: threading.Event) -> T:
+    """Do what `RecordProcesses.call` does, until the event is set."""
+    worker, end = start_worker(_answer, function, data), time.monotonic() + READ_SECONDS
+    try:
+        while not worker.pipe.poll(_CHECK):
+            if is_over.is_set() or time.monotonic() > end:
+                given = f"a record that takes more than {READ_SECONDS:g} seconds to read"
+                raise RecordTooLargeError(problem(given, advice="take variations out of it"))
+        found: T | TengenError = worker.pipe.recv()
+    except EOFError:
+        raise RecordTooLargeError("the record could not be read: its process has ended") from None
+    finally:
+        end_workers([worker])
+    if isinstance(found, TengenError):
+        raise found
+    return found
+
+
+def _answer(function: Callable[[bytes], Any], data: bytes, pipe: Connection) -> None:
+    """Work: send what a function returns for a record, or the TengenError that it raises."""
+    try:
+        found = function(data)
+    except TengenError as error:
+        found = error
+    pipe.send(found)

@@ -1,0 +1,81 @@
+"""Records that take long to read: they keep no one waiting, and are read no longer than anyone waits for them."""
+
+import asyncio
+import base64
+import multiprocessing
+import time
+from pathlib import Path
+
+import pytest
+from web.serving import RolloutSource, serving, until
+from web.test_play_socket import NEW, ask
+
+from gtp_engine.base.errors import SgfError
+from gtp_engine.people.web import record_processes
+from gtp_engine.people.web.record_processes import SHORT, RecordProcesses, RecordTooLargeError, check_record
+
+LONG = b"(;SZ[9]" + b";" * 140_000 + b")"
+"""Takes seconds to read."""
+
+
+def sleeping(data: bytes) -> None:
+    time.sleep(600)
+
+
+async def call(function: object, data: bytes) -> object:
+    records = RecordProcesses()
+    async with records.turn(data, "192.0.2.1"):
+        return await records.call(function, data)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("length", [10, SHORT + 1])
+async def test_results_and_errors_come_back(length: int) -> None:
+    assert await call(len, bytes(length)) == length
+    with pytest.raises(SgfError, match="no SGF data found"):
+        await call(check_record, bytes(length))
+
+
+async def test_work_ends_with_the_one_who_waits_for_it() -> None:
+    work = asyncio.create_task(call(sleeping, bytes(SHORT + 1)))
+    await until(multiprocessing.active_children)
+    work.cancel()
+    await until(lambda: not multiprocessing.active_children())
+
+
+async def test_work_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_processes, "READ_SECONDS", 0.3)
+    with pytest.raises(RecordTooLargeError, match=r"more than 0\.3 seconds to read"):
+        await call(sleeping, bytes(SHORT + 1))
+    assert not multiprocessing.active_children()
+
+
+async def test_an_address_has_one_long_record_at_a_time() -> None:
+    records, data = RecordProcesses(), bytes(SHORT + 1)
+    async with records.turn(data, "2001:db8::1"):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05), records.turn(data, "2001:db8::2"):
+                pass
+        async with records.turn(bytes(SHORT), "2001:db8::2"), records.turn(data, "192.0.2.1"):
+            pass
+
+
+@pytest.mark.parametrize("data", [b"(;SZ[19]" + b";TR[aa:ss]" * 420 + b")", b"(;SZ[9]" + b";" * 160_000 + b")"])
+def test_records_that_would_be_too_much_for_a_page_are_refused(data: bytes) -> None:
+    with pytest.raises(RecordTooLargeError, match="more than 150,000 nodes and marked points"):
+        check_record(data)
+
+
+async def test_a_record_that_takes_long_stops_no_new_game(tmp_path: Path) -> None:
+    """The lock of the games was held meanwhile: others waited for three minutes."""
+    async with (
+        serving(RolloutSource(), games=tmp_path) as client,
+        client.ws_connect("/play") as slow,
+        client.ws_connect("/play") as other,
+    ):
+        await slow.send_json({"do": "load", "file": base64.b64encode(LONG).decode()})
+        await until(multiprocessing.active_children)
+        game = await ask(other, **NEW)
+        assert multiprocessing.active_children(), "the record is still being read"
+        await ask(other, do="open", id=game["id"])
+        await slow.close()
+        await until(lambda: not multiprocessing.active_children())
