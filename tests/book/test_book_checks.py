@@ -7,7 +7,7 @@ import pytest
 from book.books import HEADER, link, node, searched_book, small_book, write
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.base.errors import ConfigError
+from gtp_engine.base.errors import ConfigError, SgfError
 from gtp_engine.engine.book.book import Book
 from gtp_engine.engine.book.checks import (
     check,
@@ -90,7 +90,7 @@ def test_a_record_that_cannot_be_compared(book: Book, tmp_path: Path) -> None:
     (tmp_path / "a.sgf").write_text("(;SZ[9];B[aa])")
     with pytest.raises(ConfigError, match="5x5, the book's board"):
         compare_record(book, tmp_path / "a.sgf")
-    with pytest.raises(ConfigError, match="cannot read"):
+    with pytest.raises(SgfError, match="cannot open"):
         compare_record(book, tmp_path / "none.sgf")
 
 

@@ -11,12 +11,8 @@ from web.serving import RolloutSource, serving, until
 from web.test_play_socket import NEW, ask
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.people.web import record_processes
+from gtp_engine.people.web import open_games, record_processes
 from gtp_engine.people.web.record_processes import SHORT, RecordProcesses, RecordTooLargeError, check_record
-
-LONG = b"(;SZ[9]" + b";" * 140_000 + b")"
-"""Takes seconds to read."""
-
 
 def sleeping(data: bytes) -> None:
     time.sleep(600)
@@ -65,14 +61,16 @@ def test_records_that_would_be_too_much_for_a_page_are_refused(data: bytes) -> N
         check_record(data)
 
 
-async def test_a_record_that_takes_long_stops_no_new_game(tmp_path: Path) -> None:
+async def test_a_record_that_takes_long_stops_no_new_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock of the games was held meanwhile: others waited for three minutes."""
+    monkeypatch.setattr(open_games, "check_record", sleeping)
+    monkeypatch.setattr(record_processes, "READ_SECONDS", 600.0)
     async with (
         serving(RolloutSource(), games=tmp_path) as client,
         client.ws_connect("/play") as slow,
         client.ws_connect("/play") as other,
     ):
-        await slow.send_json({"do": "load", "file": base64.b64encode(LONG).decode()})
+        await slow.send_json({"do": "load", "file": base64.b64encode(bytes(SHORT + 1)).decode()})
         await until(multiprocessing.active_children)
         game = await ask(other, **NEW)
         assert multiprocessing.active_children(), "the record is still being read"

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted, problem, shown_path
+from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted, problem
 from gtp_engine.engine.book.book import Book, BookNode, BookReply, mirrored, place, shown_interval
 from gtp_engine.engine.book.making import BookSearch, costs
 from gtp_engine.go.constants import BLACK, Move
 from gtp_engine.go.coords import Color
 from gtp_engine.go.game import Game
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.sgf import GameTree
+from gtp_engine.sgf import GameTree, read_sgf_file
 
 MOST_TROUBLES: Final = 20
 """Troubles that a check names; of more it gives the number."""
@@ -178,12 +178,9 @@ def describe_deeper(found: Sequence[Deeper], visits: int) -> str:
 def compare_record(book: Book, path: Path) -> list[str]:
     """Return a line for each move of a record's main line that the book has something to say about; raises SgfError.
 
-    Raises ConfigError for a record of another board, whose rules and komi do not matter, or that cannot be read.
+    Raises ConfigError for a record of another board, whose rules and komi do not matter.
     """
-    try:
-        record = Game.from_sgf(path.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
+    record = Game.from_sgf(read_sgf_file(str(path)))
     if (record.width, record.height) != (book.header.width, book.header.height):
         given = f"a record on {record.width}x{record.height}"
         raise ConfigError(problem(given, expected=f"{book.header.width}x{book.header.height}, the book's board"))
