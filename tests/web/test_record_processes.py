@@ -14,6 +14,7 @@ from gtp_engine.base.errors import SgfError
 from gtp_engine.people.web import open_games, record_processes
 from gtp_engine.people.web.record_processes import SHORT, RecordProcesses, RecordTooLargeError, check_record
 
+
 def sleeping(data: bytes) -> None:
     time.sleep(600)
 
