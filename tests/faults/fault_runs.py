@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import random
 import shutil
 import signal
 import sys
@@ -68,6 +69,8 @@ class Ended(NamedTuple):
     states: list[tuple[int, str, str]]
     """For each state between two writes: the number of the write, the digest of the state, the output so far."""
     elsewhere: list[str]
+    late: float = 0.0
+    """Seconds from the last signal to the end; 0 if it had ended before."""
 
 
 class Box:
@@ -109,8 +112,19 @@ def digest_of(box: Path) -> str:
     return found.hexdigest()[:20]
 
 
-def carried_out(words: Sequence[str], case: Miniature, box: Box, *, at: int | None, error: int = 0) -> Ended:
-    """Carry out a command in a fork; its write number `at` is refused.  Without `at` its states are kept."""
+def carried_out(
+    words: Sequence[str],
+    case: Miniature,
+    box: Box,
+    *,
+    at: int | None,
+    error: int = 0,
+    signals: Sequence[float] = (),
+) -> Ended:
+    """Carry out a command in a fork; its write number `at` is refused.  Without `at` its states are kept.
+
+    `signals` are the seconds after which it gets SIGTERM.
+    """
     folder = box.path.parent
     out, err, told = (folder / name for name in ("stdout", "stderr", "told"))
     for path in (out, err, told):
@@ -127,11 +141,16 @@ def carried_out(words: Sequence[str], case: Miniature, box: Box, *, at: int | No
             os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(status)
-    deadline = time.monotonic() + bound(LONGEST)
+    started, waiting, last = time.monotonic(), [*signals], 0.0
+    deadline = started + bound(LONGEST)
     while True:
         done, state = os.waitpid(child, os.WNOHANG)
         if done:
             break
+        if waiting and time.monotonic() > started + waiting[0]:
+            waiting.pop(0)
+            last = time.monotonic()
+            os.kill(child, signal.SIGTERM)
         if time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -145,6 +164,7 @@ def carried_out(words: Sequence[str], case: Miniature, box: Box, *, at: int | No
         [tuple(each) for each in said.get("writes", [])],
         [tuple(each) for each in said.get("states", [])],
         said.get("elsewhere", []),
+        time.monotonic() - last if last else 0.0,
     )
 
 
@@ -292,20 +312,8 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
     found = Found(name)
     began = time.process_time() + sum(os.times()[2:4])
     box = Box(folder)
-    child = os.fork()  # preparing may start threads
-    if child == 0:
-        status = 1
-        try:
-            os.chdir(box.path)
-            case.prepare(box.path)
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, f"{name} cannot be prepared"
+    words = _prepared(name, case, box)
     start, before = box.save(), {path: digest(box.path, path) for path in files_in(box.path)}
-    words = [*name.split(), *_split(case.words.replace("{box}", str(box.path)))]
 
     def run(at: int | None = None, error: int = 0, other: str | None = None) -> Ended:
         found.runs += 1
@@ -400,6 +408,53 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
             again(kind, write, state)
     box.restore(end)
     found.seconds = time.process_time() + sum(os.times()[2:4]) - began
+    return found
+
+
+def _prepared(name: str, case: Miniature, box: Box) -> list[str]:
+    """Fill the box for a command; return its words."""
+    child = os.fork()  # preparing may start threads
+    if child == 0:
+        status = 1
+        try:
+            os.chdir(box.path)
+            case.prepare(box.path)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, f"{name} cannot be prepared"
+    return [*name.split(), *_split(case.words.replace("{box}", str(box.path)))]
+
+
+NO_WRITE: Final = 10**9
+"""The number of a write that no command reaches: nothing is refused, and no state kept."""
+
+
+def try_signals(name: str, case: Miniature, folder: Path, *, moments: int, seed: int = 0) -> Found:
+    """Send SIGTERM to a command at random moments of its run, once or twice, and look at what is there then."""
+    found, box, drawn = Found(name), Box(folder), random.Random(f"{seed} {name}")
+    words = _prepared(name, case, box)
+    start = box.save()
+    started = time.monotonic()
+    carried_out(words, case, box, at=NO_WRITE)
+    length = time.monotonic() - started
+    for number in range(moments):
+        box.restore(start)
+        kind, moment = ("SIGTERM", "SIGTERM twice")[number % 2], drawn.random() * length
+        ended = carried_out(words, case, box, at=NO_WRITE, signals=[moment, moment + 0.1][: 1 + number % 2])
+        found.runs += 1
+        found.kinds[kind] = found.kinds.get(kind, 0) + bool(ended.late)
+        found.seconds = max(found.seconds, ended.late)
+        try:
+            assert ended.late < bound(1.0 if number % 2 else 10.0), f"ended after {ended.late:.1f} s"
+            assert not (left := [*box.path.rglob("*.part")]), f"{left} is left"
+            assert "Traceback" not in ended.errors, ended.errors
+            require_whole(box.path)
+            case.kept(box.path, ended.output)
+        except Exception as error:
+            found.faults.append(Fault(name, kind, f"{moment:.3f} s", str(error)))
     return found
 
 

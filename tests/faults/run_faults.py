@@ -1,4 +1,7 @@
-"""Try faults of commands and print what was found, as lines of JSON: `python -m faults.run_faults GROUP,… [MOST]`."""
+"""Try faults of commands and print what was found, as lines of JSON: `python -m faults.run_faults GROUP,… [MOST]`.
+
+With `SIGTERM:NUMBER` in the place of MOST each command gets SIGTERM at so many random moments.
+"""
 
 import gc
 import json
@@ -11,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from faults import miniatures
-from faults.fault_runs import try_faults
+from faults.fault_runs import try_faults, try_signals
 from faults.faulty_writes import Writes
 
 
@@ -41,14 +44,20 @@ def warm_up(group: str) -> None:
 
 
 def main() -> None:
-    most = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] != "all" else None
+    wanted = (sys.argv[2:3] or ["all"])[0]
+    moments = int(wanted.partition(":")[2] or 0)
+    most = None if wanted == "all" or moments else int(wanted)
     for group in sys.argv[1].split(","):
         warm_up(group)
         cases = getattr(miniatures, group)
         for name in sys.argv[3:] or [name for name, case in cases.items() if most != 0 or not case.is_slow]:
             folder = tempfile.mkdtemp()  # not a TemporaryDirectory: the forks would remove it at their end
             try:
-                print(json.dumps(asdict(try_faults(name, cases[name], Path(folder), most=most))), flush=True)
+                if moments:
+                    found = try_signals(name, cases[name], Path(folder), moments=moments)
+                else:
+                    found = try_faults(name, cases[name], Path(folder), most=most)
+                print(json.dumps(asdict(found)), flush=True)
             finally:
                 shutil.rmtree(folder)
 

@@ -40,6 +40,21 @@ def test_every_command_is_tried() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, and reads what descriptors are in /proc")
 @pytest.mark.long
+def test_commands_end_at_any_moment() -> None:
+    """SIGTERM left unfinished files, and `serve` did not end at all while a thread was at work."""
+    folder = Path(__file__).parents[1]
+    path = os.pathsep.join([str(folder), str(folder.parent), os.environ.get("PYTHONPATH", "")])
+    run = [sys.executable, "-m", "faults.run_faults", "SEARCHES", "SIGTERM:4", "gtp", "score", "serve", "review"]
+    done = subprocess.run(
+        run, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=bound(300), check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(found) == 4 and [each["faults"] for each in found if each["faults"]] == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, and reads what descriptors are in /proc")
+@pytest.mark.long
 def test_faults() -> None:
     """One process tries all groups, as each needs what those before it have loaded."""
     needs = {"PLAIN": (), "SEARCHES": ("mcp",), "TRAINING": ("torch", "matplotlib")}

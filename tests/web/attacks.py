@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+from aiohttp import ClientSession, ClientWebSocketResponse, TCPConnector, WSMsgType
 
 QUICK = ("--search", "rave", "--visits", "20", "--threads", "1")
 """Options of an engine that needs a few milliseconds for a move."""
@@ -172,10 +173,8 @@ async def new_games(target: Target) -> AsyncIterator[str]:
         yield encoded(**NEW)
 
 
-async def records(target: Target) -> AsyncIterator[str]:
-    data = b"(;SZ[19]" + b"(;B[dd])" * 60_000 + b")"
-    while True:
-        yield encoded(do="load", file=base64.b64encode(data).decode())
+def records(data: bytes) -> Attack:
+    return floods("/play", repeated(encoded(do="load", file=base64.b64encode(data).decode())), clients=4)
 
 
 async def queries(target: Target) -> AsyncIterator[str]:
@@ -230,6 +229,115 @@ async def wrong_tokens(target: Target) -> None:
 MEGABYTE = 1 << 20
 MASK = b"\0\0\0\0"
 
+
+def packed_zeros(count: int) -> bytes:
+    """Return so many megabytes of zeros as gzip has them."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return b"".join(packer.compress(bytes(MEGABYTE)) for _ in range(count)) + packer.flush()
+
+
+def frame(data: bytes, kind: int = 0x81) -> bytes:
+    """Return a message as the frame that a client sends."""
+    size = len(data)
+    length = bytes([size]) if size < 126 else b"\x7e" + size.to_bytes(2) if size < 2**16 else b"\x7f" + size.to_bytes(8)
+    return bytes([kind, length[0] | 0x80]) + length[1:] + MASK + data
+
+
+# --- mutations ---
+
+RECORD = (
+    b"(;GM[1]SZ[9]KM[7]PB[Ann]PW[Bo]AB[cc:dd][gg]AW[ee]PL[W];W[ff]C[see [1\\] here];B[ef](;W[])(;W[fe]LB[aa:1]TR[bb]))"
+)
+QUERY = b'{"id":"a","moves":[["B","E5"]],"rules":"chinese","komi":7,"boardXSize":9,"boardYSize":9,"maxVisits":2}'
+HEAD = b"GET /%s?token=%s HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+UPGRADE = (
+    b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+SIGNS = (
+    b"\0",
+    b"\r\n",
+    b"[",
+    b"]",
+    b"(",
+    b";",
+    b"\\",
+    b'"',
+    b"{",
+    b",",
+    b"%0a",
+    b"\xff",
+    b"9" * 30,
+    b"AB[aa:ss]",
+    b"\x81",
+)
+
+
+SEEDS = (1, 1_000)
+"""First seeds of mutations that are sent in the tests; those that found something belong here."""
+
+
+def valid_inputs(target: Target) -> list[tuple[bytes, bytes]]:
+    """Return what a connection begins with, and what follows, of each kind."""
+    token = target.token.encode()
+    starts = {path: HEAD % (path, token) + UPGRADE for path in (b"play", b"analysis", b"gtp")}
+    requests = [encoded(**NEW), encoded(do="play", vertex="E5"), encoded(do="comment", node=0, comment="c")]
+    loads = [encoded(do="load", file=base64.b64encode(RECORD).decode())]
+    return [
+        (b"", HEAD % (b"", token) + b"\r\n"),
+        (b"", HEAD % (b"app.js", b"wrong") + b"Cookie: a=b\r\nAccept-Encoding: gzip\r\n\r\n"),
+        (b"", HEAD % (b"invitation", token) + b"Origin: http://127.0.0.1\r\nContent-Length: 3\r\n\r\nabc"),
+        (b"", starts[b"play"]),
+        *((starts[b"play"], frame(text.encode())) for text in (*requests, *loads)),
+        (starts[b"analysis"], frame(QUERY) * 2),
+        (starts[b"gtp"], frame(b"boardsize 9\nplay b e5\ngenmove w\nshowboard\n")),
+    ]
+
+
+def mutated(data: bytes, drawn: random.Random) -> bytes:
+    """Return data in which some pieces are changed, left out, doubled or put in."""
+    for _ in range(drawn.choice((0, 1, 1, 2, 4, 8))):
+        place = drawn.randrange(len(data) + 1)
+        end = min(len(data), place + drawn.choice((1, 2, 8, 100)))
+        piece = drawn.choice((b"", drawn.randbytes(1), drawn.choice(SIGNS), data[place:end] * drawn.choice((2, 50))))
+        data = data[: drawn.choice((place, end))] + piece + data[end:]
+    return data
+
+
+def mutation(target: Target, seed: int) -> bytes:
+    """Return what the connection with this seed sends; a record is mutated before it is put into its message."""
+    drawn = random.Random(seed)
+    if drawn.random() < 0.3:
+        text = encoded(do="load", file=base64.b64encode(mutated(RECORD, drawn) * drawn.choice((1, 1, 30))).decode())
+        return HEAD % (b"play", target.token.encode()) + UPGRADE + frame(text.encode())
+    start, rest = drawn.choice(valid_inputs(target))
+    return start + mutated(rest, drawn)
+
+
+async def send_mutation(target: Target, seed: int) -> None:
+    """Send a mutation over a connection of its own, and read what is answered for a moment."""
+    with contextlib.suppress(OSError):
+        reader, writer = await raw(target)
+        try:
+            writer.write(mutation(target, seed))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    while await reader.read(1 << 16):
+                        pass
+        finally:
+            writer.transport.abort()
+
+
+def mutations(first: int) -> Attack:
+    """Return clients that send mutations, those of this seed and the seeds after it."""
+
+    async def attack(target: Target) -> None:
+        seeds = itertools.count(first)
+        await many(10, lambda _: send_mutation(target, next(seeds)))
+
+    return attack
+
+
 ATTACKS: dict[str, Attack] = {
     "nothing": lambda target: asyncio.sleep(60),
     "1,000 idle connections": connections(1000, b""),
@@ -247,7 +355,20 @@ ATTACKS: dict[str, Attack] = {
     "requests of pages about the same game": floods("/play", disturbances),
     "requests of pages that are none": floods("/play", repeated("{}", "[" * MEGABYTE, '"', "7")),
     "new games": floods("/play", new_games),
-    "records of 60,000 variations": floods("/play", records, clients=4),
+    "records of 60,000 variations": records(b"(;SZ[19]" + b"(;B[dd])" * 60_000 + b")"),
+    "records of whole boards set up": records(b"(;SZ[25]" + b";AB[aa:yy]AE[aa:yy]" * 3000 + b")"),
+    "records of boards set up after moves": records(b"(;SZ[25];B[aa]" + b";AB[aa:yx]" + b";AW[yy];AE[yy]" * 490 + b")"),
+    "records of 490,000 nodes": records(b"(;SZ[9]" + b";" * 490_000 + b")"),
+    "bodies that unpack to a gigabyte": connections(
+        5,
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+        % len(packed_zeros(1000))
+        + packed_zeros(1000),
+    ),
+    "lines forged in the log": connections(50, b"GET /%0arequest:%0a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 100),
+    "frames without a mask": frames("/play", b"\x81\x02{}" * 10_000),
+    "compressed frames": frames("/play", frame(packed_zeros(1)[:1000], 0xC1) * 100),
+    "mutations": mutations(1),
     "pings": frames("/play", (b"\x89\x80" + MASK) * 10_000),
     "messages without content": frames("/play", (b"\x81\x80" + MASK) * 10_000),
     "fragments without end": frames("/play", b"\x01\x80" + MASK + (b"\x00\x80" + MASK) * 10_000),
@@ -268,9 +389,12 @@ class GoodClient:
         self._socket = socket
         self.game = ""
 
-    async def begin(self) -> None:
+    async def begin(self) -> float:
+        """Begin a new game; return how many seconds that took."""
+        started = time.monotonic()
         await self._socket.send_json(NEW)
         self.game = (await self._next(lambda game: game["phase"] == "playing" and game["moves"] == []))["id"]
+        return time.monotonic() - started
 
     async def seconds_of_moves(self, duration: float) -> list[float]:
         """Play for so long; return the seconds from each move to the engine's one."""
@@ -306,7 +430,8 @@ class GoodClient:
 async def playing(port: int, token: str) -> AsyncIterator[GoodClient]:
     """Yield a client that plays."""
     url = Target(port, token, "").url("/play")
-    async with ClientSession() as session, session.ws_connect(url, max_msg_size=0) as socket:
+    own = None if sys.platform == "darwin" else TCPConnector(local_addr=("127.0.0.2", 0))  # limits are by address
+    async with ClientSession(connector=own) as session, session.ws_connect(url, max_msg_size=0) as socket:
         client = GoodClient(socket)
         await client.begin()
         yield client
@@ -314,8 +439,11 @@ async def playing(port: int, token: str) -> AsyncIterator[GoodClient]:
 
 async def seconds_under(
     port: int, token: str, attacks: list[list[str]], duration: float
-) -> AsyncIterator[tuple[list[str], list[float]]]:
-    """Yield how long a well-behaved client waits for each move while another process attacks the server, so or so."""
+) -> AsyncIterator[tuple[list[str], list[float], float]]:
+    """Yield how long a well-behaved client waits for each move and for a new game while another process attacks.
+
+    That attacks the server so or so.
+    """
     folder = os.path.dirname(os.path.dirname(__file__))
     async with playing(port, token) as client:
         for names in attacks:
@@ -324,7 +452,7 @@ async def seconds_under(
             attacker = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=folder)
             try:
                 await asyncio.sleep(min(1.0, duration))
-                yield names, await client.seconds_of_moves(duration)
+                yield names, await client.seconds_of_moves(duration), await client.begin()
             finally:
                 attacker.kill()
                 await attacker.wait()

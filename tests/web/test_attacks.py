@@ -2,11 +2,12 @@
 
 import asyncio
 import statistics
+from pathlib import Path
 
 import pytest
 from busy_machine import bound
-from web.attacks import ATTACKS, KINDS, seconds_under, server
-from web.serving import TOKEN
+from web.attacks import ATTACKS, KINDS, SEEDS, Target, seconds_under, send_mutation, server
+from web.serving import TOKEN, RolloutSource, connections, serving, until
 
 from gtp_engine.people.web.play_socket import _Page
 
@@ -17,14 +18,27 @@ def test_the_floods_have_every_kind_of_request() -> None:
     assert set(KINDS) == {*kinds, "no such kind"}
 
 
+async def test_mutations_leave_nothing_behind(tmp_path: Path) -> None:
+    """No traceback (`serving` looks for them), no connection, no thread that works on."""
+    async with serving(RolloutSource(), token=TOKEN, games=tmp_path) as client:
+        assert client.port is not None
+        target = Target(client.port, TOKEN, "")
+        for first in SEEDS:
+            await asyncio.gather(*(send_mutation(target, first + number) for number in range(30)))
+        await until(lambda: not connections(client))
+        assert (await client.get("/health")).status == 200
+
+
 @pytest.mark.long
 def test_moves_come_within_a_second_under_attack() -> None:
     """A message kept everyone waiting for 17 seconds, 256 idle connections for 30 (scripts/attack_server)."""
     names = [name for name in ATTACKS if name != "nothing"]
 
     async def test(port: int) -> None:
-        async for attacks, seconds in seconds_under(port, TOKEN, [names[first::3] for first in range(3)], 1.0):
-            assert statistics.median(seconds) < bound(1.0), (attacks, seconds)
+        async for attacks, seconds, beginning in seconds_under(
+            port, TOKEN, [names[first::3] for first in range(3)], 1.0
+        ):
+            assert statistics.median(seconds) < bound(1.0) and beginning < bound(2.0), (attacks, seconds, beginning)
 
     with server(TOKEN) as (port, _):
         asyncio.run(test(port))
