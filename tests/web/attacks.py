@@ -445,6 +445,8 @@ async def seconds_under(
     That attacks the server so or so.
     """
     folder = os.path.dirname(os.path.dirname(__file__))
+    async with ClientSession() as attacker:  # whose token is known as right there, however many wrong ones follow
+        assert (await attacker.get(Target(port, token, "").url("/metrics"))).status == 200
     async with playing(port, token) as client:
         for names in attacks:
             call = f"attack({port}, {token!r}, {client.game!r}, {names!r})"
