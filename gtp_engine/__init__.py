@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
     from gtp_engine.protocols.gtp.session import serve_gtp
     from gtp_engine.search.limits import CancelToken
+    from gtp_engine.sgf.collection import read_headers
     from gtp_engine.sgf.game_tree import GameNode, GameTree
 
 __all__ = [
@@ -113,6 +114,7 @@ __all__ = [
     # game records
     "GameTree",
     "GameNode",
+    "read_headers",
     # errors
     "TengenError",
     "ArgumentError",
@@ -182,6 +184,7 @@ _MODULES: Final = {
     "CancelToken": "search.limits",
     "GameNode": "sgf.game_tree",
     "GameTree": "sgf.game_tree",
+    "read_headers": "sgf.collection",
 }
 """Where each public name is defined, below this package; the other names are in `base.errors`."""
 

@@ -62,6 +62,7 @@ EXPECTED = [
     "format_vertex",
     "GameTree",
     "GameNode",
+    "read_headers",
     "TengenError",
     "ArgumentError",
     "BoardNotEmptyError",

@@ -92,7 +92,7 @@ _record_argument: Final = click.argument("record", metavar="FILE", type=RECORD)
 def _read_record(record: Path, game: int | None) -> bytes:
     """Return one game of a file, or of stdin for `-`; raises SgfError, also for several games without a `game`."""
     from gtp_engine.sgf import read_sgf_file
-    from gtp_engine.sgf.tree_text import game_in
+    from gtp_engine.sgf.collection import game_in
 
     data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
     return game_in(data, game)
@@ -195,7 +195,7 @@ def _learn(data: bytes, terms: "Terms", result: dict[str, Any]) -> None:
     from gtp_engine.people.review.lessons import LearningRecord
     from gtp_engine.people.terminal.displays import standard_display
     from gtp_engine.people.terminal.terminal_game import LessonGame
-    from gtp_engine.sgf.tree_text import game_in
+    from gtp_engine.sgf.collection import game_in
 
     line = read_game(game_in(data, terms.game), rules=terms.rules, komi=terms.komi)
     with standard_display() as display:
@@ -231,7 +231,7 @@ def _check_readable(sources: "Sequence[RecordSource]", game: int | None) -> None
     """
     from gtp_engine.base.errors import SgfError
     from gtp_engine.sgf import parse_sgf
-    from gtp_engine.sgf.tree_text import game_in
+    from gtp_engine.sgf.collection import game_in
 
     failures = {}
     for source in sources:
@@ -360,7 +360,7 @@ def rank_command(
         config = config.with_values({"network.human_model": HUMAN_MODEL})
     from gtp_engine.nn.named_networks import model_path
     from gtp_engine.sgf import parse_sgf
-    from gtp_engine.sgf.tree_text import each_game
+    from gtp_engine.sgf.collection import each_game
 
     records = []
     unreadable: dict[str, str] = {}

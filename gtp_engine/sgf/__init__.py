@@ -12,11 +12,13 @@ nothing but `SgfError`.
     foreign        records in GIB, NGF and UGF as SGF, and which encoding a record has
     repair         damaged text as text that the grammar allows
     tree_text      the nodes in the text of a record, read by the grammar of sgfmill
+    collection     the games of files with several: to split them, to go through them, to read their headers
     game_tree      the tree of a record: to walk, to edit and to write
     values         single values as text: parse and format
     record         the plain value of a record, `SgfRecord` to `Game`, `Game` to text
 """
 
+from gtp_engine.sgf.collection import read_headers
 from gtp_engine.sgf.game_tree import GameNode, GameTree
 from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, game_of, parse_sgf, read_sgf_file
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, format_sgf, play_record, record_to_game
@@ -27,6 +29,7 @@ __all__ = [
     "play_record",
     "format_sgf",
     "read_sgf_file",
+    "read_headers",
     "game_of",
     "GameTree",
     "GameNode",

@@ -11,19 +11,30 @@ with their values in their order, the encoding and what stands around the game; 
 and damage is written as repaired.  Text that the encoding of the record does not have makes it UTF-8.
 """
 
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
 from sgfmill import sgf
 
-from gtp_engine.base.errors import SgfError, problem, shown
+from gtp_engine.base.errors import IllegalMoveError, SgfError, problem, shown
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import COLORS, format_vertex, points_by_number, to_color, to_point, to_stone
+from gtp_engine.go.coords import COLORS, Color, format_vertex, points_by_number, to_color, to_point, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of, text_of_record
+from gtp_engine.sgf.collection import Paths, of_each_game
+from gtp_engine.sgf.reader import (
+    GAME_PROPERTIES,
+    GameInfo,
+    first_game,
+    is_doubtful,
+    read_sgf_file,
+    record_of,
+    text_of_record,
+)
 from gtp_engine.sgf.record import SgfRecord, format_sgf, record_at
 from gtp_engine.sgf.tree_text import (
     GameText,
@@ -43,6 +54,7 @@ from gtp_engine.sgf.values import (
     parse_move_point,
     parse_points,
     parse_size,
+    usual_moves,
 )
 
 MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA", "selected": "SL"}
@@ -70,7 +82,8 @@ class GameNode(TextNode):
     def __init__(self, tree: "GameTree", parent: "GameNode | None") -> None:
         super().__init__(parent)
         self.tree: Final = tree
-        self.id: Final = tree._new_id()
+        self.id: Final = tree._count
+        tree._count += 1
 
     def __repr__(self) -> str:
         return f"<GameNode {self.id}: {self.text}>"
@@ -128,13 +141,10 @@ class GameNode(TextNode):
     @property
     def move(self) -> Move | None:
         """The move, None if the node has none, or one off the board."""
-        for name, text in self.move_texts():
-            width, height = self.tree.size
-            try:
-                point = parse_move_point(text, width=width, height=height)
-            except SgfError:
-                return None
-            return self.tree._move(BLACK if name == "B" else WHITE, point)
+        raw, tree = self.raw, self.tree
+        for name in raw:
+            if name in ("B", "W"):
+                return tree._usual_moves[name].get(raw[name][0]) or tree._unusual_move(name, self.texts(name)[0])
         return None
 
     @property
@@ -217,11 +227,13 @@ class GameNode(TextNode):
         `rules` and `komi` are for records that name none; they default to those of `Game`.  Where the record changes
         the position between moves, the game begins there.  Raises SgfError if a move up to here cannot be played.
         """
-        path = self.path()
-        line = [*path, *main_line_from(self)[1:]]
-        moves = sum(node.moves for node in path)
-        known = None if rules is None else Rules.of(rules)
-        return record_at(record_of(path), record_of(line), moves, rules=known, komi=komi)
+        if rules is None and komi is None:
+            game = self.tree._game_at(self).copy()
+        else:
+            game, _ = self.tree._played(self, None if rules is None else Rules.of(rules), komi)
+        if (color := self._next_color()) not in (None, game.to_play):
+            game.to_play = color
+        return game
 
     # --- edits ---
 
@@ -231,17 +243,21 @@ class GameNode(TextNode):
         `color` defaults to the side to play.  Raises IllegalMoveError (a repetition that superko forbids is accepted,
         since records have it), InvalidVertexError, and SgfError if the position cannot be reached.
         """
-        game = self.game()
+        game = self.tree._game_at(self)
         if isinstance(move, Move):
             wanted = game.as_move(move)
         else:
             point = to_point(move, width=game.width, height=game.height)
-            wanted = Move(game.to_play if color is None else to_color(color), point)
+            to_play = self._next_color() or game.to_play
+            wanted = game.as_move((to_play if color is None else to_color(color), point))
         for child in self.children:
             if child.move == wanted:
                 return child
+        is_kept = self.tree._last_game is not None and bool(game.moves)
         game.play(wanted, tolerant=game.illegal_reason(wanted.point, wanted.color) == "superko")
-        return self._new_child(wanted)
+        child = self._new_child(wanted)
+        self.tree._last_game = (child, game) if is_kept else None
+        return child
 
     def add_played(self, move: Move) -> "GameNode":
         """Return the child with a move that has been played on a board: it is added if need be, but not checked."""
@@ -289,27 +305,40 @@ class GameNode(TextNode):
             raise SgfError(problem(f"cannot {what} the root", expected="another node"))
         if self not in self.parent.children:
             raise SgfError(problem(f"cannot {what} a node that has been deleted", expected="one of the tree"))
-        self.tree._is_edited = True
+        self.tree._edit()
         return self.parent
 
     def _new_child(self, move: Move | None) -> "GameNode":
         """Return a new last child."""
+        self.tree._edit()
         child = GameNode(self.tree, self)
         self.children.append(child)
-        self.tree._is_edited = True
         if move is not None:
-            child._set_points(_MOVES[move.color], [move.point])
+            child.raw = {_MOVES[move.color]: [format_point(move.point, width=self.tree.size[0])]}
         return child
+
+    def _next_color(self) -> Color | None:
+        """Return the colour of the move that follows in the line, None for the end."""
+        node = self.next
+        while node is not None and not node.moves:
+            node = node.next
+        move = None if node is None else node.move
+        return None if move is None else COLORS[move.color]
+
+    @property
+    def _is_just_a_move(self) -> bool:
+        """Whether it has one move, and nothing else that matters to the game."""
+        return self.moves == 1 and self.move is not None and GAME_PROPERTIES.isdisjoint(self.raw)
 
     def _put(self, name: str, values: list[str]) -> None:
         """Give a property these values, which have their escapes."""
+        self.tree._edit()
         if values:
             self.raw = self.raw | {name: values}
         else:
             self.raw = {each: kept for each, kept in self.raw.items() if each != name}
-        self.tree._is_edited = True
-        if name in ("SZ", "CA"):
-            self.tree._forget_size()
+        if name in GAME_PROPERTIES or name in ("B", "W"):
+            self.tree._forget()
 
     def _points(self, name: str) -> list[int]:
         """Return the points of a list such as AB's, as far as they are on the board."""
@@ -350,21 +379,39 @@ class GameTree:
         text, self.encoding = (record, "utf-8") if isinstance(record, str) else text_of_record(record)
         """`encoding` is that of `to_bytes`, as Python names it."""
         self._count = 0
-        self._size: tuple[int, int] | None = None
         data = as_utf_8(text)
-        game: GameText[GameNode] = first_game(data, lambda parent: GameNode(self, parent))
+        game: GameText[GameNode] = first_game(data, partial(GameNode, self))
         self.root: Final[GameNode] = game.nodes[0]
-        self._notes: Final = game.notes
-        self._cut: Final = game.nodes[-1] if game.is_cut else None
-        self.notes: Final = self.record.notes
+        self._game_text: Final = game
+        self._size: tuple[int, int] | None = None
+        line = game.main_line()
+        GameInfo(line, ()).size()  # refuses other games
+        self._notes: tuple[str, ...] | None = None
         self._text: Final = text
         self._before, self._after = as_text(data[: game.start]), as_text(data[game.end :])
         self._is_edited = False
+        self._last_game: tuple[GameNode, Game] | None = None  # so that its neighbours need not be played from the start
+        if is_doubtful(line):
+            self._notes = self.record.notes
 
     @staticmethod
     def load(path: str | Path) -> "GameTree":
         """Return the tree of a file; raises SgfError."""
         return GameTree(read_sgf_file(str(path)))
+
+    @staticmethod
+    def load_all(paths: Paths, pass_over: Callable[[SgfError], None] | None = None) -> "Iterator[GameTree]":
+        """Yield the trees of all games in files, one after the other; see `read_headers` for the arguments.
+
+        A tree is made when it is asked for and not kept, so that files may have hundreds of thousands of games.
+        """
+        return of_each_game(paths, GameTree._in_collection, pass_over)
+
+    @staticmethod
+    def _in_collection(text: str, encoding: str) -> "GameTree":
+        tree = GameTree(text)
+        tree.encoding = encoding
+        return tree
 
     @staticmethod
     def from_sgfmill(game: sgf.Sgf_game) -> "GameTree":
@@ -380,6 +427,13 @@ class GameTree:
             raise SgfError(f"no game for sgfmill: {error}") from None
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was passed over or guessed when the record was read."""
+        if self._notes is None:
+            self._notes = self.record.notes
+        return self._notes
+
+    @property
     def size(self) -> tuple[int, int]:
         """Width and height of the board in points."""
         if self._size is None:
@@ -390,7 +444,7 @@ class GameTree:
     @property
     def record(self) -> SgfRecord:
         """The main line as a plain value, with players, komi, rules and result."""
-        return record_of(self.main_line(), self._notes, self._cut)
+        return record_of(self.main_line(), self._game_text.notes, self._game_text.cut)
 
     def main_line(self) -> list[GameNode]:
         """Return the nodes of the main line, the root first."""
@@ -432,6 +486,54 @@ class GameTree:
         """Return a move whose colour and point print as words."""
         return Move(COLORS[color], points_by_number(*self.size)[point])
 
+    @property
+    def _usual_moves(self) -> dict[str, dict[str, Move]]:
+        return usual_moves(*self.size)
+
+    def _unusual_move(self, name: str, text: str) -> Move | None:
+        """Return the move of another value than two small letters, None if it is off the board."""
+        width, height = self.size
+        try:
+            return self._move(BLACK if name == "B" else WHITE, parse_move_point(text, width=width, height=height))
+        except SgfError:
+            return None
+
+    def _played(self, node: GameNode, rules: Rules | None, komi: float | None) -> tuple[Game, bool]:
+        """Return the game at a node, and whether a move more or less leaves all before it as it is.
+
+        It does not where the record leaves open whether there are handicap stones: that depends on the moves.
+        """
+        path = node.path()
+        line = [*path, *main_line_from(node)[1:]]
+        moves = sum(each.moves for each in path)
+        part = record_of(path)
+        game = record_at(part, record_of(line), moves, rules=rules, komi=komi)
+        return game, bool(part.setup_stones) or not any("HA" in each.raw for each in line)
+
+    def _game_at(self, node: GameNode) -> Game:
+        """Return the game at a node, not to be changed; the colour to play is not that of the move that follows.
+
+        It is kept, so that the game at a neighbour takes one move or one undo; but not for the first move, since it may
+        change the side that begins.
+        """
+        if self._last_game is not None:
+            last, game = self._last_game
+            if node is last:
+                return game
+            move = node.move if node._is_just_a_move else None
+            if move is not None and node.parent is last and game.moves:
+                with contextlib.suppress(IllegalMoveError):
+                    game.play(move, tolerant=True)
+                    self._last_game = node, game
+                    return game
+            if move is not None and last.parent is node and last._is_just_a_move:
+                game.undo()
+                self._last_game = node, game
+                return game
+        game, is_settled = self._played(node, None, None)
+        self._last_game = (node, game) if is_settled else None
+        return game
+
     def to_sgf(self) -> str:
         """Return the tree as SGF, as it was read unless it has been edited."""
         if not self._is_edited:
@@ -457,9 +559,11 @@ class GameTree:
         with writing(Path(path), SgfError, "record"), replacing(Path(path)) as unfinished:
             unfinished.write_bytes(self.to_bytes())
 
-    def _new_id(self) -> int:
-        self._count += 1
-        return self._count - 1
+    def _edit(self) -> None:
+        """Note that the tree is about to be edited."""
+        if not self._is_edited:
+            self._notes, self._is_edited = self.notes, True
 
-    def _forget_size(self) -> None:
-        self._size = None
+    def _forget(self) -> None:
+        """Forget what depends on the properties of the game, after an edit."""
+        self._last_game, self._size = None, None

@@ -11,7 +11,7 @@ as one of an ordinary game (tests/sgf/test_reading_time.py).  Nesting needs no l
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import repeat, takewhile
+from itertools import takewhile
 from typing import Final
 
 from gtp_engine.base.errors import (
@@ -30,10 +30,9 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.sgf import values
-from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
-from gtp_engine.sgf.tree_text import GameText, N, TextNode, as_utf_8, has_game, parse_game
+from gtp_engine.sgf.tree_text import GameText, N, TextNode, as_utf_8, has_game, parse_game, text_of
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -67,6 +66,9 @@ _ONCE: Final = frozenset(["SZ", "KM", "RU", "HA"])
 """Properties of which a second, other value is worth a note."""
 _GAME_INFO: Final = frozenset(["GM", "SZ", "AP", "KM", "KO", "RU", "HA", "PB", "PW", "BR", "WR", "RE", "DT"])
 
+GAME_PROPERTIES: Final = _GAME_INFO | _SETUP
+"""What matters to the game beside its moves."""
+
 _OTHER_FORMATS: Final = {
     rb"<\?xml|<Go>": "an XML file, such as a record of Jago",
     rb"(?i:<!doctype html|<html)": "a page of a browser",
@@ -77,15 +79,16 @@ _OTHER_FORMATS: Final = {
 """How files that are not SGF begin."""
 
 
-def read_sgf_file(path: str) -> bytes:
+def read_sgf_file(path: str, most_bytes: int | None = MAX_BYTES) -> bytes:
     """Return the contents of a regular file; raises SgfError when there is none or it is too large."""
     try:
         with open_regular(path) as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(-1 if most_bytes is None else most_bytes + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
         raise SgfError(f"cannot open {shown_path(path)}: {reason}") from None
-    _check_length(data)
+    if most_bytes is not None:
+        _check_length(data)
     return data
 
 
@@ -94,12 +97,9 @@ def parse_sgf(data: bytes) -> SgfRecord:
 
     Stones and moves are on the board; whether moves are legal is checked by `record_to_game`.
     """
-    _check_length(data)
-    data = sgf_of(data)
-    # Bytes that are invalid in the encoding become U+FFFD.
-    text = data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
-    game = first_game(as_utf_8(text), TextNode)
-    return record_of(game.main_line(), game.notes, game.nodes[-1] if game.is_cut else None)
+    text, _ = text_of_record(data)
+    game = first_game(as_utf_8(text.removeprefix("\ufeff")), TextNode)
+    return record_of(game.main_line(), game.notes, game.cut)
 
 
 def game_of(data: bytes | str, move_number: int | None = None) -> Game:
@@ -109,14 +109,9 @@ def game_of(data: bytes | str, move_number: int | None = None) -> Game:
 
 
 def text_of_record(data: bytes) -> tuple[str, str]:
-    """Return a record as text that `tree_text.encoded` turns back, and its encoding; raises SgfError if it is long."""
+    """Return a record as text, and its encoding, as `tree_text.text_of` does; raises SgfError if it is long."""
     _check_length(data)
-    data = sgf_of(data)
-    encoding = encoding_of(data)
-    try:
-        return data.decode(encoding, "surrogateescape"), encoding
-    except UnicodeDecodeError:  # of UTF-16
-        return data.decode(encoding, "replace"), encoding
+    return text_of(sgf_of(data))
 
 
 def first_game(data: bytes, make: Callable[[N | None], N]) -> GameText[N]:
@@ -140,7 +135,7 @@ def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNod
 
     `cut` is the node in which the text ends early.
     """
-    info = _GameInfo(nodes, notes)
+    info = GameInfo(nodes, notes)
     line = _MainLine(info, cut)
     for node in nodes:
         if node.raw or node is cut:
@@ -155,7 +150,12 @@ def _check_length(data: bytes) -> None:
         raise SgfError(f"the SGF record is too long: expected at most {MAX_BYTES} bytes")
 
 
-class _GameInfo:
+def is_doubtful(nodes: Sequence[TextNode]) -> bool:
+    """Return whether `record_of` may refuse a line that `GameInfo` has taken: for its length, or for its set-ups."""
+    return len(nodes) > MAX_MOVES or any(not _SETUP.isdisjoint(node.raw) for node in nodes[1:])
+
+
+class GameInfo:
     """The properties of the whole game, each from the first node of the main line that has it.
 
     They belong into the root, but SGF allows them elsewhere.  `notes` collects messages about what was not used.
@@ -165,8 +165,14 @@ class _GameInfo:
         self.notes: Final[list[str]] = list(notes)
         self._texts: Final[dict[str, str]] = {}
         has_begun = False
-        for node in (each for each in nodes if each.raw):
-            for name in _GAME_INFO.intersection(node.raw):
+        for node in nodes:
+            raw = node.raw
+            if len(raw) == 1 and ("B" in raw or "W" in raw):  # as nearly all
+                has_begun = True
+                continue
+            for name in raw:
+                if name not in _GAME_INFO:
+                    continue
                 if name == "KO" and has_begun and node.moves:
                     continue  # here it is not the komi: the move counts though a ko forbids it
                 # Terminals and front ends show names and results, so control characters in them become blanks.
@@ -179,7 +185,7 @@ class _GameInfo:
                 others = [other for other in others if other not in ("", known)]
                 if known and others and name in _ONCE:
                     self.note(f"{name} is given several times: {shown(known)} counts, {shown(others[0])} does not")
-            has_begun = has_begun or not _BEGINNINGS.isdisjoint(node.raw)
+            has_begun = has_begun or not _BEGINNINGS.isdisjoint(raw)
         game = self.text("GM")
         if game is not None and not _names_go(game):
             if re.fullmatch(r"\W*[0-9]+\W*", game) or _OTHER_GAMES.search(game.lower()):
@@ -269,8 +275,12 @@ class _MainLine:
     `stones` are the colours by point of the position before the first move.
     """
 
-    def __init__(self, info: _GameInfo, cut: TextNode | None) -> None:
+    def __init__(self, info: GameInfo, cut: TextNode | None) -> None:
         self.width, self.height = info.size()
+        self._usual_moves: Final = values.usual_moves(self.width, self.height)
+        self.moves_by_point: Final = {
+            color: values.moves_by_point(color, self.width, self.height) for color in (BLACK, WHITE)
+        }
         self.stones: Final[dict[int, int]] = {}
         self.first_player: int | None = None
         self.moves: Final[list[Move]] = []
@@ -287,7 +297,16 @@ class _MainLine:
         """
         if self.is_cut:
             return
-        has_setup = not _SETUP.isdisjoint(node.raw)
+        raw = node.raw
+        has_setup = not _SETUP.isdisjoint(raw)
+        if not has_setup and node is not self._cut:
+            name = "B" if "B" in raw else "W"
+            if name not in raw:
+                return
+            move = self._usual_moves[name].get(raw[name][0])
+            if move is not None and node.moves == 1 and len(self.moves) < MAX_MOVES:
+                self.moves.append(move)
+                return
         is_after = has_setup and _describes_move(node)
         if has_setup and not is_after:
             self._add_setup(node)
@@ -310,7 +329,7 @@ class _MainLine:
             self._info.note(f"move {len(self.moves) + 1}: {error}; what follows was left out")
             self.is_cut = True
             return
-        self.moves.append(Move(color, point))
+        self.moves.append(self.moves_by_point[color][point])
         if point == PASS and not values.is_usual_pass(text, width=self.width, height=self.height):
             self._info.note(f"move {len(self.moves)}: point {shown(text)} is beyond the board and was read as a pass")
 
@@ -332,7 +351,8 @@ class _MainLine:
                 raise SgfError(f"the SGF record has too many set-up nodes: expected at most {MAX_LATER_SETUPS}")
             if len(colors) < named:
                 black, white = (tuple(p for p in colors if colors[p] == color) for color in (BLACK, WHITE))
-            stones = *map(Move, repeat(BLACK), black), *map(Move, repeat(WHITE), white)
+            by_point = self.moves_by_point
+            stones = *map(by_point[BLACK].__getitem__, black), *map(by_point[WHITE].__getitem__, white)
             self.later_setups.append(LaterSetup(len(self.moves), stones, emptied, player))
 
     def _player(self, texts: Sequence[str]) -> int | None:
@@ -362,9 +382,9 @@ def _describes_move(node: TextNode) -> bool:
     return bool(moves) and stones <= {*moves} and points.isdisjoint(emptied) and all(len(text) == 2 for text in emptied)
 
 
-def _record(info: _GameInfo, line: _MainLine) -> SgfRecord:
+def _record(info: GameInfo, line: _MainLine) -> SgfRecord:
     handicap, rules = info.handicap(), info.rules()
-    stones = tuple(Move(color, point) for point, color in line.stones.items() if color != EMPTY)
+    stones = tuple(line.moves_by_point[color][point] for point, color in line.stones.items() if color != EMPTY)
     if handicap and not stones:
         handicap, stones = _handicap_without_stones(handicap, line, rules, info)
     elif handicap and len(stones) != handicap:
@@ -394,7 +414,7 @@ def _record(info: _GameInfo, line: _MainLine) -> SgfRecord:
 
 
 def _handicap_without_stones(
-    handicap: int, line: _MainLine, rules: Rules | None, info: _GameInfo
+    handicap: int, line: _MainLine, rules: Rules | None, info: GameInfo
 ) -> tuple[int, tuple[Move, ...]]:
     """Return the handicap of a record that has HA without AB, 0 if it is ignored, and its stones.
 

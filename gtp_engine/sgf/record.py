@@ -162,7 +162,7 @@ def play_record(
 def record_at(part: SgfRecord, line: SgfRecord, moves: int, *, rules: Rules | None, komi: float | None) -> Game:
     """Return the game at the end of `part`, a record of the nodes up to there, which have this many `moves`.
 
-    `line` goes on from there; it tells whose move is next, and where handicap stones stand that the record omits.
+    `line` goes on from there; it shows who moves first, and where handicap stones stand that the record omits.
     Raises SgfError if the end of the part cannot be reached.
     """
     if len(part.moves) < moves:
@@ -171,10 +171,7 @@ def record_at(part: SgfRecord, line: SgfRecord, moves: int, *, rules: Rules | No
         part = replace(part, handicap=line.handicap, setup_stones=line.setup_stones)
     if not part.moves:
         part = replace(part, first_player=line.first_player)
-    game = record_to_game(part, rules=rules, komi=komi)
-    if len(line.moves) > moves and line.moves[moves].color != game.to_play:
-        game.to_play = line.moves[moves].color
-    return game
+    return record_to_game(part, rules=rules, komi=komi)
 
 
 def _play(game: Game, move: Move, number: int) -> None:

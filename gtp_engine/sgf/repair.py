@@ -9,7 +9,7 @@ its semicolon and every tree its parentheses, and a node no more than one move. 
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 _ROOT_NAMES: Final = rb"FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
 FIRST: Final = rb"(?:(?:%s)\s*\[|[BW]\s*\[(?:[a-z]{2})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))" % _ROOT_NAMES
@@ -89,22 +89,6 @@ _Node = list[tuple[bytes, bytes]]
 """The names and values of a node in their order, a name for each value."""
 
 
-class Repaired(NamedTuple):
-    """Valid text for the game that ends at `end` in the damaged one, with notes.
-
-    `stand_ins` are names that the grammar does not have, such as V1, by those in the text.  `is_cut` is whether the
-    text ends within a value, `has_end` whether the last parenthesis is there, `has_values` whether anything is left.
-    """
-
-    text: bytes
-    end: int
-    notes: list[str]
-    stand_ins: dict[str, str]
-    is_cut: bool
-    has_end: bool
-    has_values: bool
-
-
 class LookAhead:
     """What is known of the text ahead, and how often something was sought in vain; the games of a file share it.
 
@@ -134,17 +118,25 @@ class LookAhead:
         return last if self._data[last : last + 1] == b"]" else None
 
 
-def repaired(data: bytes, start: int, ahead: LookAhead) -> Repaired:
-    """Return valid text for the game that begins there."""
-    scan = _Scan(data, start, ahead)
-    notes = dict.fromkeys(scan.notes)
-    items = list(_nodes_of(scan.tokens, notes))
-    nodes = [item for item in items if isinstance(item, list)]
-    _name_moves_in_small_letters(nodes, notes)
-    stand_ins: dict[bytes, bytes] = {}
-    text = b"".join(item if isinstance(item, bytes) else _join(item, stand_ins, notes) for item in items)
-    names = {stand_in.decode(): name.decode() for name, stand_in in stand_ins.items()}
-    return Repaired(text, scan.end, list(notes), names, scan.is_cut, scan.has_end, any(nodes))
+class Repair:
+    """Valid `text` for the game of damaged text that begins at `start` and ends at `end`, with notes.
+
+    `stand_ins` are names that the grammar does not have, such as V1, by those in the text.  `is_cut` is whether the
+    text ends within a value, `has_end` whether the last parenthesis is there, `has_values` whether anything is left.
+    """
+
+    def __init__(self, data: bytes, start: int, ahead: LookAhead) -> None:
+        scan = _Scan(data, start, ahead)
+        self.end, self.is_cut, self.has_end = scan.end, scan.is_cut, scan.has_end
+        notes = dict.fromkeys(scan.notes)
+        items = list(_nodes_of(scan.tokens, notes))
+        nodes = [item for item in items if isinstance(item, list)]
+        _name_moves_in_small_letters(nodes, notes)
+        stand_ins: dict[bytes, bytes] = {}
+        self.text = b"".join(item if isinstance(item, bytes) else _join(item, stand_ins, notes) for item in items)
+        self.stand_ins = {stand_in.decode(): name.decode() for name, stand_in in stand_ins.items()}
+        self.notes = list(notes)
+        self.has_values = any(nodes)
 
 
 class _Scan:

@@ -11,10 +11,9 @@ from typing import Final, Generic, Self, TypeVar
 
 from sgfmill import sgf_grammar
 
-from gtp_engine.base.errors import SgfError, counted, problem
-from gtp_engine.sgf.foreign.encodings import encoding_of, sections_of
-from gtp_engine.sgf.foreign.formats import sgf_of
-from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repaired, repaired
+from gtp_engine.base.errors import SgfError
+from gtp_engine.sgf.foreign.encodings import encoding_of
+from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repair
 
 _START: Final = re.compile(
     rb"\(\s*;(?![^\[()]*\))|\(\s*(?=%s)|(?=;\s*%s)|\A\s*(?=%s)" % (FIRST, FIRST, FIRST), re.IGNORECASE
@@ -33,12 +32,12 @@ _PROPERTY: Final = rb"(?![BW]\s*+\[)(?:[A-Z]{1,2}|(?!(?:%s)\s*+\[)[A-Z]{3,64}+)\
     b"|".join(WORDS),
     _VALUE,
 )
-_VALID: Final = re.compile(
-    rb"(?:\(\s*+(?=;)|;\s*+(?:%s)*+(?:[BW]\s*+\[[A-Za-z]{0,2}\]\s*+(?:%s)*+)?+|\)\s*+(?=[()]|\Z))*+"
-    % (_PROPERTY, _PROPERTY),
-    re.DOTALL,
-)
+_NODE: Final = rb";\s*+(?:%s)*+(?:[BW]\s*+\[[A-Za-z]{0,2}\]\s*+(?:%s)*+)?+" % (_PROPERTY, _PROPERTY)
+_VALID: Final = re.compile(rb"(?:\(\s*+(?=;)|%s|\)\s*+(?=[()]|\Z))*+" % _NODE, re.DOTALL)
 """Text of nodes without anything that `repair` knows; whether parentheses are pairs shows when it is read."""
+
+_VALID_LINE: Final = re.compile(rb"(?P<root>\(\s*+%s)(?:%s)*+\)" % (_NODE, _NODE), re.DOTALL)
+"""Such text of a game without variations."""
 
 _ENDS: Final = re.compile(rb"(?!%s)[ \t]*(?:[();\r\n]|\Z)" % MOVE_FOLLOWS.pattern)
 """What follows the end of a game, and not a parenthesis too many or a bracket of a text."""
@@ -128,6 +127,11 @@ class GameText(Generic[N]):
     is_cut: bool = False
     has_end: bool = True
 
+    @property
+    def cut(self) -> N | None:
+        """The node in which the text ends early."""
+        return self.nodes[-1] if self.is_cut else None
+
     def main_line(self) -> list[N]:
         """Return the nodes of the main line, the root first."""
         return main_line_from(self.nodes[0])
@@ -148,37 +152,43 @@ def parse_game(
     if data[start : start + 1] == b"(" and ahead.invalid < _MOST_INVALID:
         tokens, end = sgf_grammar.tokenise(data, start)
         if end > start and _VALID.fullmatch(data, start, end) and _ENDS.match(data, end):
-            nodes, is_whole = _nodes(tokens, make, {})
+            nodes, notes, is_whole = _nodes(tokens, make, {})
             if is_whole:
-                return GameText(start, end, nodes, _without_repetitions(nodes))
+                return GameText(start, end, nodes, notes)
     ahead.invalid += 1
-    return _game_of(repaired(data, start, ahead), start, make)
-
-
-def _game_of(repair: Repaired, start: int, make: Callable[[N | None], N]) -> GameText[N]:
-    """Return the game in a repaired text."""
+    repair = Repair(data, start, ahead)
     if not repair.has_values and (repair.notes or not repair.has_end):
         what = "no property has a value" if repair.has_end else "unexpected end of SGF data"
         raise SgfError(f"not a readable SGF record: {what}")
-    nodes, _ = _nodes(sgf_grammar.tokenise(repair.text)[0], make, repair.stand_ins)
-    notes = [*repair.notes, *_without_repetitions(nodes)]
-    return GameText(start, repair.end, nodes, notes, repair.is_cut, repair.has_end)
+    nodes, notes, _ = _nodes(sgf_grammar.tokenise(repair.text)[0], make, repair.stand_ins)
+    return GameText(start, repair.end, nodes, [*repair.notes, *notes], repair.is_cut, repair.has_end)
+
+
+def valid_line(data: bytes, place: int, ahead: LookAhead) -> re.Match[bytes] | None:
+    """Return the first game from a place on if it is valid and has no variations, with its first node as `root`."""
+    found = _START.search(data, place) if ahead.invalid < _MOST_INVALID else None
+    line = None if found is None else _VALID_LINE.match(data, found.start())
+    return line if line and _ENDS.match(data, line.end()) else None
 
 
 def _nodes(
     tokens: list[tuple[str, bytes]], make: Callable[[N | None], N], stand_ins: dict[str, str]
-) -> tuple[list[N], bool]:
-    """Return the nodes of valid tokens in their order, and whether all parentheses are closed."""
+) -> tuple[list[N], list[str], bool]:
+    """Return the nodes of valid tokens in their order, notes on them, and whether all parentheses are closed."""
     nodes: list[N] = []
     before: list[N | None] = []  # the nodes before the trees that are open
     last: N | None = None
     values: list[str] = []
+    mover, may_repeat = "", False
     for kind, token in tokens:
         if kind == "V":
-            values.append(token.decode("utf-8", "surrogatepass"))
+            values.append(token.decode() if token.isascii() else as_text(token))
         elif kind == "I":
             assert last is not None, "names stand in nodes"
-            name = token.decode("ascii")
+            name = token.decode()
+            if name in ("B", "W"):
+                may_repeat = may_repeat or name == mover
+                mover = name
             values = last.raw.setdefault(stand_ins.get(name, name), [])
         elif token == b";":
             node = make(last)
@@ -190,7 +200,7 @@ def _nodes(
             before.append(last)
         else:
             last = before.pop()
-    return nodes, not before
+    return nodes, _without_repetitions(nodes) if may_repeat else [], not before
 
 
 def _without_repetitions(nodes: Iterable[TextNode]) -> list[str]:
@@ -243,63 +253,13 @@ def property_text(name: str, values: list[str]) -> str:
     return name + "".join(f"[{value}]" for value in values)
 
 
-def games_in(data: bytes) -> list[bytes]:
-    """Return the games of an SGF collection, each with its original bytes; text between games is left out.
-
-    A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
-    """
-    return [game for section in sections_of(sgf_of(data)) for game in _games_in_section(section)]
-
-
-def each_game(data: bytes) -> list[bytes]:
-    """Return what `games_in` does; a file that it refuses, or in which it finds none, counts as one game."""
-    try:
-        return games_in(data) or [data]
-    except SgfError:
-        return [data]
-
-
-def game_in(data: bytes, number: int | None) -> bytes:
-    """Return a game of a collection by its number, from 1; None is for a file of one game, which stays as it is.
-
-    Raises SgfError for None and several games, and for a number that is too large.
-    """
-    games = each_game(data)
-    if number is None and len(games) > 1:
-        advice = "name one with --game N, or split the file"
-        raise SgfError(problem(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice))
-    if number is not None and number > len(games):
-        raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))
-    return data if len(games) < 2 else games[(number or 1) - 1]
-
-
-def _games_in_section(data: bytes) -> list[bytes]:
-    """Return the games of a part of a collection that has one encoding."""
-    text, encoding = decoded(data)
-    byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
-    unicode = as_utf_8(text)
-    games: list[bytes] = []
-    place, ahead = 0, LookAhead(unicode)
-    while True:
-        try:
-            game = parse_game(unicode, TextNode, place, ahead)
-        except SgfError:
-            return games
-        place = game.end if game.has_end else len(unicode)
-        if any(node.raw for node in game.nodes):
-            games.append(encoded(byte_order_mark + as_text(unicode[game.start : place]), encoding))
-
-
-def decoded(data: bytes) -> tuple[str, str]:
-    """Return a record as text, and its encoding; raises SgfError if `encoded` would not give the same bytes."""
+def text_of(data: bytes) -> tuple[str, str]:
+    """Return a record as text that `encoded` turns back, and its encoding; broken UTF-16 cannot be turned back."""
     encoding = encoding_of(data)
     try:
-        text = data.decode(encoding, "surrogateescape")
-        if encoded(text, encoding) == data:
-            return text, encoding
-    except UnicodeError:
-        pass
-    raise SgfError(problem(f"SGF record whose bytes in {encoding} cannot be kept", advice="save it in UTF-8"))
+        return data.decode(encoding, "surrogateescape"), encoding
+    except UnicodeDecodeError:
+        return data.decode(encoding, "replace"), encoding
 
 
 def encoded(text: str, encoding: str) -> bytes:

@@ -15,8 +15,8 @@ from decimal import Decimal
 from typing import Final
 
 from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, problem, shown
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
+from gtp_engine.go.coords import COLORS, parse_vertex, point_to_xy, points_by_number, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
@@ -35,6 +35,7 @@ _PASSES: Final = frozenset({"", "``", "zz", "pass"})
 """
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,7});")
+_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
 _CONTROL: Final = re.compile(r"[\0-\x09\x0b-\x1f\x7f]")
 _HANDICAP: Final = re.compile(r"([0-9]{1,3})(?:\s?(?:stones?|[子目점]))?")
 
@@ -101,8 +102,14 @@ _STONE_KOMI: Final = frozenset((2.75, 3.25, 3.5, 3.75))
 
 
 def one_line(text: str) -> str:
-    """Return a SimpleText value without control characters and other invisible ones: each becomes a blank."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    """Return a SimpleText value without control characters and other invisible ones: each becomes a blank.
+
+    What could not be decoded becomes U+FFFD.
+    """
+    if text.isprintable():
+        return text
+    text = _SURROGATES.sub("\ufffd", text)
+    return "".join(each if each.isprintable() else " " for each in text)
 
 
 def escaped(text: str) -> str:
@@ -135,15 +142,28 @@ def format_size(width: int, height: int) -> str:
     return str(width) if width == height else f"{width}:{height}"
 
 
+@functools.cache
+def moves_by_point(color: int, width: int, height: int) -> dict[int, Move]:
+    """Return the moves of a colour by their points, the pass among them."""
+    return {number: Move(COLORS[color], point) for number, point in points_by_number(width, height).items()}
+
+
+@functools.cache
+def usual_moves(width: int, height: int) -> dict[str, dict[str, Move]]:
+    """Return the moves by the names "B" and "W", and by what nearly all values are: two small letters on the board."""
+    return {
+        name: {format_point(point, width=width): move for point, move in moves.items() if point != PASS}
+        for name, moves in (("B", moves_by_point(BLACK, width, height)), ("W", moves_by_point(WHITE, width, height)))
+    }
+
+
 def parse_move_point(text: str, *, width: int, height: int) -> int:
     """Return the point of a B or W value; PASS for `is_usual_pass`, and for others that are beyond a corner.
 
     Raises SgfError.
     """
-    if len(text) == 2:  # what nearly all moves are: two small letters on the board
-        x, y = _LETTERS.find(text[0]), _LETTERS.find(text[1])
-        if 0 <= x < width and 0 <= y < height:
-            return xy_to_point(x, y, width=width)
+    if usual := usual_moves(width, height)["B"].get(text):
+        return usual.point
     if is_usual_pass(text, width=width, height=height):
         return PASS
     text = _without_blanks(text)

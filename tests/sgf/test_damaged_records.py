@@ -15,8 +15,8 @@ from gtp_engine.go.constants import BLACK, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.sgf import format_sgf, parse_sgf, play_record, record_to_game
+from gtp_engine.sgf.collection import game_in, games_in
 from gtp_engine.sgf.game_tree import GameTree
-from gtp_engine.sgf.tree_text import game_in, games_in
 
 BACKSLASH = "a text ends with a backslash, as a Windows path: the bracket behind it was taken for its end"
 SEVERAL = "several moves are in one node: each of them counts"

@@ -10,7 +10,7 @@ from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.sgf import GameTree, parse_sgf
-from gtp_engine.sgf.tree_text import game_in, games_in
+from gtp_engine.sgf.collection import game_in, games_in
 
 GIB = r"""\HS
 \[GAMEBLACKLEVEL=20\]

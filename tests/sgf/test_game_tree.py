@@ -10,9 +10,9 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf.collection import game_in, games_in
 from gtp_engine.sgf.foreign.encodings import sections_of
 from gtp_engine.sgf.game_tree import GameNode, GameTree
-from gtp_engine.sgf.tree_text import game_in, games_in
 
 FILES = sorted((Path(__file__).parent.parent / "data" / "sgf").glob("*.sgf"))
 

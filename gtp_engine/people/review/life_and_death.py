@@ -45,8 +45,8 @@ from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
+from gtp_engine.sgf.collection import each_game
 from gtp_engine.sgf.game_tree import GameNode, GameTree
-from gtp_engine.sgf.tree_text import each_game
 
 DEFAULT_VISITS: Final = 500
 

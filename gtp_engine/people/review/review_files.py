@@ -52,7 +52,7 @@ from gtp_engine.people.review.game_line import read_game, read_variations
 from gtp_engine.people.review.game_review import Finding, GameReview, new_review
 from gtp_engine.people.review.lessons import People, completed, open_people
 from gtp_engine.sgf import read_sgf_file
-from gtp_engine.sgf.tree_text import game_in
+from gtp_engine.sgf.collection import game_in
 
 SUFFIX: Final = ".review"
 STDIN_NAME: Final = "stdin"

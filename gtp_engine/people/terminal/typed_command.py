@@ -13,7 +13,7 @@ from gtp_engine.base.errors import SgfError, problem, shown_path
 from gtp_engine.base.files import replacing
 from gtp_engine.base.languages import _
 from gtp_engine.sgf import read_sgf_file
-from gtp_engine.sgf.tree_text import game_in
+from gtp_engine.sgf.collection import game_in
 
 POINT: Final = "point"
 """The command of a line that is only a vertex."""

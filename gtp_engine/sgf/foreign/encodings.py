@@ -137,6 +137,8 @@ The share is 5 % or more in comments, and mostly 0 in text that is decoded wrong
 
 def encoding_of(data: bytes) -> str:
     """Return the encoding of a record's first game, as Python names it; see the module's docstring."""
+    if data.isascii() and not any(mark in data for mark in (b"CA", b"\0", b"\x1b")):
+        return "utf-8"
     if wide := utf_16(data):
         return wide
     data = sections_of(data)[0]

@@ -20,7 +20,7 @@ from gtp_engine.base.errors import SgfError, counted, problem, shown_path
 from gtp_engine.go.game import Game
 from gtp_engine.nn.symmetry import MIRROR_COLUMNS, MIRROR_ROWS, TRANSPOSE
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
-from gtp_engine.sgf.tree_text import games_in
+from gtp_engine.sgf.collection import games_in
 
 _HASH_BYTES: Final = 8
 

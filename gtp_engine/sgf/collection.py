@@ -1,0 +1,142 @@
+"""The games of collections: to split them, to go through thousands of games, and to read headers without moves."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from gtp_engine.base.errors import SgfError, counted, problem
+from gtp_engine.sgf.foreign.encodings import sections_of
+from gtp_engine.sgf.foreign.formats import sgf_of
+from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of
+from gtp_engine.sgf.record import SgfRecord
+from gtp_engine.sgf.repair import LookAhead
+from gtp_engine.sgf.tree_text import TextNode, as_text, as_utf_8, encoded, parse_game, text_of, valid_line
+
+
+def games_in(data: bytes) -> list[bytes]:
+    """Return the games of an SGF collection, each with its original bytes; text between games is left out.
+
+    A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
+    """
+    return [encoded(text, encoding) for text, encoding in texts_in(data)]
+
+
+def each_game(data: bytes) -> list[bytes]:
+    """Return what `games_in` does; a file that it refuses, or in which it finds none, counts as one game."""
+    try:
+        return games_in(data) or [data]
+    except SgfError:
+        return [data]
+
+
+def game_in(data: bytes, number: int | None) -> bytes:
+    """Return a game of a collection by its number, from 1; None is for a file of one game, which stays as it is.
+
+    Raises SgfError for None and several games, and for a number that is too large.
+    """
+    games = each_game(data)
+    if number is None and len(games) > 1:
+        advice = "name one with --game N, or split the file"
+        raise SgfError(problem(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice))
+    if number is not None and number > len(games):
+        raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))
+    return data if len(games) < 2 else games[(number or 1) - 1]
+
+
+def texts_in(data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the games of a collection as text, each with its encoding; raises SgfError as `games_in` does."""
+    for section in sections_of(sgf_of(data)):
+        text, encoding = text_of(section)
+        if not _is_kept(text, encoding, section):
+            advice = "save it in UTF-8"
+            raise SgfError(problem(f"SGF record whose bytes in {encoding} cannot be kept", advice=advice))
+        byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
+        unicode = as_utf_8(text)
+        place, ahead = 0, LookAhead(unicode)
+        while (found := _next_game(unicode, place, ahead)) is not None:
+            start, place, has_values = found
+            if has_values:
+                yield byte_order_mark + as_text(unicode[start:place]), encoding
+
+
+def _is_kept(text: str, encoding: str, data: bytes) -> bool:
+    """Return whether encoding the text gives the bytes back."""
+    try:
+        return encoded(text, encoding) == data
+    except UnicodeError:
+        return False
+
+
+def _next_game(data: bytes, place: int, ahead: LookAhead) -> tuple[int, int, bool] | None:
+    """Return where the next game in UTF-8 begins and ends, and whether it has values; None if there is none."""
+    if line := valid_line(data, place, ahead):
+        return line.start(), line.end(), True
+    try:
+        game = parse_game(data, TextNode, place, ahead)
+    except SgfError:
+        return None
+    return game.start, game.end if game.has_end else len(data), any(node.raw for node in game.nodes)
+
+
+T = TypeVar("T")
+Paths = str | Path | Iterable[str | Path]
+"""A file, a folder, which stands for its files *.sgf, or several of either."""
+
+
+def read_headers(paths: Paths, pass_over: Callable[[SgfError], None] | None = None) -> Iterator[SgfRecord]:
+    """Yield players, rules, result and the rest of the first node of each game in files, without its moves.
+
+    `paths` is a file, a folder, which stands for its files `*.sgf`, or several of either; they may be larger than a
+    single record.  What cannot be read raises SgfError, or is given to `pass_over`, and the next game follows.
+    """
+    return of_each_game(paths, lambda text, encoding: header_of(text), pass_over)
+
+
+def header_of(text: str) -> SgfRecord:
+    """Return the first node of a game without moves; raises SgfError for what is no game of Go."""
+    data = as_utf_8(text)
+    line = valid_line(data, 0, LookAhead(data))
+    game = first_game(data if line is None else line["root"] + b")", TextNode)
+    return replace(record_of(game.nodes[:1], game.notes), moves=(), later_setups=())
+
+
+def of_each_game(
+    paths: Paths, make: Callable[[str, str], T], pass_over: Callable[[SgfError], None] | None
+) -> Iterator[T]:
+    """Yield what `make` returns for the text and the encoding of each game in files, see `read_headers`."""
+    for path in _files(paths):
+        try:
+            texts = _texts_of_file(path)
+        except SgfError as error:
+            _refuse(f"{path}: {error}", pass_over)
+            continue
+        for number, (text, encoding) in enumerate(texts, 1):
+            try:
+                made = make(text, encoding)
+            except SgfError as error:
+                _refuse(f"{path}, game {number}: {error}", pass_over)
+            else:
+                yield made
+
+
+def _refuse(message: str, pass_over: Callable[[SgfError], None] | None) -> None:
+    error = SgfError(message)
+    if pass_over is None:
+        raise error
+    pass_over(error)
+
+
+def _files(paths: Paths) -> Iterator[Path]:
+    for path in [paths] if isinstance(paths, str | Path) else paths:
+        yield from sorted(Path(path).glob("*.sgf")) if Path(path).is_dir() else [Path(path)]
+
+
+def _texts_of_file(path: Path) -> list[tuple[str, str]]:
+    """Return the games of a file as `texts_in` does; one that it refuses, or in which it finds none, counts as one."""
+    data = read_sgf_file(str(path), most_bytes=None)
+    try:
+        texts = list(texts_in(data))
+    except SgfError:
+        texts = []
+    return texts or [text_of(sgf_of(data))]
