@@ -3,22 +3,18 @@
 `scripts/update_docs` rewrites them; `test_docs.py` compares them with what is written.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from gtp_engine.cli import cli
 from gtp_engine.config import Config
-from gtp_engine.config.human import rank_name
 from gtp_engine.config.option import Option
 from gtp_engine.engine import Engine
-from gtp_engine.engine.level_table import HUMAN_MODEL, settings_of
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn import metadata
 from gtp_engine.protocols.gtp.server import SECTIONS, GtpServer, all_commands
 
 ROOT: Final = Path(__file__).parent.parent
@@ -28,9 +24,8 @@ TRANSCRIPT_OPTIONS: Final = {"search.search": "rave", "search.visits": "1000", "
 
 
 def documents() -> list[Path]:
-    """Return every Markdown document of the project, sorted by path."""
-    folders = ("docs", "models")
-    return sorted([*ROOT.glob("*.md"), *(path for folder in folders for path in (ROOT / folder).rglob("*.md"))])
+    """Return every Markdown document of the project, sorted by path, without the notes, which are of their day."""
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "models").rglob("*.md")])
 
 
 def with_generated_parts(text: str) -> str:
@@ -55,9 +50,9 @@ def transcript(old: str) -> str:
 
 
 def options_table(_: str) -> str:
-    """Return every option, one table for each section of the configuration."""
+    """Return the options, one table for each section of the configuration but `puct`, whose many are for experts."""
     blocks = []
-    for section in dict.fromkeys(option.section for option in Config.options()):
+    for section in dict.fromkeys(option.section for option in Config.options() if option.section != "puct"):
         rows = [_option_row(option) for option in Config.options() if option.section == section]
         (summary, *_) = (getattr(Config(), section).__doc__ or "").splitlines()
         head = [f"### {section}", "", summary, "", "| flag | default | values | meaning |", "|---|---|---|---|"]
@@ -121,59 +116,9 @@ def _first_sentence(command: click.Command) -> str:
     return " ".join((command.help or "").split("\n\n")[0].split())
 
 
-def levels_tables(_: str) -> str:
-    """Return the levels of the human-like network that ships, and the games by which they were measured."""
-    path = ROOT / "models" / HUMAN_MODEL / f"{HUMAN_MODEL}.levels.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return "\n\n".join(_levels_of_board(int(size), board) for size, board in data["boards"].items())
-
-
-def _levels_of_board(size: int, board: dict[str, Any]) -> str:
-    lines = [
-        f"**{size}×{size}**, from {board['games']['all']} even games:",
-        "",
-        "| rank | Elo | imitates | temperature | tolerance, points |",
-        "|---|---:|---|---:|---:|",
-    ]
-    for level, skill in board["skills"].items():
-        settings = settings_of(skill, size, size)
-        numbers = f"{settings.temperature:.2f} | {settings.tolerance:.1f}"
-        lines.append(f"| {level} | {board['elo'][level]} | {rank_name(settings.rank)} | {numbers} |")
-    lines += [
-        "",
-        "| between | Elo (± 95 %) | games of these two ranks | won by the stronger (95 % interval) |",
-        "|---|---:|---:|---|",
-    ]
-    checks = {check["level"]: check for check in board["checks"]}
-    for span in board["spans"]:
-        check = checks.get(span["level"])
-        cells = ["", ""] if check is None else [str(check["games"]), _share(check)]
-        lines.append(
-            f"| {span['weaker']} and {span['level']} | {span['elo']} ± {span['error']} | {' | '.join(cells)} |"
-        )
-    return "\n".join([*lines, "", *_handicap_lines(board)]).rstrip()
-
-
-def _handicap_lines(board: dict[str, Any]) -> list[str]:
-    if not board.get("handicap"):
-        return []
-    lines = [
-        f"- {check['level']} gives {check['weaker']} three stones, komi 0.5: White scores {_share(check)} in "
-        f"{check['games']} games."
-        for check in board["handicap"]
-    ]
-    return [*lines, f"- By all these games a stone is worth {board['stone']} Elo points."]
-
-
-def _share(check: dict[str, Any]) -> str:
-    low, high = check["interval"]
-    return f"{check['points'] / check['games']:.0%} ({low:.0%} to {high:.0%})".replace("%", " %")
-
-
 def scripts() -> dict[str, str]:
-    """Return the scripts of docs/scripts.md by their headings."""
-    text = (ROOT / "docs" / "scripts.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"^## (\w+)\n.*?```python\n(.*?)```", text, re.DOTALL | re.MULTILINE))
+    """Return the scripts of docs/scripts by their names."""
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "scripts").glob("*.py"))}
 
 
 def by_hand(name: str) -> str:
@@ -184,14 +129,6 @@ def by_hand(name: str) -> str:
 def line_count(code: str) -> int:
     """Return the lines of a script without blank ones and comments."""
     return len([line for line in code.splitlines() if line.strip() and not line.strip().startswith("#")])
-
-
-def script_counts(_: str) -> str:
-    """Return how long these scripts are."""
-    rows = ["| script | lines | with sgfmill and by hand |", "|---|---|---|"]
-    for name, code in scripts().items():
-        rows.append(f"| [{name}](#{name}) | {line_count(code)} | {line_count(by_hand(name))} |")
-    return "\n".join(rows)
 
 
 def rules_table(_: str) -> str:
@@ -207,20 +144,12 @@ def rules_table(_: str) -> str:
     return "\n".join(rows)
 
 
-def metadata_list(_: str) -> str:
-    """Return the fields of a network file and the shapes of its outputs, as the module that reads them has them."""
-    return "```\n" + (metadata.__doc__ or "").partition("\n\n")[2].strip() + "\n```"
-
-
 GENERATORS: Final[dict[str, Callable[[str], str]]] = {
-    "metadata": metadata_list,
-    "script_counts": script_counts,
     "transcript": transcript,
     "rules": rules_table,
     "commands": gtp_commands,
     "options": options_table,
     "cli": commands_table,
-    "levels": levels_tables,
 }
 """What fills the space between the marks of this name, given what stood there before."""
 

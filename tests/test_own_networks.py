@@ -34,11 +34,15 @@ from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 
 PAGE = (ROOT / "docs" / "own-networks.md").read_text(encoding="utf-8")
-SCRIPTS = re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+FUNCTION = re.findall("```python\n(.*?)```", PAGE, re.DOTALL)[0]
+SCRIPTS = {"function": FUNCTION} | {
+    path.stem: path.read_text("utf-8") for path in (ROOT / "docs" / "evaluators").glob("*.py")
+}
 
 
-@pytest.mark.parametrize(("title", "code"), SCRIPTS, ids=[title for title, _ in SCRIPTS])
-def test_the_scripts_end_in_a_game(title: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("title", SCRIPTS)
+def test_the_scripts_end_in_a_game(title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = SCRIPTS[title]
     if "torch" in code:
         pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
@@ -51,7 +55,7 @@ def test_the_scripts_end_in_a_game(title: str, code: str, tmp_path: Path, monkey
 
 def test_a_function_becomes_a_bot(tmp_path: Path) -> None:
     """As the page says: the function, and the lines with serve_gtp in place of the game."""
-    function = SCRIPTS[0][1].partition("\nconfig = ")[0]
+    function = FUNCTION.partition("\nconfig = ")[0]
     (lines,) = re.findall("```python\n(from gtp_engine import serve_gtp\n.*?)```", PAGE, re.DOTALL)
     (tmp_path / "bot.py").write_text(f"{function}\n{lines}")
     with SimpleGtpEngine.popen([sys.executable, str(tmp_path / "bot.py")], timeout=bound(60)) as bot:

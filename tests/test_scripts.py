@@ -1,4 +1,4 @@
-"""The ten scripts of docs/scripts.md run, and so do the same ones by hand, which have at least twice as many lines."""
+"""The ten scripts of docs/scripts run, and so do the same ones by hand, which have at least twice as many lines."""
 
 import contextlib
 import io

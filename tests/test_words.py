@@ -1,4 +1,4 @@
-"""Source, scripts, tests and documents use the field's words (docs/vocabulary.md)."""
+"""Source, scripts, tests and documents use the field's words (docs/architecture.md)."""
 
 import re
 from pathlib import Path

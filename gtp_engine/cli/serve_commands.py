@@ -30,7 +30,7 @@ from gtp_engine.people.web.server_settings import TOKEN_VARIABLE, ServerSettings
 _SERVE_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
 
 \b
-gtp-engine serve                             for this machine
+gtp-engine serve --open                      for this machine
 gtp-engine serve --host 0.0.0.0              for others too
 
 Open the address that is printed: its token lets you in. KaTrain can use it as its remote engine, every other Go program

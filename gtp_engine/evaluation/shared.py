@@ -66,7 +66,7 @@ class JoinedRows:
 
 PATIENCE: Final = 0.5
 """How long a user is expected to ask again, as a share of the time that the call took.  With 1 and 2, as many calls are
-joined and a search that ends costs the others more; with 0, two searches take turns.  See docs/web.md for the gain."""
+joined and a search that ends costs the others more; with 0, two searches take turns.  docs/notes has the gain."""
 
 
 class LentEvaluator(ForwardingEvaluator):

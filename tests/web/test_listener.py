@@ -71,6 +71,23 @@ def test_the_process_says_in_one_line_that_it_cannot_listen(tmp_path: Path) -> N
     assert done.stderr.count("\n") == 1, done.stderr
 
 
+def test_the_page_is_opened_with_its_token(tmp_path: Path) -> None:
+    """Python's `webbrowser` runs the command that BROWSER names."""
+    command = [sys.executable, "-m", "gtp_engine", "serve", "--open", "--port", "0", "--search", "rave"]
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n', encoding="utf-8")
+    script.chmod(0o755)
+    environment = os.environ | {"BROWSER": f"{script} %s", "TENGEN_DATA_DIR": str(tmp_path)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stderr is not None
+        printed = server.stderr.readline().removeprefix("Open").strip()
+        while not (opened := tmp_path / "opened").exists() or not opened.read_text(encoding="utf-8"):
+            assert server.poll() is None
+            time.sleep(0.05)
+        server.terminate()
+    assert opened.read_text(encoding="utf-8").strip() == printed
+
+
 def test_the_command_that_is_printed_is_one_for_every_shell() -> None:
     """A question mark or a bracket is a pattern to zsh, which finds no file for it; cmd.exe knows no single quotes."""
     lines = greeting(("127.0.0.1", 8361), TOKEN, is_encrypted=False)

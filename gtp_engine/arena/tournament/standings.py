@@ -93,7 +93,7 @@ def format_tables(description: Tournament, tables: Sequence[Table]) -> str:
 def to_json(
     description: Tournament, tables: Sequence[Table], results: Mapping[Meeting, Sequence[GameRecord]]
 ) -> dict[str, Any]:
-    """Return engines, conditions, tables and every game as a JSON object; docs/tournaments.md describes it."""
+    """Return engines, conditions, tables and every game as a JSON object; docs/strength.md describes it."""
     return {
         "format": 1,
         "engines": [{"name": entrant.name, "command": entrant.command} for entrant in description.entrants],

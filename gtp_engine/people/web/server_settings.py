@@ -49,6 +49,7 @@ class ServerSettings(Section, name="serve"):
         unit="address",
     )
     port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", bounds=(0, 65535))
+    open: bool = option(False, "Open the page in this machine's browser.")
     token: str | None = option(
         None,
         f"Only let in clients that give this token, of {LEAST_TOKEN} characters or more. Other users of this machine "
@@ -148,13 +149,21 @@ def new_token() -> str:
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
+def page_address(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
+    """Return the page's address with the token; a server that listens everywhere is this machine's."""
+    name, port = address[:2]
+    host = "localhost" if name in ("0.0.0.0", "::") else name
+    return f"{'https' if is_encrypted else 'http'}://{_place(host, port)}/{'' if token is None else f'?token={token}'}"
+
+
 def greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool) -> str:
     """Return what the user has to know to connect; a terminal also gets a QR code for a phone."""
     name, port = address[:2]
     others = machine_addresses() if name in ("0.0.0.0", "::") else []
     query = "" if token is None else f"?token={token}"
-    page, peer = ("https", "wss") if is_encrypted else ("http", "ws")
-    pages = [f"{page}://{_place(each, port)}/{query}" for each in ["localhost" if others else name, *others]]
+    peer = "wss" if is_encrypted else "ws"
+    own = page_address(address, token, is_encrypted=is_encrypted)
+    pages = [own, *(page_address((each, port), token, is_encrypted=is_encrypted) for each in others)]
     place = _place(others[0] if others else name, port)
     lines = [
         f"Open  {pages[0]}",

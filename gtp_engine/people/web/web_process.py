@@ -15,6 +15,7 @@ import signal
 import ssl
 import sys
 import threading
+import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ from gtp_engine.people.web.server_settings import (
     certificate_error,
     greeting,
     new_token,
+    page_address,
 )
 
 MOST_THREADS: Final = 256
@@ -134,6 +136,9 @@ async def serve(
             place = listener.sockets[0].getsockname()
             for line in greeting(place, token and shown, is_encrypted=encryption is not None).splitlines():
                 log(line)
+            if settings.open:
+                page = page_address(place, token, is_encrypted=encryption is not None)
+                await asyncio.to_thread(webbrowser.open, page)
             host.start()
             await over
         finally:
