@@ -44,7 +44,7 @@ def test_commands_end_at_any_moment() -> None:
     """SIGTERM left unfinished files, and `serve` did not end at all while a thread was at work."""
     folder = Path(__file__).parents[1]
     path = os.pathsep.join([str(folder), str(folder.parent), os.environ.get("PYTHONPATH", "")])
-    run = [sys.executable, "-m", "faults.run_faults", "SEARCHES", "SIGTERM:4", "gtp", "score", "serve", "review"]
+    run = [sys.executable, "-m", "faults.run_faults", "SEARCHES", "SIGTERM:3", "gtp", "score", "serve", "review"]
     done = subprocess.run(
         run, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=bound(300), check=False
     )
