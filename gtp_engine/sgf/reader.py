@@ -40,8 +40,10 @@ MAX_TOKENS: Final = 500_000
 """Greatest number of opening parentheses, semicolons and opening brackets together, also in comments."""
 MAX_MOVES: Final = 10_000
 """Longest main line; the longest games on 25x25 have about 2,000 moves."""
-MAX_SETUP_POINTS: Final = 200_000
-"""Greatest number of points in AB, AW and AE, of which seven bytes name a whole board: 500 whole boards of 19x19."""
+MAX_SETUP_POINTS: Final = 40_000
+SETUP_POINTS_OF_VALUE: Final = 30
+"""Greatest number of points in AB, AW and AE, and how many more for each of their values, of which seven bytes name a
+whole board: 110 times a board of 19x19, and those of a lecture that clears the board for each of its positions."""
 MAX_LATER_SETUPS: Final = 1_000
 """Greatest number of changes of the position after the first move; each takes as long as dozens of moves."""
 
@@ -286,7 +288,7 @@ class _MainLine:
         self.moves: Final[list[Move]] = []
         self.later_setups: Final[list[LaterSetup]] = []
         self.is_cut = False
-        self._setup_points = 0
+        self._setup_room = MAX_SETUP_POINTS
         self._cut: Final = cut
         self._info: Final = info
 
@@ -334,12 +336,14 @@ class _MainLine:
             self._info.note(f"move {len(self.moves)}: point {shown(text)} is beyond the board and was read as a pass")
 
     def _add_setup(self, node: TextNode) -> None:
-        black, white, emptied = (self._points(node.texts(name), name) for name in _STONES)
+        texts = {name: node.texts(name) for name in _STONES}
+        black, white, emptied = (self._points(values, name) for name, values in texts.items())
         colors = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE) | dict.fromkeys(emptied, EMPTY)
         named = len(black) + len(white) + len(emptied)
-        self._setup_points += named
-        if self._setup_points > MAX_SETUP_POINTS:
-            raise SgfError(f"the SGF record sets up too many points: expected at most {MAX_SETUP_POINTS}")
+        self._setup_room += SETUP_POINTS_OF_VALUE * sum(map(len, texts.values())) - named
+        if self._setup_room < 0:
+            expected = f"at most {MAX_SETUP_POINTS}, and {SETUP_POINTS_OF_VALUE} for each value"
+            raise SgfError(problem("the SGF record sets up too many points", expected=expected))
         if len(colors) < named:
             self._info.note("a point is in two of AB, AW and AE: the last of them counts")
         player = self._player(node.texts("PL"))

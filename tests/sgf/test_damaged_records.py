@@ -409,7 +409,7 @@ def seconds_per_byte(read: Callable[[bytes], object], text: bytes) -> float:
     return (time.process_time() - start) / len(text)
 
 
-def repeated(unit: bytes, start: bytes = b"", end: bytes = b"", size: int = 24_000) -> bytes:
+def repeated(unit: bytes, start: bytes = b"", end: bytes = b"", size: int = 8_000) -> bytes:
     return start + unit * (size // len(unit)) + end
 
 

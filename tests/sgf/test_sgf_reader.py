@@ -378,9 +378,9 @@ def test_the_longest_main_line_is_read() -> None:
 
 @pytest.mark.parametrize("move", ["", ";B[aa]"])
 def test_a_record_may_not_set_up_thousands_of_whole_boards(move: str) -> None:
-    assert parse(f"(;SZ[19]{move}" + ";AB[aa:ss]AE[ss:aa]" * 277 + ")").width == 19
-    with pytest.raises(SgfError, match="sets up too many points: expected at most 200000"):
-        parse(f"(;SZ[19]{move}" + ";AB[aa:ss]AE[ss:aa]" * 278 + ")")
+    assert parse(f"(;SZ[19]{move}" + ";AB[aa:ss]AE[ss:aa]" * 60 + ")").width == 19
+    with pytest.raises(SgfError, match="sets up too many points: expected at most 40000, and 30 for each value"):
+        parse(f"(;SZ[19]{move}" + ";AB[aa:ss]AE[ss:aa]" * 61 + ")")
 
 
 @given(data=st.binary(max_size=300) | st.text("(;)[]\\:ABEPLWSZKMRUHCabt19. \n", max_size=200).map(str.encode))
