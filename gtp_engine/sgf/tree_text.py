@@ -11,7 +11,7 @@ from typing import Final, Generic, Self, TypeVar
 
 from sgfmill import sgf_grammar
 
-from gtp_engine.base.errors import SgfError
+from gtp_engine.base.errors import SgfError, problem
 from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repair
 
@@ -48,6 +48,8 @@ _MOST_INVALID: Final = 20
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
 """Values of moves that are no passes."""
 _ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
+_MOST_EMPTY_NODES: Final = 2_000
+"""Nodes without any property, of which a program writes one for each move at most; each takes as long as four bytes."""
 _LINE_LENGTH: Final = 79
 """Bytes of a line that is written, as sgfmill and GNU Go write them."""
 
@@ -174,12 +176,15 @@ def valid_line(data: bytes, place: int, ahead: LookAhead) -> re.Match[bytes] | N
 def _nodes(
     tokens: list[tuple[str, bytes]], make: Callable[[N | None], N], stand_ins: dict[str, str]
 ) -> tuple[list[N], list[str], bool]:
-    """Return the nodes of valid tokens in their order, notes on them, and whether all parentheses are closed."""
+    """Return the nodes of valid tokens in their order, notes on them, and whether all parentheses are closed.
+
+    Raises SgfError where too many of them are empty.
+    """
     nodes: list[N] = []
     before: list[N | None] = []  # the nodes before the trees that are open
     last: N | None = None
     values: list[str] = []
-    mover, may_repeat = "", False
+    mover, may_repeat, empty = "", False, 0
     for kind, token in tokens:
         if kind == "V":
             values.append(token.decode() if token.isascii() else as_text(token))
@@ -194,6 +199,10 @@ def _nodes(
             node = make(last)
             if last is not None:
                 last.children.append(node)
+                empty += not last.raw
+                if empty > _MOST_EMPTY_NODES:
+                    expected = f"at most {_MOST_EMPTY_NODES}"
+                    raise SgfError(problem("too many nodes of the SGF record have no property", expected=expected))
             nodes.append(node)
             last = node
         elif token == b"(":

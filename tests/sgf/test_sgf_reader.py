@@ -376,6 +376,13 @@ def test_the_longest_main_line_is_read() -> None:
     assert len(parse("(" + ";B[];W[]" * (MAX_MOVES // 2) + ")").moves) == MAX_MOVES
 
 
+def test_a_record_may_not_be_of_empty_nodes() -> None:
+    """490 kB of semicolons stopped new games on a server for 50 seconds."""
+    assert len(parse("(;SZ[9]" + ";;;B[]" * 1000 + ")").moves) == 1000
+    with pytest.raises(SgfError, match="have no property: expected at most 2000"):
+        parse("(;SZ[9]" + ";" * 2002 + ")")
+
+
 @pytest.mark.parametrize("move", ["", ";B[aa]"])
 def test_a_record_may_not_set_up_thousands_of_whole_boards(move: str) -> None:
     assert parse(f"(;SZ[19]{move}" + ";AB[aa:ss]AE[ss:aa]" * 60 + ")").width == 19

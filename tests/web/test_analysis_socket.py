@@ -136,6 +136,21 @@ async def test_malformed_frames_close_the_connection(frame: bytes, code: int) ->
         assert (header[0], int.from_bytes(header[2:])) == (0x88, code)
 
 
+@pytest.mark.parametrize("name", ["Sec-WebSocket-Key", "Sec-WebSocket-Version", "Upgrade"])
+async def test_a_handshake_that_is_no_text_is_refused(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Each left a traceback: seeds of `web.attacks.mutation` found it."""
+    usual = {"Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    usual[name] += "\udc81"
+    headers = "".join(f"{each}: {text}\r\n" for each, text in usual.items())
+    async with serving() as client:
+        reader, writer = await asyncio.open_connection(client.host, client.port)
+        start = f"GET /analysis HTTP/1.1\r\nHost: {client.host}:{client.port}\r\nConnection: Upgrade\r\n"
+        writer.write(f"{start}{headers}\r\n".encode(errors="surrogateescape"))
+        assert b" 400 " in await reader.readline()
+        writer.close()
+    assert caplog.records == []
+
+
 def test_masks_are_found_however_frames_come_in_pieces() -> None:
     draw = random.Random(3)
     taken = bytearray()

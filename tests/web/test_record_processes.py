@@ -56,7 +56,7 @@ async def test_an_address_has_one_long_record_at_a_time() -> None:
             pass
 
 
-@pytest.mark.parametrize("data", [b"(;SZ[19]" + b";TR[aa:ss]" * 420 + b")", b"(;SZ[9]" + b";" * 160_000 + b")"])
+@pytest.mark.parametrize("data", [b"(;SZ[19]" + b";TR[aa:ss]" * 420 + b")", b"(;SZ[9]" + b"(;W[])" * 160_000 + b")"])
 def test_records_that_would_be_too_much_for_a_page_are_refused(data: bytes) -> None:
     with pytest.raises(RecordTooLargeError, match="more than 150,000 nodes and marked points"):
         check_record(data)

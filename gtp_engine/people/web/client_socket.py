@@ -429,7 +429,10 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
     with seats.taking_one(request):
         # Pings are answered by `messages`, at the pace of all messages.
         response = _Socket(max_msg_size=MAX_MESSAGE, heartbeat=HEARTBEAT, autoping=False, compress=False)
-        await response.prepare(request)
+        try:
+            await response.prepare(request)
+        except ValueError:  # base64's, for a key that is not ASCII
+            raise web.HTTPBadRequest(text="This is no handshake of a WebSocket.\n") from None
         outbox = Outbox(request.transport)
         sender = asyncio.create_task(outbox.run(response))
         seats.sockets.add(response)
