@@ -1,7 +1,12 @@
-"""The start of numba while other threads import packages."""
+"""Calls of kernels, and the start of numba while other threads import packages."""
 
 import subprocess
 import sys
+from typing import Any
+
+from numpy import float32
+
+from gtp_engine.compiled.jit import kernel
 
 PROGRAM = """
 import builtins
@@ -26,3 +31,15 @@ def test_kernels_load_while_another_thread_adds_a_builtin_name() -> None:
     """The import of onnxruntime does; `gtp-engine analysis` lost its first query by this in 1 of 25 starts."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=400)
     assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
+
+
+@kernel
+def half(number: float) -> float:
+    """Return half of a number."""
+    return number / 2
+
+
+def test_a_kernel_is_called_by_the_classes_of_its_arguments() -> None:
+    """Later calls skip numba's look at the types: other classes must not meet the code of those before."""
+    numbers: list[Any] = [3.0, 5.0, 7, 1.0, float32(2.5), 3]
+    assert [half(number) for number in numbers] == [1.5, 2.5, 3.5, 0.5, 1.25, 1.5]

@@ -145,6 +145,11 @@ class _Kernel:
         self.py_func: Final = function
         self.targetoptions: Final = options
         self._is_loaded = False
+        self._entry: Callable[..., Any] | None = None
+        """The version for Python without numba's search for one that suits the types of the arguments, which for a few
+        boards takes longer than most kernels do.  It is called for arguments of the same classes as those before: the
+        arrays of one field or parameter are always of one type."""
+        self._classes: tuple[type, ...] = ()
         self._is_called = True
         """Whether what is compiled now is for a call; who loads it says so himself."""
 
@@ -158,7 +163,16 @@ class _Kernel:
             with np.errstate(all="ignore"):  # hashes overflow on purpose
                 result = self.interpreted(*args)
             return result.item() if isinstance(result, np.generic) else result
-        return self._for_python(*args)
+        classes = tuple(map(type, args))
+        if self._entry is not None and classes == self._classes:
+            return self._entry(*args)
+        result = self._for_python(*args)
+        versions = getattr(self._for_python, "overloads", {})  # none with NUMBA_DISABLE_JIT
+        if _checks_types():
+            assert len(versions) == 1, f"arguments of {self.py_func.__qualname__} have two types: {[*versions]}"
+        elif versions:
+            self._entry, self._classes = next(iter(versions.values())).entry_point, classes
+        return result
 
     def load(self, types: tuple[Any, ...]) -> None:
         """Compile the version for Python for arguments of these types, or load it from the cache, unless it was."""
@@ -208,6 +222,12 @@ class _Kernel:
 
         options = {**self.targetoptions, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
         return _numba().njit(**options)(twin)
+
+
+@functools.cache
+def _checks_types() -> bool:
+    """Return whether the types of every call are looked up, and a second one is an error: with bounds checks."""
+    return bool(_numba().config.BOUNDSCHECK)
 
 
 @functools.cache
