@@ -32,8 +32,9 @@ def test_the_build_gets_all_that_the_wheel_is_made_of() -> None:
     sent = [line[1:] for line in lines if line.startswith("!")]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = [*wheel["packages"], *wheel["force-include"], project["project"]["readme"], "pyproject.toml"]
-    needed += [hook["path"] for hook in project["tool"]["hatch"]["build"]["hooks"].values()]
+    needed = [*wheel["packages"], *wheel["force-include"], "README.md", "pyproject.toml"]
+    hatch = project["tool"]["hatch"]
+    needed += [hook["path"] for kind in ("build", "metadata") for hook in hatch[kind]["hooks"].values()]
     assert set(needed) | set(project["project"]["license-files"]) == set(sent)
     assert all((ROOT / name).exists() for name in sent)
 

@@ -12,9 +12,10 @@ from babel.messages.pofile import read_po
 from click.testing import CliRunner
 
 from gtp_engine.base import languages
-from gtp_engine.base.errors import TengenError
+from gtp_engine.base.errors import SgfError, TengenError
 from gtp_engine.base.languages import LANGUAGES, LOCALE, best_language
 from gtp_engine.cli import cli
+from gtp_engine.sgf import parse_sgf
 
 TEXTS = ("_", "later", "ngettext")
 CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/*.po"))
@@ -153,3 +154,34 @@ def test_every_text_is_in_every_catalogue() -> None:
     script = Path(__file__).parent.parent / "scripts" / "translations"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", 0)
+
+
+RECORDS = {
+    "several games": "(;SZ[9])(;SZ[9])",
+    "no end": "(;SZ[9];B[aa]",
+    "cut off": "(;SZ[9];B[aa];W[b",
+    "brackets": "(;SZ[9]C[a [b] c];B[aa])",
+    "komi": "(;SZ[9]KM[much];B[aa])",
+    "rules": "(;SZ[9]RU[mine];B[aa])",
+    "result": "(;SZ[9]RE[who knows];B[aa])",
+    "illegal move": "(;SZ[9];B[aa];W[aa])",
+}
+REFUSED = ("hello", "(;GM[2];B[aa])")
+
+
+@pytest.mark.parametrize("language", [tag for tag in languages.LANGUAGES if tag != "en"])
+def test_what_a_damaged_record_causes_is_read_in_the_readers_language(language: str) -> None:
+    """Notes and errors stood in English within sentences of other languages."""
+    messages = [note for text in RECORDS.values() for note in parse_sgf(text.encode()).notes]
+    for text in REFUSED:
+        with pytest.raises(SgfError) as caught:
+            parse_sgf(text.encode())
+        messages.append(str(caught.value))
+    assert len(messages) >= len(RECORDS) + len(REFUSED)
+    languages.use(language)
+    assert [message for message in messages if languages.message_text(message) == message] == []
+
+
+def test_the_page_knows_the_same_messages_as_the_terminal() -> None:
+    script = (LOCALE.parents[1] / "people" / "web" / "static" / "messages.js").read_text(encoding="utf-8")
+    assert re.findall(r'later\("(.*)"\)', script) == list(languages._MESSAGES)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from packaging.utils import canonicalize_name
 from gtp_engine import __version__
 from gtp_engine.nn.providers import PROVIDERS
 
-PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 REQUIREMENTS = [Requirement(text) for text in PROJECT["dependencies"]]
 MACHINES = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("win32", "AMD64")]
 
@@ -78,6 +80,18 @@ def test_ci_installs_pinned_versions_with_hashes() -> None:
     for requirement in map(Requirement, [*PROJECT["dependencies"], *used]):
         if requirement.name != "gtp-engine":
             assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
+
+
+@pytest.mark.parametrize("repository", ["", "https://code.example/tengen"])
+def test_the_readme_of_the_package_has_no_link_to_a_file_beside_it(repository: str) -> None:
+    """On package indexes there is no such file; without an address of the project the text of the link stays."""
+    pytest.importorskip("hatchling")
+    hook = runpy.run_path(str(ROOT / "scripts" / "package_readme.py"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = hook["readme_elsewhere"](text, repository)
+    targets = re.findall(r"\]\(([^)\s]+)\)", shown)
+    assert all(target.startswith("https://") for target in targets)
+    assert (len(targets) > 20 and "![" in shown) if repository else (not targets and "Run a server" in shown)
 
 
 PYTHONS = ("3.11", "3.14")

@@ -10,7 +10,8 @@ sources; installing the package compiles the catalogues.
 
 A process speaks one language, that of `--language` or else of its locale.  A page speaks that of its reader's browser,
 unless the page or `--language` says otherwise; review/page/language.js finds the best one as `best_language` does.
-GTP, JSON, configuration and error messages are English: programs and bug reports read them.
+GTP, JSON, configuration and error messages are English: programs and bug reports read them.  Those that a person at a
+page or in the terminal often causes are translated where they are shown (`message_text`).
 """
 
 import gettext as _gettext
@@ -87,6 +88,36 @@ def rules_text(name: str) -> str:
     """Return the name of a rule set, KataGo's or as SGF writes it, in the language of this process; English stays."""
     translated = _(name.lower())
     return name if translated == name.lower() else translated
+
+
+_MESSAGES: Final = (
+    later("the file has several games: the first was taken; to take another, split the file"),
+    later("moves behind the parenthesis that ends the game were left out"),
+    later("the record has no end"),
+    later("the record is cut off in a value"),
+    later("the bracket that ends a value is missing"),
+    later("brackets in a text lack a backslash"),
+    later("text that belongs to no property was left out"),
+    later("komi {value} is not a number and was ignored"),
+    later("komi {value} was read as {points} points, which it must mean"),
+    later("rules {value} are unknown and were ignored"),
+    later("handicap {stones} without stones: the fixed places were assumed"),
+    later("move {number}: {reason}; what follows was left out"),
+    later("result {value} was not understood"),
+    later("not a readable SGF record: no SGF data found"),
+    later("the record is of another game, {game}: expected GM[1], Go"),
+    later("cannot open {path}: {reason}"),
+)  # fmt: skip
+"""Notes and errors that records and files of a person often cause; people/web/static/messages.js has the same list."""
+
+
+def message_text(message: str) -> str:
+    """Return a note or the text of an error in the language of this process, if it is one of `_MESSAGES`."""
+    for template in _MESSAGES:
+        pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template))
+        if found := re.fullmatch(pattern, message):
+            return _(template, **found.groupdict())
+    return message
 
 
 def page_texts(language: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from gtp_engine.base.errors import (
     shown,
 )
 from gtp_engine.base.files import data_folder
-from gtp_engine.base.languages import _, ngettext, rank_text, rules_text
+from gtp_engine.base.languages import _, message_text, ngettext, rank_text, rules_text
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.go.board import IntArray
@@ -777,5 +777,7 @@ def _illegal(error: IllegalMoveError, vertex: str) -> str:
 
 def _sentence(text: str) -> str:
     """Return a message with a capital letter and a full stop."""
-    text = text.removeprefix("illegal move: ")
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    text = message_text(text.removeprefix("illegal move: "))
+    is_spaced = text[-1:].isascii() or "가" <= text[-1:] <= "힣"
+    stop = "" if text.endswith(".") else "." if is_spaced else "。"
+    return f"{text[:1].upper()}{text[1:]}{stop}"

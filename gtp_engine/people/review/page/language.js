@@ -26,6 +26,9 @@ export function _(text, values = {}) {
   return (texts[text] ?? text).replace(/\{(\w+)\}/g, (name, key) => values[key] ?? name);
 }
 
+/** Return a text that is translated later, where it is shown. */
+export const later = (text) => text;
+
 /** Return the text for a number, which stands for `{count}`. */
 export function ngettext(one, many, count, values = {}) {
   return _(texts[one] === undefined && count !== 1 ? many : one, { count, ...values });

@@ -8,6 +8,7 @@ import { Course } from "./course.js";
 import { GameTree, markupOf } from "./game_tree.js";
 import { Home, share } from "./home.js";
 import { _, ngettext, sentences } from "./language.js";
+import { messageText } from "./messages.js";
 import { Openings } from "./openings.js";
 import { UNNAMED, playerName, rankName } from "./names.js";
 import { emptyPosition, pointOf, positionAfter } from "./position.js";
@@ -553,7 +554,7 @@ function drawAll() {
   const text = statusText();
   if (text !== announced) say(text);
   element("notes").hidden = !game.notes.length;
-  element("notes").textContent = _("The record: {notes}.", { notes: game.notes.join("; ") });
+  element("notes").textContent = _("The record: {notes}.", { notes: game.notes.map(messageText).join("; ") });
   review.draw(viewed(), tree.shown.number);
   drawAnalysis();
 }
@@ -756,7 +757,7 @@ function refusalText({ message, reason, vertex }) {
     occupied: _("{vertex} is occupied.", { vertex }), ko: _("{vertex} retakes a ko.", { vertex }),
     superko: _("{vertex} repeats an earlier position.", { vertex }), suicide: _("{vertex} is suicide.", { vertex }),
   };
-  return texts[reason] ?? message;
+  return texts[reason] ?? messageText(message);
 }
 
 function hideError() {
