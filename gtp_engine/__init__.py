@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         CannotUndoError,
         CommandFailedError,
         ConfigError,
+        EngineBusyError,
         EngineDiedError,
         EngineError,
         EngineStartError,
@@ -48,8 +49,7 @@ if TYPE_CHECKING:
     from gtp_engine.evaluation.evaluator import Evaluator, FunctionEvaluator, Guess, Seen
     from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
     from gtp_engine.go.clock import TimeLeft, TimeSettings
-    from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-    from gtp_engine.go.coords import Color, Point, format_vertex, parse_vertex
+    from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, Color, Move, Point, format_vertex, parse_vertex
     from gtp_engine.go.game import Game
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
@@ -122,6 +122,7 @@ __all__ = [
     "CannotUndoError",
     "CommandFailedError",
     "ConfigError",
+    "EngineBusyError",
     "EngineDiedError",
     "EngineError",
     "EngineStartError",
@@ -167,11 +168,11 @@ _MODULES: Final = {
     "Config": "config",
     "Choice": "engine",
     "Engine": "engine",
-    "BLACK": "go.constants",
-    "WHITE": "go.constants",
-    "EMPTY": "go.constants",
-    "PASS": "go.constants",
-    "Move": "go.constants",
+    "BLACK": "go.coords",
+    "WHITE": "go.coords",
+    "EMPTY": "go.coords",
+    "PASS": "go.coords",
+    "Move": "go.coords",
     "Color": "go.coords",
     "Point": "go.coords",
     "format_vertex": "go.coords",
@@ -194,7 +195,7 @@ _PACKAGES: Final = {"play": "people.play", "review": "people.review"}
 _FORMER: Final[dict[str, tuple[str, str]]] = {}
 """Former public names, which still work: the name now, and the version without the former one."""
 
-sys.meta_path.insert(0, FormerModules(__name__, _PACKAGES, gone="1.2"))
+sys.meta_path.insert(0, FormerModules(__name__, _PACKAGES, gone="3.0"))
 
 
 def __getattr__(name: str) -> Any:

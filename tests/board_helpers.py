@@ -15,8 +15,8 @@ import numpy as np
 import reference
 
 from gtp_engine.go.board import STRIDE, Board, add_stone, merge, new_board
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import COLUMN_LETTERS, board_points, parse_vertex
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import COLUMN_LETTERS, Move, board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.go.scoring import tally_position

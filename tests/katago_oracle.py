@@ -4,7 +4,7 @@ import reference
 from board_helpers import COLOR, point_to_action, position_of
 
 from gtp_engine.go.board import KO_COLOR
-from gtp_engine.go.constants import NULL_POINT, PASS, opponent
+from gtp_engine.go.constants import PASS, opponent
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring, Tax
@@ -72,7 +72,7 @@ class KatagoOracle:
             if 0 < ago <= self.shown:
                 past.undo()
             position = position_of(past.board, past.width, past.height)
-            banned = (set(), "") if past.ko_point == NULL_POINT else self._banned(past)
+            banned = (set(), "") if past.ko_point is None else self._banned(past)
             for index, cell in enumerate(position.cells):
                 if cell == reference.EMPTY or len(reference.liberties(position, index)) > 2:
                     continue

@@ -15,7 +15,8 @@ from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Reques
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Conditions, Evaluation, Positions, conditions_of_row, new_positions
 from gtp_engine.go.board import Board, is_legal, view_storage
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move
+from gtp_engine.go.constants import BLACK, EMPTY, PASS
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits, SearchRequest

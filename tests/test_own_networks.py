@@ -83,8 +83,15 @@ def evaluated(function: object, game: Game, **facts: bool) -> object:
         (Guess(np.ones(26), winrate="high"), "winrate 'high'"),
         (Guess(np.ones(26), lead=float("inf")), "lead inf"),
         (Guess(np.ones(26), ownership=np.ones(3)), "ownership"),
+        (Guess(np.full(26, np.nan)), "expected 26 finite numbers from 0"),
+        (Guess(-np.ones(26)), "expected 26 finite numbers from 0"),
+        (Guess(np.r_[np.ones(25), -0.01]), "expected 26 finite numbers from 0"),
+        (Guess(np.ones(26), winrate=7), "winrate 7: expected a finite number from 0 to 1"),
+        (Guess(np.ones(26), winrate=-0.1), "winrate -0.1"),
+        (Guess(np.ones(26), lead=float("nan")), "lead nan"),
+        (Guess(np.ones(26), ownership=np.full((5, 5), 1.1)), "expected 25 finite numbers from -1 to 1"),
+        (Guess(np.ones(26), ownership=np.full((5, 5), np.nan)), "ownership"),
     ],
-    ids=["none", "short", "square", "infinite", "no policy", "winrate", "text", "lead", "ownership"],
 )
 def test_what_is_no_guess_is_refused_with_a_sentence(guess: Guess, message: str) -> None:
     with pytest.raises(ArgumentError, match=re.escape(message)) as caught:
@@ -119,8 +126,18 @@ def test_a_function_sees_a_position_and_answers_for_the_side_to_play() -> None:
 
 
 def test_a_policy_without_a_legal_move_counts_all_alike() -> None:
-    out = evaluated(lambda seen: Guess(np.full(26, np.nan)), Game(5))
+    out = evaluated(lambda seen: Guess(np.zeros(26)), Game(5))
     assert out.policy[0, PASS] == pytest.approx(1 / 26)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("illegal", [-1.0, np.nan, np.inf])
+def test_what_a_policy_says_of_illegal_moves_does_not_count(illegal: float) -> None:
+    """KataGo's JSON has −1 there, its kata-raw-nn NAN; half precision may round a winrate beyond 1."""
+    game = Game(5)
+    game.play("A5")
+    out = evaluated(lambda seen: Guess(np.r_[illegal, np.ones(25)], winrate=1.0002), game)
+    assert out.policy[0, PASS] == pytest.approx(1 / 25)  # type: ignore[attr-defined]
+    assert (out.win_black[0], out.loss_black[0]) == (0.0, 1.0)  # type: ignore[attr-defined]
 
 
 def test_a_function_that_knows_the_ownership_has_to_tell_it() -> None:
@@ -192,7 +209,7 @@ def test_an_engine_plays_by_a_function_that_knows_the_score() -> None:
     config = Config().with_values({"game.board_size": 5, "search.visits": 40, "search.seed": 1})
     with Engine(config, evaluator=evaluator) as engine:
         first = [engine.genmove().point for _ in range(3)]
-        assert engine.analyse(engine.game).points is not None
+        assert engine.analyse(engine.game).lead is not None
         assert len(set(first)) == 3
         assert engine.evaluator is evaluator
         assert engine.game.moves[0].color == BLACK

@@ -81,7 +81,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "text as ko": (lambda: Rules(ko="no"), RulesError, "ko 'no': expected SIMPLE or"),  # type: ignore[arg-type]
     "number as flag": (lambda: Rules(suicide=1), RulesError, "suicide 1: expected true or false"),  # type: ignore[arg-type]
     "vertex": (lambda: Game(9).color_at("Z9"), InvalidVertexError, "invalid coordinate 'Z9'"),
-    "pass": (lambda: Game(9).color_at(PASS), InvalidVertexError, "invalid point 1"),
+    "pass": (lambda: Game(9).color_at(PASS), InvalidVertexError, "invalid point pass"),
     "None as point": (lambda: Point(None), InvalidVertexError, "point None: expected a point, or a vertex"),  # type: ignore[arg-type]
     "None as move": (lambda: Game(9).play(None), InvalidVertexError, "point None"),  # type: ignore[arg-type]
     "number as stone": (lambda: Game(9).set_up([5]), InvalidVertexError, "move 5: expected a Move of"),  # type: ignore[list-item]

@@ -16,11 +16,12 @@
     ├── LimitError           (ValueError)   a limit of a search that is no number above 0
     ├── EngineError                         another program that plays has failed; its label and command are named
     │   ├── EngineStartError                it cannot be run or reached
-    │   ├── EngineDiedError                 it has ended or closed its output
+    │   ├── EngineDiedError                 it has ended, closed its output or been closed
     │   ├── EngineTimeoutError              it did not reply in time, and was ended
     │   └── CommandFailedError              it refused a command; carries `reply`
     ├── WorkerError                         a process or another machine that failed or could not be reached
     ├── TaskError                           what was handed to one and cannot be done, while all else can
+    ├── EngineBusyError                     a method of an engine that another thread is using
     ├── GameStateError                      what the state of a game against the engine does not allow
     ├── BoardNotEmptyError                  an operation that needs an empty board, on another one
     └── CannotUndoError                     more moves to take back than were played
@@ -72,8 +73,8 @@ class KomiError(TengenError, ValueError):
 class IllegalMoveError(TengenError, ValueError):
     """The rules forbid the move.
 
-    `reason` is one word for programs: "occupied", "ko", "superko", "suicide", "off-board" or, when nothing more is
-    known, "illegal".  The message is for the user and defaults to the reason.
+    `reason` is one word for programs: "occupied", "ko", "superko", "suicide" or, when nothing more is known, "illegal".
+    The message is for the user and defaults to the reason.
     """
 
     def __init__(self, reason: str, message: str | None = None) -> None:
@@ -118,7 +119,7 @@ class EngineStartError(EngineError):
 
 
 class EngineDiedError(EngineError):
-    """The engine exited or closed its output before its reply."""
+    """The engine exited or closed its output before its reply, or has been closed, or belongs to another process."""
 
 
 class EngineTimeoutError(EngineError):
@@ -147,6 +148,10 @@ class TaskError(TengenError):
 
 class TimeSettingsError(TengenError, ValueError):
     """The time settings make no sense (negative, not a number, overtime without stones, a cap below the start)."""
+
+
+class EngineBusyError(TengenError):
+    """Another thread is using the engine, which serves one at a time."""
 
 
 class GameStateError(TengenError):

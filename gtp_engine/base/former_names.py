@@ -1,4 +1,4 @@
-"""Former names of public methods and modules, which go on working for one minor version and warn meanwhile.
+"""Former names of public methods and modules, which go on working until the next major version and warn meanwhile.
 
 Former names of the package itself stand in `gtp_engine.__init__`, which loads what it exports by name.
 """
@@ -10,8 +10,9 @@ from functools import wraps
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from operator import attrgetter
 from types import ModuleType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,7 +21,7 @@ R = TypeVar("R")
 def former_name(name: str, function: Callable[P, R], *, gone: str, now: str = "") -> Callable[P, R]:
     """Return a function under a former name, of which each call warns.
 
-    `gone` is the version without it, the minor version after the one that renames; a test demands its removal then.
+    `gone` is the version without it, the major version after the one that renames; a test demands its removal then.
     `now` is what does the same today, by default the function itself.
     """
 
@@ -33,6 +34,11 @@ def former_name(name: str, function: Callable[P, R], *, gone: str, now: str = ""
     does = f"Do the same as `{now or function.__name__}`, whose former name this is; it goes with version {gone}."
     call.__doc__ = f"{does}\n\n{function.__doc__ or ''}"
     return call
+
+
+def former_property(owner: str, name: str, now: str, *, gone: str) -> Any:
+    """Return a property under a former name, of which each use warns; see `former_name`."""
+    return property(former_name(f"{owner}.{name}", attrgetter(now), gone=gone, now=now))
 
 
 class FormerModules(MetaPathFinder, Loader):

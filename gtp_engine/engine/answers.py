@@ -5,7 +5,8 @@
     PositionEvaluation  what a network says without a search
     PlayResult          the move that an engine has chosen
 
-Winrates and points are those of a stated side, `Analysis.side`; `seen_by` shows the other's.
+Winrates and leads are those of a stated side, `Analysis.side`; `seen_by` shows the other's.  The names are those of
+KataGo's JSON and of the search.
 """
 
 import random
@@ -16,11 +17,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from gtp_engine.base.errors import LimitError, counted, problem, shown
+from gtp_engine.base.errors import GameStateError, LimitError, counted, problem, shown
+from gtp_engine.base.former_names import former_property
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Evaluation
-from gtp_engine.go.constants import BLACK, Move
-from gtp_engine.go.coords import COLORS, Color, points_by_number, to_color
+from gtp_engine.go.constants import BLACK
+from gtp_engine.go.coords import COLORS, Color, Move, points_by_number, to_color
 from gtp_engine.go.game import Game
 from gtp_engine.search.report import MoveReport, SearchReport, for_color
 
@@ -52,61 +54,90 @@ class Limit:
 class MoveAnalysis:
     """A move that a search has looked at.
 
-    `winrate` is in [0, 1] and `points` ahead without limits, both those of `Analysis.side`.  `lower` is the bound of
-    the winrate that engines choose moves by: a lower one for the side to play, so an upper one where the other side is
-    shown.  What an engine does not report is None.
+    `winrate` is in [0, 1] and `lead`, in points, without limits, both those of `Analysis.side`.  `lcb` is the lower
+    confidence bound of the winrate, by which engines choose moves: that of the side to play, so an upper one where the
+    other side is shown.  What an engine does not report is None.
     """
 
     vertex: str
     """The move, such as "Q16" or "pass"."""
     visits: int
     winrate: float
-    points: float | None = None
+    lead: float | None = None
     prior: float | None = None
     """Probability of the move before the search, in [0, 1]."""
-    lower: float | None = None
-    line: tuple[str, ...] = ()
-    """The expected moves as vertices, this one first."""
+    lcb: float | None = None
+    pv: tuple[str, ...] = ()
+    """The principal variation: the expected moves as vertices, this one first."""
+
+    points = former_property("MoveAnalysis", "points", "lead", gone="3.0")
+    lower = former_property("MoveAnalysis", "lower", "lcb", gone="3.0")
+    line = former_property("MoveAnalysis", "line", "pv", gone="3.0")
 
     def _mirrored(self) -> "MoveAnalysis":
         return replace(
             self,
             winrate=1.0 - self.winrate,
-            points=None if self.points is None else -self.points,
-            lower=None if self.lower is None else 1.0 - self.lower,
+            lead=None if self.lead is None else -self.lead,
+            lcb=None if self.lcb is None else 1.0 - self.lcb,
         )
+
+
+class Ownership(dict[str, float]):
+    """The expected owner of each point by vertex, from −1 to 1, all of `side`; pictures are drawn as that says."""
+
+    def __init__(self, owners: Mapping[str, float], side: Color) -> None:
+        super().__init__(owners)
+        self.side: Final = side
+
+    def seen_by(self, side: Color) -> "Ownership":
+        """Return the same as that side sees it."""
+        return self if side == self.side else Ownership({vertex: -owner for vertex, owner in self.items()}, side)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Ownership, (dict(self), self.side)
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a search found in a position; winrate and points are those of `side`.
+    """What a search found in a position; winrate and lead are those of `side`.
 
-    `str(analysis)` is one line for people.
+    `str(analysis)` is one line for people; notebooks show the position with the best moves.
     """
 
     side: Color
-    """Whose winrate, points and ownership these are."""
+    """Whose winrate, lead and ownership these are."""
     to_play: Color
     """Whose move is searched."""
     visits: int
     """Visits of the root."""
     winrate: float
     """In [0, 1]."""
-    points: float | None
+    lead: float | None
     """Points ahead, komi counted; None from an engine that reports none."""
     moves: tuple[MoveAnalysis, ...]
     """The best first."""
-    ownership: Mapping[str, float] = field(default_factory=dict, repr=False)
+    ownership: Mapping[str, float] = field(default_factory=dict)
     """The expected owner of each point by vertex, from −1 to 1 (all of `side`); empty where none was reported."""
     turn: int = 0
     """Moves before the position."""
     is_final: bool = True
     """Whether the search has ended; False for a report while it goes on."""
+    game: Game | None = field(default=None, compare=False)
+    """The game whose position was searched."""
+
+    points = former_property("Analysis", "points", "lead", gone="3.0")
+
+    def __post_init__(self) -> None:
+        """Let the ownership say whose it is."""
+        object.__setattr__(self, "ownership", Ownership(self.ownership, self.side))
 
     @property
-    def best(self) -> MoveAnalysis | None:
-        """The first move, or None before the first playout."""
-        return self.moves[0] if self.moves else None
+    def best(self) -> MoveAnalysis:
+        """The first move; raises GameStateError where none has been searched."""
+        if not self.moves:
+            raise GameStateError(problem("an analysis without a move", advice="give it more visits"))
+        return self.moves[0]
 
     def seen_by(self, side: int | str) -> "Analysis":
         """Return the same as "black" or "white" sees it; raises InvalidColorError."""
@@ -117,7 +148,7 @@ class Analysis:
             self,
             side=color,
             winrate=1.0 - self.winrate,
-            points=None if self.points is None else -self.points,
+            lead=None if self.lead is None else -self.lead,
             moves=tuple(move._mirrored() for move in self.moves),
             ownership={vertex: -owner for vertex, owner in self.ownership.items()},
         )
@@ -126,19 +157,24 @@ class Analysis:
         """Return a row for each move, as tables such as pandas.DataFrame take them: plain values by name."""
         common = {"turn": self.turn, "side": str(self.side), "to_play": str(self.to_play)}
         return [
-            {**common, "order": order, **vars(move), "line": " ".join(move.line)}
-            for order, move in enumerate(self.moves)
+            {**common, "order": order, **vars(move), "pv": " ".join(move.pv)} for order, move in enumerate(self.moves)
         ]
 
     def __str__(self) -> str:
-        points = "" if self.points is None else f", {self.points:+.1f} points"
-        line = f": {' '.join(self.best.line or (self.best.vertex,))}" if self.best else ""
-        return f"{self.side} {self.winrate:.1%}{points}, {counted(self.visits, 'visit')}{line}"
+        lead = "" if self.lead is None else f", {self.lead:+.1f} points"
+        pv = f": {' '.join(self.best.pv or (self.best.vertex,))}" if self.moves else ""
+        return f"{self.side} {self.winrate:.1%}{lead}, {counted(self.visits, 'visit')}{pv}"
+
+    def __repr__(self) -> str:
+        return f"<Analysis {self}>"
+
+    def _repr_svg_(self) -> str | None:
+        return None if self.game is None else self.game.svg(analysis=self)
 
 
 @dataclass(frozen=True)
 class PositionEvaluation:
-    """What a network says about a position without a search; winrate, points and ownership are those of `side`."""
+    """What a network says about a position without a search; winrate, lead and ownership are those of `side`."""
 
     side: Color
     """The side to play."""
@@ -146,12 +182,22 @@ class PositionEvaluation:
     """The probability of each legal move by its vertex, the pass as "pass"; the most likely first, in all 1."""
     winrate: float
     """In [0, 1]; half of the games without a result count."""
-    points: float | None
+    lead: float | None
     """Points ahead, komi counted; None from a network that does not tell."""
-    ownership: Mapping[str, float] = field(default_factory=dict, repr=False)
+    ownership: Mapping[str, float] = field(default_factory=dict)
     """The expected owner of each point by vertex, from −1 to 1 (all of `side`); empty from a network without it."""
     turn: int = 0
     """Moves before the position."""
+
+    points = former_property("PositionEvaluation", "points", "lead", gone="3.0")
+
+    def __post_init__(self) -> None:
+        """Let the ownership say whose it is."""
+        object.__setattr__(self, "ownership", Ownership(self.ownership, self.side))
+
+    def __repr__(self) -> str:
+        lead = "" if self.lead is None else f", {self.lead:+.1f} points"
+        return f"<PositionEvaluation {self.side} {self.winrate:.1%}{lead}: {self.best} {self.policy[self.best]:.1%}>"
 
     @property
     def best(self) -> str:
@@ -198,10 +244,10 @@ def analysis_of(report: SearchReport, game: Game) -> Analysis:
             vertex=points[move.point].vertex,
             visits=move.position_visits,
             winrate=seen.winrate,
-            points=seen.lead,
+            lead=seen.lead,
             prior=move.prior,
-            lower=move.lcb,
-            line=tuple(points[point].vertex for point in move.pv),
+            lcb=move.lcb,
+            pv=tuple(points[point].vertex for point in move.pv),
         )
 
     return Analysis(
@@ -209,10 +255,11 @@ def analysis_of(report: SearchReport, game: Game) -> Analysis:
         to_play=color,
         visits=report.visits,
         winrate=root.winrate,
-        points=root.lead,
+        lead=root.lead,
         moves=tuple(map(analysed, report.moves)),
         ownership={point.vertex: owners[point] for point in points.values() if not point.is_pass},
         turn=len(game.moves),
+        game=game,
     )
 
 
@@ -228,7 +275,7 @@ def position_evaluation_of(game: Game, evaluation: Evaluation, row: int, info: E
         side=side,
         policy={points[point].vertex: share for point, share in zip(order.tolist(), shares, strict=True)},
         winrate=0.5 + 0.5 * sign * float(evaluation.win_black[row] - evaluation.loss_black[row]),
-        points=sign * float(evaluation.lead_black[row]) if info.has_score else None,
+        lead=sign * float(evaluation.lead_black[row]) if info.has_score else None,
         ownership={each.vertex: owners[each] for each in placed},
         turn=len(game.moves),
     )

@@ -46,7 +46,8 @@ from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, T
 from gtp_engine.engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 from gtp_engine.engine.variety import Variety
 from gtp_engine.go.clock import Clock
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.coords import Point
 from gtp_engine.go.game import Game, initial_advantage_black, is_continued, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
@@ -137,7 +138,7 @@ class MoveTask:
 class Choice:
     """The engine's move, a point or PASS, or its resignation (`point` is PASS then), and the report of the search."""
 
-    point: int
+    point: Point
     report: SearchReport
     resign: bool = False
 
@@ -227,7 +228,7 @@ class MoveChooser:
             return None
         if task.request.reporting is not None:
             task.request.reporting.receive(report)
-        return Choice(report.best_point, report)
+        return Choice(task.game.point(report.best_point), report)
 
     def advantage_black(self, game: Game) -> float | None:
         """Return Black's playout doubling advantage in a handicap game; None where the configured one holds.
@@ -243,7 +244,7 @@ class MoveChooser:
         """Note a choice that is about to be played in `game`."""
         self._dynamic_advantage.record(game, choice.report)
         if not choice.resign:
-            self._variety.record(game, Move(choice.report.to_play, choice.point))
+            self._variety.record(game, game.as_move((choice.report.to_play, choice.point)))
 
     def forget_lost_moves(self) -> None:
         """Reset the count of lost moves, after a move was taken back or not played."""
@@ -345,7 +346,7 @@ def decide(
     else:
         report = level.search(game, task.color, task.request, watcher)
     if resignation is not None and resignation.is_due(game, report) and (level is None or level.gives_up(game, report)):
-        return Choice(PASS, report, resign=True)
+        return Choice(game.point(PASS), report, resign=True)
     # Moves are read with no more visits than were asked for, unless so few would prove nothing.
     visits = max(report.visits, thresholds.confirm_visits)
     search_again = partial(searches.confirm, game, deadline=task.deadline, cancel=task.cancel)
@@ -362,7 +363,7 @@ def decide(
         ),
         fill_dame=searches.uses_network and config.puct.fill_dame,
     )
-    return Choice(decision.cleanup_move() if cleanup else decision.move(), report)
+    return Choice(game.point(decision.cleanup_move() if cleanup else decision.move()), report)
 
 
 def _search_budget(game: Game, budget: TimeBudget) -> TimeBudget:
@@ -410,7 +411,7 @@ class Decision:
             point = self._instead_of_pass()
             point = self._move_worth_points() if point == PASS else point
             point = self._needed_capture() if point == PASS else point
-        return PASS if self.may_pass and goes_round(self.game, Move(self.color, point)) else point
+        return PASS if self.may_pass and goes_round(self.game, self.game.as_move((self.color, point))) else point
 
     def _first_choice(self) -> int:
         """Return the point to play, or a PASS that may lose something."""

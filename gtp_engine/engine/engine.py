@@ -3,26 +3,29 @@
 A genmove: `MoveChooser` chooses, `play_choice` plays.  The controller's moves and our own go through the same
 `Game.play`.
 
-All methods are for one thread.  A method that searches takes a cancel token, by which any thread ends its searches
-early; they return what they have found.  Background jobs (pondering after our own move, `start_analysis`,
-`start_genmove`) work on a copy of the game; the next method that searches ends them first.
+One thread at a time may use an engine; another one gets EngineBusyError.  A method that searches takes a cancel token,
+by which any thread ends its searches early; they return what they have found.  Background jobs (pondering after our own
+move, `start_analysis`, `start_genmove`) work on a copy of the game; the next method that searches ends them first.
 """
 
+import os
 import random
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from math import inf
 from types import EllipsisType
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from gtp_engine.base.errors import (
     ArgumentError,
     BoardNotEmptyError,
     ConfigError,
+    EngineBusyError,
+    EngineDiedError,
     HandicapError,
     TengenError,
     TimeSettingsError,
@@ -45,8 +48,8 @@ from gtp_engine.engine.time_manager import TimeBudget, budget
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import to_color, to_stone
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.coords import AnyMove, Color, Point, to_color, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -66,6 +69,61 @@ _FIXED_OPTIONS: Final = ("play.book", "variety.avoid_repeats", "variety.avoid_sg
 """Options that it does not change either: they name files, which are not for those who only send commands."""
 
 Log = Callable[[str], None]
+
+_CLOSE_SECONDS: Final = 5.0
+"""Longest wait of `close` for the method of another thread, whose search has been cancelled."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _exclusive(method: Callable[Concatenate["Engine", P], R]) -> Callable[Concatenate["Engine", P], R]:
+    """Let a method of an engine run only while no other thread is in one; see `Use`."""
+
+    @wraps(method)
+    def call(engine: "Engine", /, *args: P.args, **named: P.kwargs) -> R:
+        with engine._use:
+            return method(engine, *args, **named)
+
+    return call
+
+
+class Use:
+    """The use of an engine by one thread at a time, of the process that made it, until it is closed.
+
+    Entering it raises EngineBusyError while another thread is in it, EngineDiedError once it is closed, and in a
+    process that was forked, in which the engine's threads do not run.
+    """
+
+    def __init__(self) -> None:
+        self._lock: Final = threading.RLock()
+        self._process: Final = os.getpid()
+        self._is_closed = False
+
+    def __enter__(self) -> None:
+        if self._process != os.getpid():
+            advice = 'make one in each process, or start processes by multiprocessing.get_context("spawn")'
+            raise EngineDiedError(problem("an engine of the process that this one was forked from", advice=advice))
+        if not self._lock.acquire(blocking=False):
+            advice = "call it from one thread at a time, end its search by a CancelToken, or give each thread an engine"
+            raise EngineBusyError(problem("the engine is in use by another thread", advice=advice))
+        if self._is_closed:
+            self._lock.release()
+            raise EngineDiedError("the engine has been closed")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def end(self) -> bool:
+        """Return whether this call closes it; raises EngineBusyError if another thread does not leave it in time."""
+        if self._is_closed or self._process != os.getpid():
+            return False
+        if not self._lock.acquire(timeout=_CLOSE_SECONDS):
+            raise EngineBusyError(problem("the engine searches in another thread", advice="cancel that, then close it"))
+        with self._lock:
+            self._lock.release()
+            was_open, self._is_closed = not self._is_closed, True
+            return was_open
 
 
 class Engine:
@@ -90,6 +148,7 @@ class Engine:
         load_shipped: LoadShipped | None = None,
     ) -> None:
         self._log: Final[Log] = log or (lambda line: None)
+        self._use: Final = Use()
         config = config or Config()
         evaluator, human, load = networks_or_configured(evaluator, human, load_shipped, config, self._log)
         self.config = Resources(evaluator, human).config_at_start(config, self._log)
@@ -123,6 +182,7 @@ class Engine:
 
     # --- setting up ---
 
+    @_exclusive
     def prepare_board(self, width: int, height: int | None = None) -> None:
         """Get the networks ready for a board of this size, which may take seconds; the game stays as it is.
 
@@ -133,6 +193,7 @@ class Engine:
         if self._level.is_on:
             self._level.prepare(game.width, game.height)
 
+    @_exclusive
     def set_board_size(self, width: int, height: int | None = None) -> None:
         """Start a new game on an empty board of this size.
 
@@ -140,6 +201,7 @@ class Engine:
         """
         self._start(Game(width, height, self.game.rules, self.game.komi))
 
+    @_exclusive
     def clear_board(self) -> None:
         """Start a new game on a board of the same size, with the same rules, komi and time settings."""
         self._start(self._empty_game())
@@ -162,12 +224,14 @@ class Engine:
         if not self._komi_is_given:
             self.game.komi = rules.default_komi()
 
-    def set_position(self, stones: Iterable[Move], first_player: int | str = BLACK) -> None:
+    @_exclusive
+    def set_position(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
         """Start a new game from a set-up position; raises IllegalMoveError (nothing changes then)."""
         game = self._empty_game()
         game.set_up(stones, first_player)
         self._start(game)
 
+    @_exclusive
     def set_game(self, game: Game) -> None:
         """Go on with another game; raises ModelError if the network does not play on its board (nothing changes then).
 
@@ -177,17 +241,20 @@ class Engine:
             game.komi = self._forced_komi
         self._start(game)
 
-    def fixed_handicap(self, count: int) -> list[int]:
+    @_exclusive
+    def fixed_handicap(self, count: int) -> list[Point]:
         """Place 2 to 9 handicap stones on the traditional points and return these; raises HandicapError."""
         self._require_empty_board()
         return self._place_handicap(fixed_handicap_points(count, self.game.width, self.game.height))
 
-    def free_handicap(self, count: int) -> list[int]:
+    @_exclusive
+    def free_handicap(self, count: int) -> list[Point]:
         """Choose points for exactly `count` handicap stones, place them and return them; raises HandicapError."""
         self._require_empty_board()
         return self._place_handicap(free_handicap_points(count, self.game.width, self.game.height))
 
-    def set_free_handicap(self, points: Iterable[int | str]) -> list[int]:
+    @_exclusive
+    def set_free_handicap(self, points: Iterable[int | str]) -> list[Point]:
         """Place handicap stones on these points; raises HandicapError, IllegalMoveError, BoardNotEmptyError."""
         self._require_empty_board()
         chosen = [to_stone(point, width=self.game.width, height=self.game.height) for point in points]
@@ -198,6 +265,7 @@ class Engine:
 
     # --- playing ---
 
+    @_exclusive
     def play(self, color: int | str, point: int | str) -> None:
         """Play a move of either colour; raises IllegalMoveError, InvalidVertexError and InvalidColorError.
 
@@ -210,7 +278,8 @@ class Engine:
             self._log(f"warning: {self.game.explain(reason, move.point)}; it is played because the controller sent it")
         self._resigned = EMPTY
 
-    def play_sequence(self, moves: Iterable[Move]) -> None:
+    @_exclusive
+    def play_sequence(self, moves: Iterable[AnyMove]) -> None:
         """Play several moves, or none if one of them is illegal; raises what `play` raises."""
         played, resigned, to_play = 0, self._resigned, self.game.to_play
         try:
@@ -224,12 +293,14 @@ class Engine:
             self._resigned = resigned
             raise
 
+    @_exclusive
     def undo(self, count: int = 1) -> None:
         """Take back moves; raises CannotUndoError."""
         self.game.undo(count)
         self._chooser.forget_lost_moves()
         self._resigned = EMPTY
 
+    @_exclusive
     def genmove(
         self,
         color: int | str | None = None,
@@ -244,20 +315,18 @@ class Engine:
     ) -> Choice:
         """Return the engine's move for `color`, by default the side to play; with `play` it is also played.
 
-        Its time is then taken off the clock.  The point of the choice is a `Point`, which prints as a vertex.  Without
-        `play_if_cancelled` nothing is played once `cancel` is cancelled; `play_choice` plays the choice later.
-        `cleanup` is KGS's second phase after a dispute: no pass while dead enemy stones are left.  Without `resign` the
-        engine does not resign, whatever play.resign says.  With time.ponder the engine ponders after a move that it has
-        played, until `cancel` or the next search; without `ponder` the caller passes the move on first and then calls
-        `ponder_after`.  `request` is given instead of `cancel` for a search that is limited further, or reports: moves
-        that are left out, fewer visits than configured.
+        Its time is then taken off the clock.  Without `play_if_cancelled` nothing is played once `cancel` is cancelled;
+        `play_choice` plays the choice later.  `cleanup` is KGS's second phase after a dispute: no pass while dead enemy
+        stones are left.  Without `resign` the engine does not resign, whatever play.resign says.  With time.ponder the
+        engine ponders after a move that it has played, until `cancel` or the next search; without `ponder` the caller
+        passes the move on first and then calls `ponder_after`.  `request` is given instead of `cancel` for a search
+        that is limited further, or reports: moves that are left out, fewer visits than configured.
         """
         start, color = time.perf_counter(), self._color(color)
         self._background.end()
         task = self._chooser.prepare(self.game, color, _request(request, cancel), self._clocks[color], start)
         may_resign = play and resign and not cleanup
         choice = self._choose(task, self._clocks[color], may_resign=may_resign, cleanup=cleanup)
-        choice = replace(choice, point=self.game.as_move((color, choice.point)).point)
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
             if ponder:
@@ -266,6 +335,7 @@ class Engine:
             self._chooser.forget_lost_moves()  # the next search for this move must not count as another lost move
         return choice
 
+    @_exclusive
     def play_choice(self, color: int | str, choice: Choice, seconds: float) -> None:
         """Play a choice made by `genmove` for the position on the board, or resign, as `genmove` itself does.
 
@@ -275,7 +345,7 @@ class Engine:
         self._resigned = color if choice.resign else EMPTY
         self._chooser.record(self.game, choice)
         if not choice.resign:
-            self.game.play(Move(color, choice.point))
+            self.game.play(choice.point, color)
         self._clocks[color].spend(seconds)
 
     def ponder_after(self, choice: Choice, cancel: CancelToken | None = None) -> None:
@@ -287,6 +357,7 @@ class Engine:
         if self.config.time.ponder and goes_on and not self._level.is_on and not self.is_compiling:
             self.ponder(cancel)
 
+    @_exclusive
     def start_genmove(self, color: int | str, request: SearchRequest | Limits, done: Callable[[Choice], None]) -> None:
         """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
         color = to_color(color)
@@ -309,6 +380,7 @@ class Engine:
 
     # --- searching and evaluating the position ---
 
+    @_exclusive
     def analyse(self, game: Game, limit: Limit | None = None, cancel: CancelToken | None = None) -> Analysis:
         """Return what a search finds in the position of any game, from the view of the side to play.
 
@@ -328,8 +400,10 @@ class Engine:
         if seconds is not None:
             watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
         limits = Limits(visits, watcher, playouts=limit.playouts, cancel=cancel or CancelToken())
-        return analysis_of(self._searches.search_other(game.copy(), limits), game)
+        game = game.copy()
+        return analysis_of(self._searches.search_other(game, limits), game)
 
+    @_exclusive
     def search(
         self,
         seconds: float | None = None,
@@ -352,22 +426,23 @@ class Engine:
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
         return self._searches.search_move(self.game, color, asked, watcher)
 
-    timed_search = former_name("Engine.timed_search", search, gone="1.2")
+    timed_search = former_name("Engine.timed_search", search, gone="3.0")
 
     def _search_until(
         self, cancel: CancelToken, color: int | str | None = None, reporting: Reporting | None = None
     ) -> SearchReport:
         return self.search(color=color, request=SearchRequest(Limits(cancel=cancel), reporting=reporting))
 
-    search_until = former_name("Engine.search_until", _search_until, now="Engine.search", gone="1.2")
-    analyze = former_name("Engine.analyze", _search_until, now="Engine.search", gone="1.1")
+    search_until = former_name("Engine.search_until", _search_until, now="Engine.search", gone="3.0")
 
+    @_exclusive
     def start_analysis(self, color: int | str | None, request: SearchRequest | Limits) -> None:
         """Analyse the position in the background, until the next search; reports come from the background thread."""
         request = _request(request)
         analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), request)
         self._background.start(analyze, request.limits.cancel or CancelToken())
 
+    @_exclusive
     def ponder(self, cancel: CancelToken | None = None) -> None:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
         advantage = self._chooser.advantage_black(self.game)
@@ -375,16 +450,19 @@ class Engine:
         ponder = partial(self._searches.ponder, self.game.copy(), advantage, cancel)
         self._background.start(ponder, cancel)
 
+    @_exclusive
     def known(self, game: Game) -> SearchReport | None:
         """Return what the last search of this engine's game holds about a position of it, None if nothing."""
         self._background.end()
         return self._searches.known(game, game.to_play)
 
+    @_exclusive
     def measure(self, visits: int, cancel: CancelToken) -> Speed:
         """Return how fast the network's searches are on this board, see `Searches.measure`; raises ConfigError."""
         self._background.end()
         return self._searches.measure(self.game.width, self.game.height, visits, cancel)
 
+    @_exclusive
     def raw_evaluation(
         self,
         color: int | str | None = None,
@@ -407,6 +485,7 @@ class Engine:
         symmetries = _checked_symmetries(symmetries)
         return self._searches.evaluate(game, color, symmetries, optimism, by_people=by_people)
 
+    @_exclusive
     def evaluate(self, games: Iterable[Game], *, all_orientations: bool = False) -> list[PositionEvaluation]:
         """Return what the network says about the positions of many games, in their order, without a search.
 
@@ -457,25 +536,28 @@ class Engine:
         """Return the score of the position, which may be an estimate in part or as a whole; see `outcome`."""
         return self.outcome(cancel).score
 
-    def final_status(self, cancel: CancelToken | None = None) -> dict[int, str]:
+    def final_status(self, cancel: CancelToken | None = None) -> dict[Point, str]:
         """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
         return self.outcome(cancel).statuses
 
+    @_exclusive
     def outcome(self, cancel: CancelToken | None = None) -> FinalScore:
         """Return the score with the dead stones and the owner of each point, and whether it is counted."""
         return self._scorer.outcome(self.game, self._ready_to_score(cancel))
 
-    def groups_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[int]]:
+    def groups_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[Point]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points.
 
         Raises ConfigError for another status.
         """
         if status not in (ALIVE, DEAD, SEKI):
             raise ConfigError(problem(f"status {shown(status)}", expected=f"one of {ALIVE}, {DEAD}, {SEKI}"))
-        return groups_with_status(self.game, self.final_status(cancel), status)
+        groups, points = groups_with_status(self.game, self.final_status(cancel), status), self.game.point
+        return [[points(number) for number in group] for group in groups]
 
     # --- records ---
 
+    @_exclusive
     def load_sgf(self, data: bytes | str | SgfRecord, move_number: int | None = None) -> SgfRecord:
         """Replace the game by a record, up to the position before that move; return what of it was used.
 
@@ -494,7 +576,7 @@ class Engine:
             self._log(f"the record: {note}")
         return record
 
-    load_record = former_name("Engine.load_record", load_sgf, gone="1.2")
+    load_record = former_name("Engine.load_record", load_sgf, gone="3.0")
 
     def to_sgf(self, cancel: CancelToken | None = None) -> str:
         """Return the game as SGF, with its result once it has ended or the engine has resigned."""
@@ -504,6 +586,7 @@ class Engine:
 
     # --- settings and resources ---
 
+    @_exclusive
     def configure(self, values: Mapping[str, Value]) -> None:
         """Set options by full name, {"search.visits": 100, "time.ponder": "true"}, as `Config.with_values` takes them.
 
@@ -535,12 +618,14 @@ class Engine:
         if "play.level" in values and self._level.is_on:
             self._log(self._level.describe(self.game.width, self.game.height))
 
+    @_exclusive
     def clear_cache(self) -> None:
         """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
         self._searches.clear()
         self._scorer.clear()
 
+    @_exclusive
     def set_seed(self, seed: int) -> None:
         """Set the seed of the random numbers; forgets trees and the estimated score."""
         self.seed = seed
@@ -550,11 +635,13 @@ class Engine:
         self._chooser.is_seeded = True
         self._scorer.clear()
 
+    @_exclusive
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
         self._resources.warm_up(self.config, progress or (lambda line: None))
         self._resources.prepare(*self._prepared_board())
 
+    @_exclusive
     def load_kernels(self) -> None:
         """Do the same in the background, and return as soon as the network is ready.
 
@@ -583,9 +670,10 @@ class Engine:
         self._resources.wait_for_kernels(cancel or CancelToken(), self._log)
 
     def close(self) -> None:
-        """End all threads and free the network; the engine cannot search afterwards."""
-        self._background.end()
-        self._searches.close()
+        """End all threads and free the network; afterwards methods raise EngineDiedError.  Again is harmless."""
+        if self._use.end():
+            self._background.end()
+            self._searches.close()
 
     def __enter__(self) -> "Engine":
         return self
@@ -628,7 +716,7 @@ class Engine:
         if self.game.moves or self.game.setup_stones:
             raise BoardNotEmptyError("board not empty: send clear_board before placing handicap stones")
 
-    def _place_handicap(self, points: Iterable[int]) -> list[int]:
+    def _place_handicap(self, points: Iterable[int]) -> list[Point]:
         self.game.set_handicap(points)
         return [stone.point for stone in self.game.setup_stones]
 
@@ -656,8 +744,8 @@ class Engine:
             self._log("The network does not play {}x{}; preparing it for {}x{}.".format(*current, *board))
         return board
 
-    def _color(self, color: int | str | None) -> int:
-        return int(self.game.to_play) if color is None else to_color(color)
+    def _color(self, color: int | str | None) -> Color:
+        return self.game.to_play if color is None else to_color(color)
 
 
 class Background:

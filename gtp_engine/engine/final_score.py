@@ -33,8 +33,8 @@ from gtp_engine.engine.searches import Searches
 from gtp_engine.go.area import remove_dead, territory_owners
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points, neighbors, points_by_number
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
+from gtp_engine.go.coords import Point, board_points, neighbors, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki
@@ -77,7 +77,7 @@ class FinalScore:
         return not self.doubt
 
     @property
-    def statuses(self) -> dict[int, str]:
+    def statuses(self) -> dict[Point, str]:
         """The status of each point: alive, dead or seki for stones, territory or dame for empty points."""
         found = status_map(self.game, self.status.dead)
         for point, owner in _neutral_owners(self.game, self.status).items():
@@ -175,12 +175,8 @@ def _with_neighbors(game: Game, chain: list[int]) -> set[int]:
 
 def _without(game: Game, taken: frozenset[int]) -> Game:
     """Return the position without these stones as a new game that has ended, in which areas count as before."""
-    points = board_points(game.width, game.height)
     left = Game(game.width, game.height, game.rules, game.komi)
-    left.set_up(
-        [Move(int(game.board.color[p]), p) for p in points if game.board.color[p] != EMPTY and p not in taken],
-        game.to_play,
-    )
+    left.set_up([(color, point) for point, color in game.stones.items() if point not in taken], game.to_play)
     left.komi += game.area_komi - left.area_komi
     left.play(PASS)
     left.play(PASS)
@@ -288,13 +284,13 @@ def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
     return result
 
 
-def groups_with_status(game: Game, statuses: dict[int, str], status: str) -> list[list[int]]:
+def groups_with_status(game: Game, statuses: dict[Point, str], status: str) -> list[list[int]]:
     """Return the groups whose stones have a status, each as its sorted points.
 
     Dead chains in one enclosed area form one group, because they live or die together; any other chain is a group of
     its own.
     """
-    chains = [chain for chain in chains_of(game) if statuses[chain[0]] == status]
+    chains = [chain for chain in chains_of(game) if statuses[game.point(chain[0])] == status]
     if status != DEAD:
         return chains
     groups: list[set[int]] = []

@@ -37,7 +37,7 @@ from gtp_engine.engine.searches import Searches
 from gtp_engine.go.area import area_owners, remove_dead
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import STRIDE, chain_points
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -148,8 +148,7 @@ def _seems_seki(game: Game, chain: list[int], dying: frozenset[int], proved: NDA
 def _new_game(game: Game, off_board: frozenset[int], komi: float, first: int) -> Game:
     """Return the position without the stones `off_board` as a new game under Tromp and Taylor's rules."""
     start = Game(game.width, game.height, Rules(suicide=game.rules.suicide), komi)
-    stones = [point for point in board_points(game.width, game.height) if game.board.color[point] != EMPTY]
-    start.set_up([Move(int(game.board.color[p]), p) for p in stones if p not in off_board], first)
+    start.set_up([(color, point) for point, color in game.stones.items() if point not in off_board], first)
     return start
 
 

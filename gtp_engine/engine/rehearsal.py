@@ -6,7 +6,7 @@ Until then kernels are interpreted, so that each visit counts: there are as few 
 from typing import Final
 
 from gtp_engine.go.area import area_owners
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
@@ -36,7 +36,7 @@ def _play(width: int, height: int) -> Game:
     """Return a game in which a stone is captured, after calls of the kernels that answer questions about a position."""
     game = Game(width, height, rules=Rules.parse("tromp-taylor"))  # with superko
     at = [[xy_to_point(x, y, width=width) for x in range(3)] for y in range(3)]
-    game.set_up([Move(BLACK, at[0][0]), Move(BLACK, at[0][1]), Move(WHITE, at[1][0])], WHITE)
+    game.set_up([(BLACK, at[0][0]), (BLACK, at[0][1]), (WHITE, at[1][0])], WHITE)
     for point, answer in ((at[1][1], PASS), (at[0][2], at[2][2])):
         would_be_self_atari(game.board, point, WHITE)
         count_captures(game.board, point, WHITE)

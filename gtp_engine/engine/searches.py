@@ -38,8 +38,7 @@ from gtp_engine.evaluation.evaluator import (
 )
 from gtp_engine.evaluation.from_game import GameRows, advantage_black, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions, put_row
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game, initial_advantage_black, is_continued
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
@@ -623,8 +622,7 @@ def since_move_out_of_turn(game: Game, color: int) -> Game:
         return game
     before = game.copy()
     before.undo(len(moves) - first)
-    points = board_points(game.width, game.height)
-    stones = [Move(int(before.board.color[point]), point) for point in points if before.board.color[point] != EMPTY]
+    stones = [(color, point) for point, color in before.stones.items()]
     part = Game(game.width, game.height, game.rules, game.komi)
     part.handicap_by_moves = game.handicap_by_moves
     part.set_up(stones, moves[first].color if first < len(moves) else color)

@@ -27,8 +27,8 @@ from gtp_engine.base.errors import ConfigError, TengenError, problem, shown, sho
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, writing
 from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.go.board import Board
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, neighbors, point_to_xy, xy_to_point
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points, neighbors, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game, is_continued
 from gtp_engine.go.tactics import count_captures
 from gtp_engine.sgf import GameTree
@@ -83,17 +83,16 @@ def pattern_key(codes: NDArray[np.uint8], point: int, width: int, height: int) -
 
 def move_key(game: Game, move: Move) -> bytes | None:
     """Return the key of a move in a game's position; None for a pass and a capture in a ko."""
-    if move.point == PASS or _captures_in_ko(game, move):
+    if move.point == PASS or _captures_in_ko(game, move.point, move.color):
         return None
     codes = pattern_codes(game.board, move.color, game.width, game.height)
     return pattern_key(codes, move.point, game.width, game.height)
 
 
-def _captures_in_ko(game: Game, move: Move) -> bool:
+def _captures_in_ko(game: Game, point: int, color: int) -> bool:
     """Return whether a move captures a single stone with one that then is in atari itself."""
-    around = [int(game.board.color[each]) for each in neighbors(move.point, width=game.width)]
-    enclosed = EMPTY not in around and move.color not in around
-    return enclosed and count_captures(game.board, move.point, move.color) == 1
+    around = [int(game.board.color[each]) for each in neighbors(point, width=game.width)]
+    return EMPTY not in around and color not in around and count_captures(game.board, point, color) == 1
 
 
 def _moves_of(game: Game) -> Iterator[tuple[int, Game, Move]]:
@@ -139,7 +138,7 @@ class Variety:
         for point in game.legal_points(color):
             if point != PASS:
                 cost = costs.get(pattern_key(codes, point, game.width, game.height), 0.0)
-                if cost != 0.0 and not _captures_in_ko(game, Move(color, point)):
+                if cost != 0.0 and not _captures_in_ko(game, point, color):
                     bonus[point] = -cost if color == BLACK else cost
         return bonus
 
@@ -237,7 +236,7 @@ def _key_of_pose(line: str, config: VarietyConfig) -> bytes | None:
         rows = [row for row in str(data["board"]).split("/") if row]
         colors = {".": EMPTY, "X": BLACK, "O": WHITE}
         stones = [(x, y, colors[cell]) for y, row in enumerate(rows) for x, cell in enumerate(row)]
-        game.set_up([Move(c, xy_to_point(x, y, width=game.width)) for x, y, c in stones if c != EMPTY])
+        game.set_up([(c, xy_to_point(x, y, width=game.width)) for x, y, c in stones if c != EMPTY])
         color = {"B": BLACK, "W": WHITE}[data["nextPla"]]
         return move_key(game, game.as_move((color, str(data["hintLoc"]))))
     except (ValueError, LookupError, TypeError, TengenError):

@@ -11,6 +11,7 @@ ForwardingEvaluator  stands before another one
 ExclusiveEvaluator   serves several threads, whose calls wait for each other
 """
 
+import math
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -23,8 +24,8 @@ from gtp_engine.base.errors import ArgumentError, problem, shown
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, board_size, conditions_of_row, view_board
 from gtp_engine.go.board import is_legal
-from gtp_engine.go.constants import BLACK, PASS, Move
-from gtp_engine.go.coords import COLORS, board_points, points_by_number
+from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.coords import COLORS, Move, board_points, points_by_number
 
 ANY_SYMMETRY: Final = -1
 """Evaluate each position in one of its orientations, chosen by its key: equal positions get the same orientation."""
@@ -167,11 +168,16 @@ class Seen:
         return [Move(COLORS[color], points[int(point)]) for color, point in pairs if color]
 
 
+_ROUNDING: Final = 1e-3
+"""By how much a number of a guess may be out of its range: half-precision rounds in such steps near 1."""
+
+
 class Guess(NamedTuple):
     """What a function thinks of a position, all for the side to play."""
 
     policy: NDArray[np.floating]
-    """Weight of each move, float[height·width + 1] in the order of `Seen.legal`; illegal moves count as 0."""
+    """Weight of each move, float[height·width + 1] in the order of `Seen.legal`; those of illegal moves do not count,
+    and legal ones are alike if they all have 0."""
     winrate: float = 0.5
     """In [0, 1]."""
     lead: float = 0.0
@@ -221,35 +227,49 @@ class FunctionEvaluator(BareEvaluator):
             raise ArgumentError(problem(f"evaluator {self.info.name}: answer {shown(guess)}", expected="a Guess"))
         points, sign = list(board_points(seen.width, seen.height)), 1.0 if seen.to_play == BLACK else -1.0
         legal = seen.legal()
-        weights = np.where(legal, np.maximum(self._numbers("policy", guess.policy, len(legal), nan=0.0), 0.0), 0.0)
-        winrate, lead = (self._numbers(name, getattr(guess, name))[0] for name in ("winrate", "lead"))
+        weights = self._numbers("policy", guess.policy, len(legal), low=0.0, where=legal)
+        (winrate,) = self._numbers("winrate", guess.winrate, low=0.0, high=1.0)
+        (lead,) = self._numbers("lead", guess.lead)
         if not weights.sum() > 0.0:
             weights = legal.astype(np.float64)
         out.policy[row] = 0.0
         out.policy[row, [*points, PASS]] = weights / weights.sum()
-        value = sign * (2.0 * min(1.0, max(0.0, winrate)) - 1.0)
+        value = sign * (2.0 * winrate - 1.0)
         out.win_black[row], out.loss_black[row] = (1.0 + value) / 2.0, (1.0 - value) / 2.0
         out.score_black[row] = out.lead_black[row] = sign * lead
         out.score_stdev[row] = 0.0
         out.ownership_black[row] = 0.0
         if guess.ownership is not None:
-            out.ownership_black[row, points] = sign * self._numbers("ownership", guess.ownership, len(points))
+            owners = self._numbers("ownership", guess.ownership, len(points), low=-1.0, high=1.0)
+            out.ownership_black[row, points] = sign * owners
         elif self.info.has_ownership:
             given = f"evaluator {self.info.name}: an answer without ownership"
             raise ArgumentError(problem(given, expected="one, as has_ownership says"))
         for field in (out.time_left, out.winloss_error, out.score_error):
             field[row] = -1.0
 
-    def _numbers(self, name: str, value: object, count: int = 1, *, nan: float = np.nan) -> NDArray[np.float64]:
-        """Return so many finite numbers of a guess, `nan` for those that are none; raises ArgumentError."""
+    def _numbers(
+        self,
+        name: str,
+        value: object,
+        count: int = 1,
+        *,
+        low: float = -math.inf,
+        high: float = math.inf,
+        where: NDArray[np.bool_] | bool = True,
+    ) -> NDArray[np.float64]:
+        """Return so many numbers of a guess, 0 but `where` they count; one that rounding took beyond a bound is that.
+
+        Raises ArgumentError for what is no such number, for NaN and infinity.
+        """
         try:
-            numbers = np.asarray(value, dtype=np.float64).reshape(count)
-            numbers = np.where(np.isnan(numbers), nan, numbers)
-            if np.isfinite(numbers).all():
-                return numbers
+            numbers = np.where(where, np.asarray(value, dtype=np.float64).reshape(count), 0.0)
+            if np.isfinite(numbers).all() and numbers.min() >= low - _ROUNDING and numbers.max() <= high + _ROUNDING:
+                return np.clip(numbers, low, high)
         except (TypeError, ValueError):
             pass
-        expected = "a finite number" if count == 1 else f"{count} finite numbers"
+        bounds = "" if low == -math.inf else f" from {low:g}" + ("" if high == math.inf else f" to {high:g}")
+        expected = f"a finite number{bounds}" if count == 1 else f"{count} finite numbers{bounds}"
         raise ArgumentError(problem(f"evaluator {self.info.name}: {name} {shown(value)}", expected=expected))
 
 

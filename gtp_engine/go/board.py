@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
-from gtp_engine.go.constants import BLACK, EMPTY, KEYS, NULL_POINT, PASS, WALL, WHITE, Move, padded_length, size_key
+from gtp_engine.go.constants import BLACK, EMPTY, KEYS, NULL_POINT, PASS, WALL, WHITE, padded_length, size_key
+from gtp_engine.go.coords import Move
 
 IntArray = NDArray[np.int32]
 

@@ -1,12 +1,12 @@
-"""Colours, reserved points, size limits and the numbers that positions are hashed with, used by every other file.
+"""Colours, reserved points, size limits and the numbers that positions are hashed with, as plain numbers.
 
-Not here: board geometry (`coords`), anything that varies from game to game.  Kernels freeze these values into
-compiled code, which is safe because none of them changes at run time.
+Not here: board geometry (`coords`, where colours and points print as text), anything that varies from game to game.
+Kernels freeze these values into compiled code, which is safe because none of them changes at run time.
 """
 
 import hashlib
 import struct
-from typing import Final, NamedTuple
+from typing import Final
 
 EMPTY: Final = 0
 BLACK: Final = 1
@@ -36,13 +36,6 @@ LARGEST_SHARED_AREA: Final = 4
 def opponent(color: int) -> int:
     """Return WHITE for BLACK and BLACK for WHITE; other values are not checked."""
     return 3 - color
-
-
-class Move(NamedTuple):
-    """A stone of `color` (BLACK or WHITE) on `point`, or a pass of that colour (`point == PASS`)."""
-
-    color: int
-    point: int
 
 
 # --- the lists and arrays that points index ---

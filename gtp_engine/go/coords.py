@@ -14,26 +14,29 @@ A board is `width` columns by `height` rows.  On 19x19 (stride = width + 1 = 20)
 
 A vertex is text (GTP 2 draft, section 2.11); a point indexes the padded arrays of a board, which hold
 (width + 1) * (height + 2) + 1 entries with a wall in row 0, in the last row and in column 0; an action indexes a
-policy.  `Point` and `Color` are what the public interface returns: numbers that print as text.
+policy.  `Color`, `Point` and `Move` are what the public interface takes and returns: numbers that print as text.
+`BLACK` and the like are here such values; kernels take the plain numbers of `constants`.
 """
 
 import re
 from functools import cache
 from numbers import Integral
 from operator import index
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from gtp_engine.base.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
-from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WHITE
+from gtp_engine.go import constants
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """The letter of each column from the left; there is no I, which looks like 1."""
 
 _SGF_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
+_INTEGER_FORMATS: Final = frozenset("bcdoxXn")
+"""Last letters of format specifications that are for integers."""
+
 _VERTEX: Final = re.compile(r"([A-Za-z])([0-9]{1,2})")
-_COLORS: Final = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
-_COLOR_NAMES: Final = {BLACK: "black", WHITE: "white"}
 
 
 class Color(int):
@@ -49,12 +52,8 @@ class Color(int):
 
     def __new__(cls, value: int | str) -> "Color":
         """Return one of the three colours."""
-        if isinstance(value, str):
-            return COLORS[EMPTY if value.lower() == "empty" else parse_color(value)]
-        if isinstance(value, int) and value == EMPTY:
-            return COLORS[EMPTY]
-        check_color(value)
-        return COLORS[int(value)]
+        is_empty = value.lower() == "empty" if isinstance(value, str) else isinstance(value, int) and value == EMPTY
+        return EMPTY if is_empty else to_color(value)
 
     @property
     def opponent(self) -> "Color":
@@ -72,20 +71,31 @@ class Color(int):
     def __str__(self) -> str:
         return repr(self).lower()
 
+    def __format__(self, spec: str) -> str:
+        """Format the word, or the number for a `spec` of integers such as "d"."""
+        return _formatted(self, spec)
+
     def __reduce__(self) -> tuple[type["Color"], tuple[int]]:
         return Color, (int(self),)
 
 
-COLORS: Final = tuple(int.__new__(Color, number) for number in (EMPTY, BLACK, WHITE))
+COLORS: Final = (
+    int.__new__(Color, constants.EMPTY),
+    int.__new__(Color, constants.BLACK),
+    int.__new__(Color, constants.WHITE),
+)
 """The colours by their numbers."""
-Color.EMPTY, Color.BLACK, Color.WHITE = COLORS
+EMPTY, BLACK, WHITE = Color.EMPTY, Color.BLACK, Color.WHITE = COLORS
+
+_COLORS: Final = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
 
 class Point(int):
     """A point of a board of `width` by `height`, or the pass, as its number, which prints as a vertex.
 
-    `value` is a vertex such as "E5", or the number that the methods of `Game` take and return.  The height defaults to
-    the width.  Points are equal if their numbers are.  Raises InvalidVertexError and InvalidSizeError.
+    `value` is a vertex such as "E5", or the point's number.  The height defaults to the width.  Points are equal if
+    their numbers are; what takes a point of a board refuses one of another size.  There is one pass, `PASS`, of every
+    board.  Raises InvalidVertexError and InvalidSizeError.
 
     >>> Point("E5", 9), Point("E5", 9).xy, Point("E5", 9).sgf, Point.from_sgf("ee", 9)
     (E5, (4, 4), 'ee', E5)
@@ -95,13 +105,16 @@ class Point(int):
     """The point as text such as "E5", or "pass"."""
     width: int
     height: int
+    """The size of its board; 0 for the pass."""
 
     def __new__(cls, value: int | str, width: int = 19, height: int | None = None) -> "Point":
         """Return the point of that board."""
-        height = width if height is None else height
-        point = int.__new__(cls, to_point(value, width=width, height=height))
-        point.vertex = format_vertex(int(point), width=width, height=height)
-        point.width, point.height = width, height
+        return to_point(value, width=width, height=width if height is None else height)
+
+    @classmethod
+    def _made(cls, number: int, vertex: str, width: int, height: int) -> "Point":
+        point = int.__new__(cls, number)
+        point.vertex, point.width, point.height = vertex, width, height
         return point
 
     @classmethod
@@ -111,7 +124,7 @@ class Point(int):
         check_size(width, height)
         if not (0 <= x < width and 0 <= y < height):
             raise InvalidVertexError(f"invalid point at x {shown(x)}, y {shown(y)}: {_board_span(width, height)}")
-        return cls(xy_to_point(x, y, width=width), width, height)
+        return points_by_number(width, height)[xy_to_point(x, y, width=width)]
 
     @classmethod
     def from_sgf(cls, text: str, width: int = 19, height: int | None = None) -> "Point":
@@ -119,7 +132,7 @@ class Point(int):
         height = width if height is None else height
         check_size(width, height)
         if not text or (text == "tt" and max(width, height) <= 19):
-            return cls(PASS, width, height)
+            return PASS
         if len(text) != 2 or not set(text) <= set(_SGF_LETTERS):
             raise InvalidVertexError(problem(f"SGF point {shown(text)}", expected="two letters such as pd, or none"))
         x, y = map(_SGF_LETTERS.index, text)
@@ -145,14 +158,48 @@ class Point(int):
     def __repr__(self) -> str:
         return self.vertex
 
-    def __reduce__(self) -> tuple[type["Point"], tuple[int, int, int]]:
-        return Point, (int(self), self.width, self.height)
+    def __format__(self, spec: str) -> str:
+        """Format the vertex, or the number for a `spec` of integers such as "d"."""
+        return _formatted(self, spec)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_the_pass, ()) if self == PASS else (Point, (int(self), self.width, self.height))
+
+
+PASS: Final = Point._made(constants.PASS, "pass", 0, 0)
+"""The pass, as a point; lies in the padding of every board."""
+
+
+class Move(NamedTuple):
+    """A stone of `color` (BLACK or WHITE) on `point`, or a pass of that colour (`point == PASS`)."""
+
+    color: Color
+    point: Point
+
+
+AnyMove = tuple[int | str, int | str]
+"""A colour and a point, either perhaps as text or as a plain number: a `Move`, too."""
+
+
+def _the_pass() -> Point:
+    """Return PASS, for pickle."""
+    return PASS
+
+
+def _formatted(value: Color | Point, spec: str) -> str:
+    return format(int(value) if spec[-1:] in _INTEGER_FORMATS else str(value), spec)
 
 
 @cache
 def points_by_number(width: int, height: int) -> dict[int, Point]:
-    """Return the points of a board, and the pass, by number."""
-    return {each: Point(each, width, height) for each in (PASS, *board_points(width, height))}
+    """Return the points of a board, and the pass, by number; raises InvalidSizeError."""
+    check_size(width, height)
+    points: dict[int, Point] = {PASS: PASS}
+    for y in range(height):
+        for x in range(width):
+            number = xy_to_point(x, y, width=width)
+            points[number] = Point._made(number, f"{COLUMN_LETTERS[x]}{height - y}", width, height)
+    return points
 
 
 def xy_to_point(x: int, y: int, *, width: int) -> int:
@@ -182,35 +229,30 @@ def board_points(width: int, height: int) -> tuple[int, ...]:
     return tuple(xy_to_point(x, y, width=width) for y in range(height) for x in range(width))
 
 
-def parse_vertex(text: str, *, width: int, height: int) -> int:
+def parse_vertex(text: str, *, width: int, height: int) -> Point:
     """Return the point of a vertex ("Q16", "q16"), or PASS for "pass" in any case.
 
     Raises InvalidVertexError with the text and the size of the board, and InvalidSizeError.
     """
-    check_size(width, height)
     if text.lower() == "pass":
+        check_size(width, height)
         return PASS
-    match = _VERTEX.fullmatch(text)
+    match, points = _VERTEX.fullmatch(text), points_by_number(width, height)
     if match:
         x = COLUMN_LETTERS.find(match[1].upper())
         y = height - int(match[2])
         if 0 <= x < width and 0 <= y < height:
-            return xy_to_point(x, y, width=width)
+            return points[xy_to_point(x, y, width=width)]
     no_i = ", and no column is called I" if match and match[1].upper() == "I" else ""
     raise InvalidVertexError(f"invalid coordinate {shown(text)}: {_board_span(width, height)}{no_i}")
 
 
 def format_vertex(point: int, *, width: int, height: int) -> str:
     """Return the vertex of `point` ("Q16"), or "pass"; raises InvalidVertexError when it is not on the board."""
-    check_size(width, height)
-    if point == PASS:
-        return "pass"
-    _check_on_board(point, width=width, height=height)
-    x, y = point_to_xy(point, width=width)
-    return f"{COLUMN_LETTERS[x]}{height - y}"
+    return to_point(point, width=width, height=height).vertex
 
 
-def parse_color(text: str) -> int:
+def parse_color(text: str) -> Color:
     """Return BLACK for "b" or "black", WHITE for "w" or "white", in any case; else raises InvalidColorError."""
     color = _COLORS.get(text.lower())
     if color is None:
@@ -218,50 +260,52 @@ def parse_color(text: str) -> int:
     return color
 
 
-def to_color(color: int | str) -> int:
+def to_color(color: int | str) -> Color:
     """Return BLACK or WHITE, given as such or as the text that `parse_color` reads; raises InvalidColorError."""
     if isinstance(color, str):
         return parse_color(color)
-    check_color(color)
-    return int(color)
+    try:
+        if color in (BLACK, WHITE):
+            return COLORS[color]
+    except (TypeError, ValueError):  # 1.0; an array
+        pass
+    raise InvalidColorError(
+        problem(f"invalid color {shown(color)}", expected=f"{BLACK:d} (black) or {WHITE:d} (white)")
+    )
 
 
-def to_point(vertex: int | str, *, width: int, height: int) -> int:
-    """Return a point, given as such (its range is not checked) or as a vertex; raises InvalidVertexError."""
+def to_point(vertex: int | str, *, width: int, height: int) -> Point:
+    """Return a point of the board, or the pass, given as such, by its number or as a vertex.
+
+    Raises InvalidVertexError, also for a `Point` of a board of another size.
+    """
+    if isinstance(vertex, Point):
+        if vertex != PASS and (vertex.width, vertex.height) != (width, height):
+            size = f"{vertex.width}x{vertex.height}"
+            raise InvalidVertexError(f"point {vertex} of a board of {size}: {_board_span(width, height)}")
+        return vertex
     if isinstance(vertex, str):
         return parse_vertex(vertex, width=width, height=height)
     try:
-        return index(vertex)
+        point = points_by_number(width, height).get(index(vertex))
     except TypeError:
         raise InvalidVertexError(problem(f"point {shown(vertex)}", expected="a point, or a vertex as Q16")) from None
-
-
-def to_stone(vertex: int | str, *, width: int, height: int) -> int:
-    """Return a point of the board, given as such or as a vertex; raises InvalidVertexError, also for a pass."""
-    point = to_point(vertex, width=width, height=height)
-    _check_on_board(point, width=width, height=height)
+    if point is None:
+        raise InvalidVertexError(f"invalid point {shown(vertex)}: {_board_span(width, height)}")
     return point
 
 
-def check_color(color: int) -> None:
-    """Raise InvalidColorError unless `color` is BLACK or WHITE."""
-    try:
-        if color in _COLOR_NAMES:
-            return
-    except TypeError:  # a list or so
-        pass
-    raise InvalidColorError(problem(f"invalid color {shown(color)}", expected=f"{BLACK} (black) or {WHITE} (white)"))
+def to_stone(vertex: int | str, *, width: int, height: int) -> Point:
+    """Return a point of the board, given as such or as a vertex; raises InvalidVertexError, also for a pass."""
+    point = to_point(vertex, width=width, height=height)
+    if point == PASS:
+        raise InvalidVertexError(f"invalid point {point}: {_board_span(width, height)}")
+    return point
 
 
 def format_color(color: int) -> str:
     """Return "black" or "white"; raises InvalidColorError for any other number."""
-    check_color(color)
-    return _COLOR_NAMES[color]
-
-
-def _check_on_board(point: int, *, width: int, height: int) -> None:
-    if not is_on_board(point, width=width, height=height):
-        raise InvalidVertexError(f"invalid point {shown(point)}: {_board_span(width, height)}")
+    return str(to_color(color))
 
 
 def check_size(width: int, height: int) -> None:

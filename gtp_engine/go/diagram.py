@@ -18,11 +18,21 @@ and browsers.
 import html
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from gtp_engine.base.errors import InvalidSizeError, problem, shown
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
-from gtp_engine.go.coords import COLUMN_LETTERS, Color, board_points, format_color, point_to_xy, to_point, xy_to_point
+from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS
+from gtp_engine.go.coords import (
+    BLACK,
+    COLORS,
+    COLUMN_LETTERS,
+    WHITE,
+    board_points,
+    format_color,
+    point_to_xy,
+    to_point,
+    xy_to_point,
+)
 from gtp_engine.go.handicap import star_points
 
 if TYPE_CHECKING:
@@ -54,7 +64,7 @@ def draw_board(
     for y in range(height):
         row = ""
         for point in (xy_to_point(x, y, width=width) for x in range(width)):
-            color = int(colors[point])
+            color = COLORS[colors[point]]
             empty = names.get(point) or ("+" if point in stars else ".")
             cell = empty if color == EMPTY else (_DEAD if point in dead else _CHARACTERS)[color]
             row += "(" if point == last_move else ")" if point - 1 == last_move and row else " "
@@ -134,12 +144,7 @@ class ShownAnalysis(Protocol):
 
     @property
     def ownership(self) -> Mapping[str, float]:
-        """The owner of each point by vertex, from −1 to 1."""
-        ...
-
-    @property
-    def side(self) -> Color:
-        """Whose ownership it is."""
+        """The owner of each point by vertex, from −1 to 1: Black's, or those of its `side`."""
         ...
 
 
@@ -156,10 +161,9 @@ def draw_svg(
     if not 0 < size <= LARGEST_PICTURE:
         raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
-    owners = {_point(game, key): owner for key, owner in ownership.items()}
-    if analysis is not None and not owners:
-        sign = 1 if analysis.side == BLACK else -1
-        owners = {_point(game, key): sign * owner for key, owner in analysis.ownership.items()}
+    shown_owners: Mapping[Any, float] = ownership or (analysis.ownership if analysis is not None else {})
+    sign = -1 if getattr(shown_owners, "side", BLACK) == WHITE else 1
+    owners = {_point(game, key): sign * owner for key, owner in shown_owners.items()}
     placed = {_point(game, key): str(text) for key, text in marks.items()}
     numbered = _numbers(game, numbers)
     last = (

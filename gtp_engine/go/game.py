@@ -31,17 +31,16 @@ from gtp_engine.go.constants import (
     OCCURRENCES_WITHOUT_RESULT,
     PASS,
     WHITE,
-    Move,
     opponent,
 )
 from gtp_engine.go.coords import (
     COLORS,
+    AnyMove,
     Color,
+    Move,
     Point,
     board_points,
     check_size,
-    format_vertex,
-    is_on_board,
     points_by_number,
     to_color,
     to_point,
@@ -219,12 +218,12 @@ class Game:
         return self._moves[-1] if self._moves else None
 
     @property
-    def ko_point(self) -> int:
-        """The point where a simple ko may not be retaken now, or NULL_POINT."""
-        return self._stones.ko_point
+    def ko_point(self) -> Point | None:
+        """The point where a simple ko may not be retaken now, or None."""
+        return self._all_points.get(self._stones.ko_point)
 
     @property
-    def captures(self) -> dict[int, int]:
+    def captures(self) -> dict[Color, int]:
         """The number of stones captured by each colour."""
         return {color: self._stones.captured[color.opponent] for color in (Color.BLACK, Color.WHITE)}
 
@@ -305,7 +304,7 @@ class Game:
         komi = self._komi + self._rules.handicap_points(self.handicap)
         if self._rules.scoring is Scoring.AREA:
             return komi - self.button_black
-        placed = Counter(move.color for move in (*self._setup_stones, *self._moves) if move.point != PASS)
+        placed = Counter[int](move.color for move in (*self._setup_stones, *self._moves) if move.point != PASS)
         return komi + placed[BLACK] - placed[WHITE]
 
     def color_at(self, point: int | str) -> Color:
@@ -315,9 +314,15 @@ class Game:
     def __getitem__(self, point: int | str) -> Color:
         return self.color_at(point)
 
+    def point(self, vertex: int | str) -> Point:
+        """Return a point of the board, or the pass, from a vertex or a number; raises InvalidVertexError."""
+        if type(vertex) is Point and self._all_points.get(vertex) is vertex:
+            return vertex
+        return to_point(vertex, width=self.width, height=self.height)
+
     def vertex(self, point: int | str) -> str:
         """Return a point as text, such as "Q16", or "pass"; raises InvalidVertexError for a point off the board."""
-        return format_vertex(self._point(point), width=self.width, height=self.height)
+        return self.point(point).vertex
 
     def chain(self, point: int | str) -> list[Point]:
         """Return the points of the chain on `point`, sorted; empty for an empty point.  Raises InvalidVertexError."""
@@ -372,38 +377,36 @@ class Game:
         return self._points(point for point in board_points(self.width, self.height) if owners[point] == color)
 
     def as_move(self, move: object) -> Move:
-        """Return a Move, or another pair of colour and point, either perhaps as text, as a Move of numbers.
+        """Return a Move, or another pair of colour and point, either perhaps as text, as a Move on this board.
 
-        Raises InvalidVertexError and InvalidColorError; whether the point is on the board is not checked.
+        Raises InvalidVertexError and InvalidColorError.
         """
         if not isinstance(move, tuple) or len(move) != 2:
             raise InvalidVertexError(problem(f"move {shown(move)}", expected="a Move of color and point"))
-        return Move(COLORS[to_color(move[0])], self._point(move[1]))
+        return Move(to_color(move[0]), self.point(move[1]))
 
     # --- legality ---
 
     def illegal_reason(self, point: int | str, color: int | str | None = None) -> str | None:
         """Return None if `color` (default: the side to play) may play on `point`, else the reason as one word.
 
-        The reasons are "occupied", "ko", "suicide", "superko" and "off-board".  A pass is always legal.
-        Raises InvalidColorError, as all methods that take a colour do.
+        The reasons are "occupied", "ko", "suicide" and "superko".  A pass is always legal.
+        Raises InvalidVertexError and InvalidColorError, as all methods that take a point or a colour do.
         """
         color = int(self.to_play) if color is None else to_color(color)
-        return self._why_illegal(self._point(point), color)
+        return self._why_illegal(self.point(point), color)
 
     def repeating_points(self, color: int | str) -> list[Point]:
         """Return the points where a ko or superko forbids `color` to play."""
         color, points = to_color(color), board_points(self.width, self.height)
         if self._rules.ko is Ko.SIMPLE:
-            points = (self.ko_point,) if self.ko_point != NULL_POINT else ()
+            points = () if self.ko_point is None else (self.ko_point,)
         return self._points(point for point in points if self._why_illegal(point, color) in ("ko", "superko"))
 
     def _why_illegal(self, point: int, color: int) -> str | None:
         """Return what `illegal_reason` does."""
         if point == PASS:
             return None
-        if point not in self._all_points:
-            return "off-board"
         stones = self._stones
         if stones.color[point] != EMPTY:
             return "occupied"
@@ -418,7 +421,7 @@ class Game:
         """Return whether the board has an answer to a move that is illegal for this reason."""
         return reason in ("ko", "superko") or (reason == "suicide" and self._stones.hash_after(point, color)[1] > 1)
 
-    def is_legal(self, move: Move | int | str, color: int | str | None = None) -> bool:
+    def is_legal(self, move: AnyMove | int | str, color: int | str | None = None) -> bool:
         """Return whether a move (a Move, a point or a vertex such as "Q16") is legal under the rules."""
         color, point = self._resolve(move, color)
         return self._why_illegal(point, color) is None
@@ -450,7 +453,7 @@ class Game:
 
     # --- playing ---
 
-    def play(self, move: Move | int | str, color: int | str | None = None, *, tolerant: bool = False) -> Move:
+    def play(self, move: AnyMove | int | str, color: int | str | None = None, *, tolerant: bool = False) -> Move:
         """Play a move (a Move, a point, PASS, or a vertex such as "Q16" or "pass") and return it.
 
         `color` defaults to the side to play; either side may move at any time.  `tolerant` permits what records contain
@@ -472,11 +475,11 @@ class Game:
         for _ in range(count):
             self._take_back()
 
-    def set_up(self, stones: Iterable[Move], first_player: int | str = BLACK) -> None:
+    def set_up(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
 
-        Raises IllegalMoveError (the game is unchanged) for two stones on one point, a stone off the board or a chain
-        without liberties, InvalidVertexError and InvalidColorError.
+        Raises IllegalMoveError (the game is unchanged) for two stones on one point or a chain without liberties,
+        InvalidVertexError and InvalidColorError.
         """
         first_player = to_color(first_player)
         placed = tuple(map(self.as_move, stones))
@@ -487,16 +490,16 @@ class Game:
 
     def set_handicap(self, points: Iterable[int | str]) -> None:
         """Replace the position by black handicap stones; White moves first.  Raises as `set_up` does."""
-        self.set_up([Move(BLACK, self._point(point)) for point in points], WHITE)
+        self.set_up([(BLACK, point) for point in points], WHITE)
 
     # --- results ---
 
     def score(self, dead: Collection[int | str] = ()) -> Score:
         """Return the score after removing the stones on the points `dead`; raises InvalidVertexError."""
         tally = self.tally(dead)
-        return Score(float(tally[BLACK].total), tally[WHITE].total)
+        return Score(float(tally[Color.BLACK].total), tally[Color.WHITE].total)
 
-    def tally(self, dead: Collection[int | str] = ()) -> dict[int, SideCount]:
+    def tally(self, dead: Collection[int | str] = ()) -> dict[Color, SideCount]:
         """Return what the points of each colour are made of without the stones on `dead`; raises InvalidVertexError."""
         points = list(dict.fromkeys(self._on_board(point) for point in dead))
         button = self.button_black
@@ -526,8 +529,8 @@ class Game:
 
         `marks` are "triangle", "square", "circle", "cross", "selected" or any short text, by point or vertex: those of
         a `GameNode` too.  `analysis` (of an engine) draws its moves with winrate and visits, and the expected owner of
-        each point, which `ownership` draws alone: from −1, White's, to 1, Black's.  The last `numbers` moves are
-        numbered.  Raises InvalidVertexError for a point off the board, and InvalidSizeError.
+        each point, which `ownership` draws alone: from −1, White's, to 1, Black's, or as an engine's own says whose.
+        The last `numbers` moves are numbered.  Raises InvalidVertexError and InvalidSizeError.
         """
         return draw_svg(
             self, marks=marks or {}, analysis=analysis, ownership=ownership or {}, numbers=numbers, size=size
@@ -569,28 +572,22 @@ class Game:
         conditions = (self.width, self.height, self._rules, self._komi, self.handicap_by_moves)
         return *conditions, sorted(self._setup_stones), self._moves, self._first_player, self.to_play
 
-    def _resolve(self, move: Move | int | str, color: int | str | None) -> Move:
+    def _resolve(self, move: AnyMove | int | str, color: int | str | None) -> Move:
         """Return the move that the arguments of `play` and `is_legal` describe."""
-        if isinstance(move, Move):
-            is_own = type(move.color) is Color and self._all_points.get(move.point) is move.point
-            return move if is_own else self.as_move(move)
-        return Move(self.to_play if color is None else COLORS[to_color(color)], self._point(move))
-
-    def _point(self, vertex: int | str) -> int:
-        """Return a `Point`, or the number of one that is off the board."""
-        number = to_point(vertex, width=self.width, height=self.height)
-        return self._all_points.get(number, number)
+        if isinstance(move, Move) and type(move.color) is Color and self._all_points.get(move.point) is move.point:
+            return move
+        if isinstance(move, tuple):
+            return self.as_move(move)
+        return Move(self.to_play if color is None else to_color(color), self.point(move))
 
     def _points(self, numbers: Iterable[int]) -> list[Point]:
         return [self._all_points[number] for number in numbers]
 
-    def _on_board(self, vertex: int | str) -> int:
+    def _on_board(self, vertex: int | str) -> Point:
         return to_stone(vertex, width=self.width, height=self.height)
 
-    def explain(self, reason: str, point: int) -> str:
+    def explain(self, reason: str, point: int | str) -> str:
         """Return a reason of `illegal_reason` as text about the move on `point`."""
-        if reason == "off-board":
-            return f"point {shown(point)} is not on the {self.width}x{self.height} board"
         return _REASONS[reason].format(vertex=self.vertex(point))
 
     def _restart(self, stones: Stones) -> None:
@@ -603,17 +600,15 @@ class Game:
         self._record_position(self._first_player)
 
     def _stones_of(self, placed: tuple[Move, ...]) -> Stones:
-        """Return these stones set up; raises IllegalMoveError and InvalidColorError."""
+        """Return these stones set up; raises IllegalMoveError and InvalidVertexError."""
         stones = Stones(self.width, self.height)
         for color, point in placed:
-            if not is_on_board(point, width=self.width, height=self.height):
-                raise IllegalMoveError("off-board", f"cannot set up a stone: {self.explain('off-board', point)}")
-            if stones.color[point] != EMPTY:
-                raise IllegalMoveError("occupied", f"cannot set up a stone: {self.explain('occupied', point)}")
+            if stones.color[self._on_board(point)] != EMPTY:
+                raise IllegalMoveError("occupied", f"cannot set up a stone: {point} is occupied")
             stones.add(int(point), int(color))
         for _, point in placed:
             if not stones.has_liberty(point):
-                raise IllegalMoveError("suicide", f"cannot set up a stone: {self.vertex(point)} would have no liberty")
+                raise IllegalMoveError("suicide", f"cannot set up a stone: {point} would have no liberty")
         return stones
 
     def _apply(self, move: Move) -> None:
@@ -710,7 +705,7 @@ def _checked_komi(komi: float) -> float:
     raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
 
 
-def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[int] | None:
+def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[Point] | None:
     """Return the points (or PASS) played since `root` with `root_color` to play; None if `game` does not continue it.
 
     It does not if anything but the moves differs, if a side moved twice in a row, or if `color` would not be to play.

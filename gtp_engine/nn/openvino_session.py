@@ -9,11 +9,16 @@ since cores that share a layer wait for each other after every layer.  Outputs a
 
 Compiled networks are kept on disk (`kernel_cache`), from where they are loaded in a quarter of the time, on a Zen 4
 0.06 s instead of 0.26 s of processor time for the network that ships in 8 bits.  Outputs are the same bit for bit.
+
+OpenVINO hands the threads of a session that has ended to the next one, also in a process that was forked since, where
+these threads do not run: that session would wait for them for ever, and is refused instead.
 """
 
 import contextlib
 import functools
+import os
 import sys
+import weakref
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,6 +55,10 @@ int8, 0.97 in float32 and 0.96 with g170-b6c96; 4 positions 0.93, 2 positions 1.
 1.03."""
 
 
+_ended_in: Final[set[int]] = set()
+"""The processes, this one and those that it was forked from, in which a session has ended."""
+
+
 def is_installed() -> bool:
     """Return whether OpenVINO can be imported; it may still fail to load."""
     return find_spec("openvino") is not None
@@ -59,9 +68,14 @@ class OpenVinoSession:
     """A compiled network; one thread runs it at a time.
 
     `model` is an ONNX file or its bytes; `dimensions` fixes free axes by name.  What OpenVINO raises is not translated.
+    Raises ModelError in a process that was forked from one in which a session had ended.
     """
 
     def __init__(self, model: str | bytes, runtime: Runtime, dimensions: Mapping[str, int], *, threads: int) -> None:
+        if _ended_in - {os.getpid()}:
+            advice = 'start processes by multiprocessing.get_context("spawn")'
+            raise ModelError(problem("a network after a fork of a process that has closed one", advice=advice))
+        weakref.finalize(self, lambda: _ended_in.add(os.getpid()))
         parts = _parts(runtime, dimensions, threads)
         if parts > 1:
             dimensions = {**dimensions, "batch": dimensions["batch"] // parts}

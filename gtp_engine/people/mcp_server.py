@@ -21,8 +21,8 @@ import numpy as np
 from gtp_engine import __version__
 from gtp_engine.base.errors import GameStateError, InvalidVertexError, TengenError, counted, problem, shown
 from gtp_engine.engine.engine import Engine
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points, parse_color, parse_vertex
+from gtp_engine.go.constants import EMPTY, PASS, opponent
+from gtp_engine.go.coords import BLACK, WHITE, Color, Move, board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work, working_attacks_into
 from gtp_engine.go.rules import Rules
@@ -122,7 +122,7 @@ class GoTools:
             "to_play": _NAMES[game.to_play],
             "moves_played": len(game.moves),
             "captured_by": {_NAMES[color]: game.captures[color] for color in (BLACK, WHITE)},
-            "ko_at": None if game.ko_point == NULL_POINT else game.vertex(game.ko_point),
+            "ko_at": game.ko_point.vertex if game.ko_point else None,
             "legal_points": len(game.legal_points()),
             "rules": game.rules.preset_name() or game.rules.to_json(),
             "komi": game.komi,
@@ -155,7 +155,7 @@ class GoTools:
         """
         game = position.game()
         where = parse_vertex(point, width=game.width, height=game.height)
-        color = EMPTY if where == PASS else game.color_at(where)
+        color = Color.EMPTY if where == PASS else game.color_at(where)
         if color == EMPTY:
             given = "pass" if where == PASS else f"{point.upper()} is empty"
             raise InvalidVertexError(problem(given, expected="the vertex of a stone"))
@@ -204,7 +204,7 @@ class GoTools:
         before, basis = self._search(game, visits)
         if before.best is None:
             raise GameStateError("the game is over: there is no move to compare")
-        move_played = Move(game.to_play, parse_vertex(move, width=game.width, height=game.height))
+        move_played = game.as_move((game.to_play, move))
         played, _ = self._compared(game, before, move_played, visits)
         return {
             "mover": _NAMES[move_played.color],

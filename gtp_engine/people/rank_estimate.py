@@ -31,7 +31,8 @@ from gtp_engine.config.human import HumanProfile, rank_name
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions, put_row
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.nn.quantized_copy import original_path
 from gtp_engine.search.report import for_color

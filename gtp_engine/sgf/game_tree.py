@@ -21,8 +21,8 @@ from sgfmill import sgf
 
 from gtp_engine.base.errors import IllegalMoveError, SgfError, problem, shown
 from gtp_engine.base.files import replacing, writing
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import COLORS, Color, format_vertex, points_by_number, to_color, to_point, to_stone
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_number, to_color, to_point, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.collection import Paths, of_each_game

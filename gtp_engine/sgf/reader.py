@@ -25,7 +25,8 @@ from gtp_engine.base.errors import (
     shown_path,
 )
 from gtp_engine.base.files import open_regular
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
@@ -434,7 +435,7 @@ def _handicap_without_stones(
             points = fixed_handicap_points(handicap, line.width, line.height)
         except HandicapError:
             points = ()
-        stones = tuple(Move(BLACK, point) for point in points)
+        stones = tuple(line.moves_by_point[BLACK][point] for point in points)
         if stones and _can_be_played(line, stones, rules):
             info.note(f"handicap {handicap} without stones: the fixed places were assumed")
             return handicap, stones

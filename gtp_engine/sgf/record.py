@@ -7,8 +7,8 @@ from typing import Final
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, problem
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE, Move
-from gtp_engine.go.coords import board_points, format_color, neighbors
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.coords import Move, board_points, format_color, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules, Scoring
@@ -193,7 +193,7 @@ def _change_position(game: Game, setup: LaterSetup) -> list[str]:
         colors.update((point, color) for color, point in setup.stones)
         colors.update(dict.fromkeys(setup.emptied, EMPTY))
         if colors != before:
-            stones = tuple(Move(color, point) for point, color in colors.items() if color != EMPTY)
+            stones = tuple(game.as_move((color, point)) for point, color in colors.items() if color != EMPTY)
             return [*_forgotten(game, setup.move_index), *_set_up(game, stones, player, moves=setup.move_index)]
     game.to_play = player
     return []
@@ -222,7 +222,7 @@ def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, moves: int) ->
         dead = _without_liberties(game, stones)
         game.set_up([stone for stone in stones if stone.point not in dead], player)
     where = f"after move {moves}" if moves else "at the start"
-    first = game.vertex(min(dead, key=[stone.point for stone in stones].index))
+    first = next(stone.point for stone in stones if stone.point in dead)
     return [f"set-up {where}: {counted(len(dead), 'stone')} without a liberty left out, the first is {first}"]
 
 

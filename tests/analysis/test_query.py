@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from superko_games import game_with_superko
 
 from gtp_engine.config import Config
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, format_vertex, parse_vertex
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points, format_vertex, parse_vertex
 from gtp_engine.go.rules import HandicapBonus, Ko, Rules
 from gtp_engine.protocols.analysis.query import FieldProblem, Query, QueryError, Turn, Wanted, parse_query
 from gtp_engine.search.limits import Restriction

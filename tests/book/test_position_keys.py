@@ -3,7 +3,8 @@
 import pytest
 
 from gtp_engine.engine.book.book import mirrored, place, to_play_of
-from gtp_engine.go.constants import PASS, Move
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 
 SIZE = (5, 5)

@@ -62,9 +62,8 @@ def test_positions_and_games() -> None:
         assert client.version() == "1.0"
         found = client.analyse(game, Limit(visits=12), ownership=True)
         assert (found.side, found.to_play, found.turn, found.visits) == (Color.BLACK, Color.WHITE, 3, 12)
-        assert (found.is_final, found.winrate, found.points, found.ownership["A5"]) == (True, 0.55, 1.25, 0.5)
-        assert found.best is not None
-        assert (found.best.vertex, found.best.line, found.best.lower) == ("D4", ("D4",), 0.5)
+        assert (found.is_final, found.winrate, found.lead, found.ownership["A5"]) == (True, 0.55, 1.25, 0.5)
+        assert (found.best.vertex, found.best.pv, found.best.lcb) == ("D4", ("D4",), 0.5)
         assert [each.turn for each in client.analyse_game(game, Limit(visits=3))] == [0, 1, 2, 3]
         assert [each.turn for each in client.analyse_game(game, turns=[2, 0, 2])] == [2, 0, 2]
         game.to_play = Color.BLACK

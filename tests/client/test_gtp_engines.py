@@ -164,15 +164,14 @@ def test_analysis_until_a_limit() -> None:
     with opened("--analyzes") as client:
         found = client.analyse(game, Limit(visits=40), ownership=True)
         assert (found.side, found.to_play, found.turn, found.is_final) == (Color.WHITE, Color.WHITE, 1, True)
-        assert (found.winrate, found.points, found.visits >= 40) == (0.55, 1.25, True)
-        assert found.best is not None
-        assert (found.best.vertex, found.best.line, found.best.prior) == ("D4", ("D4", "C3"), 0.3)
+        assert (found.winrate, found.lead, found.visits >= 40) == (0.55, 1.25, True)
+        assert (found.best.vertex, found.best.pv, found.best.prior) == ("D4", ("D4", "C3"), 0.3)
         assert (len(found.ownership), found.ownership["E5"]) == (25, 0.5)
         black = found.seen_by("black")
         best = black.moves[0]
-        assert (round(black.winrate, 9), black.points, black.ownership["A1"]) == (0.45, -1.25, -0.5)
-        assert (best.winrate, best.points, best.lower, best.prior) == (0.4, -1.5, 0.55, 0.3), "an upper bound now"
-        assert black.seen_by("white").points == found.points
+        assert (round(black.winrate, 9), black.lead, black.ownership["A1"]) == (0.45, -1.25, -0.5)
+        assert (best.winrate, best.lead, best.lcb, best.prior) == (0.4, -1.5, 0.55, 0.3), "an upper bound now"
+        assert black.seen_by("white").lead == found.lead
         assert str(black).startswith("black 45.0%, -1.2 points, ")
         assert [row["vertex"] for row in found.to_records()] == ["D4", "E5"]
         started = time.monotonic()
@@ -233,8 +232,8 @@ def test_leaving_an_analysis_stops_it() -> None:
 def test_lines_of_other_engines_are_read(line: str, scale: float, expected: object) -> None:
     found = read_report(line, vertices_of(Game(5)), to_play=Color.BLACK, scale=scale, turn=0)
     assert isinstance(found, Analysis)
-    moves = [(move.vertex, move.line, move.prior) for move in found.moves]
-    assert (found.visits, found.winrate, found.points, moves) == expected
+    moves = [(move.vertex, move.pv, move.prior) for move in found.moves]
+    assert (found.visits, found.winrate, found.lead, moves) == expected
     assert read_report("NN eval=0.5", (), to_play=Color.BLACK, scale=1.0, turn=0) is None
 
 

@@ -24,8 +24,8 @@ from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.clock import TimeSettings
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import CancelToken, Limits, Restriction, SearchRequest

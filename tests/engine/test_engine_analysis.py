@@ -34,8 +34,7 @@ def test_results_are_those_of_a_stated_side() -> None:
         game.play("D4")
         found = engine.analyse(game, Limit(visits=40))
         assert (found.side, found.to_play, found.turn, found.is_final) == (Color.WHITE, Color.WHITE, 1, True)
-        assert found.best is not None
-        assert found.best.line[0] == found.best.vertex
+        assert found.best.pv[0] == found.best.vertex
         assert len(found.ownership) == 49
         assert all(-1 <= owner <= 1 for owner in found.ownership.values())
         engine.set_board_size(7)
@@ -44,7 +43,7 @@ def test_results_are_those_of_a_stated_side() -> None:
         report = engine.search(0.2, cancel=token)
         shown, black = analysis_of(report, engine.game), report.position_results.seen_by(BLACK)
         assert shown.seen_by("black").winrate == pytest.approx(black.winrate)
-        assert shown.seen_by("black").points == pytest.approx(black.lead)
+        assert shown.seen_by("black").lead == pytest.approx(black.lead)
         point = Point("D4", 7)
         assert shown.seen_by("black").ownership["D4"] == pytest.approx(report.ownership_black[point])
 

@@ -15,8 +15,8 @@ from gtp_engine.engine.decision import Confirm, Decision
 from gtp_engine.engine.final_score import status_map
 from gtp_engine.engine.game_end import Ownership, _misfit, estimate_status
 from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points, parse_vertex, xy_to_point
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.coords import Move, board_points, parse_vertex, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport

@@ -14,8 +14,8 @@ from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.engine import Engine
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex, xy_to_point
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, parse_vertex, xy_to_point
 from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.onnx_export import convert_bytes

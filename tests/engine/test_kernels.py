@@ -27,7 +27,8 @@ from gtp_engine.engine import Engine, kernels, resources
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.search.limits import CancelToken

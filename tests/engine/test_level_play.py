@@ -13,8 +13,8 @@ from gtp_engine.engine.decision import Delays
 from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.search.limits import CancelToken, Limits, Restriction, SearchRequest

@@ -15,8 +15,8 @@ from gtp_engine.engine.final_score import FinalScore, Scorer, estimated_score, o
 from gtp_engine.engine.game_end import Ownership, estimate_status, settled
 from gtp_engine.engine.life_reading import SURE, Dispute, LifeReader, find_disputes
 from gtp_engine.engine.searches import Searches
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, parse_vertex
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn.loading import load_evaluator

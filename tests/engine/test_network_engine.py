@@ -22,8 +22,8 @@ from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.clock import TimeSettings
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import Color, parse_vertex, points_by_number
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
+from gtp_engine.go.coords import Color, Move, parse_vertex, points_by_number
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, Restriction, SearchRequest
@@ -519,7 +519,7 @@ def test_many_games_are_evaluated_as_each_of_them_alone(monkeypatch: pytest.Monk
                     assert max(abs(given[vertex] - expected[vertex]) for vertex in expected) < 1e-5
                 assert list(found.policy.values()) == sorted(found.policy.values(), reverse=True)
                 winrate = (1 + sign * (alone.win_black[0] - alone.loss_black[0])) / 2
-                assert (found.winrate, found.points) == pytest.approx((winrate, sign * alone.lead_black[0]), abs=1e-5)
+                assert (found.winrate, found.lead) == pytest.approx((winrate, sign * alone.lead_black[0]), abs=1e-5)
                 assert (found.side, found.turn) == (game.to_play, len(game.moves))
             for game in games:
                 vary(game, chance)
@@ -528,7 +528,7 @@ def test_many_games_are_evaluated_as_each_of_them_alone(monkeypatch: pytest.Monk
 
 
 def test_moves_are_drawn_by_their_probabilities() -> None:
-    found = PositionEvaluation(side=Color.BLACK, policy={"A1": 0.8, "pass": 0.2}, winrate=0.5, points=None)
+    found = PositionEvaluation(side=Color.BLACK, policy={"A1": 0.8, "pass": 0.2}, winrate=0.5, lead=None)
     draws = [found.draw(random.Random(number)) for number in range(500)]
     assert found.best == "A1" and 70 < draws.count("pass") < 130
     assert {found.draw(random.Random(number), temperature=0.01) for number in range(50)} == {"A1"}

@@ -11,8 +11,8 @@ from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
 from gtp_engine.engine import Engine
 from gtp_engine.engine.decision import Resignation, is_on_schedule
 from gtp_engine.evaluation.evaluator import FunctionEvaluator, Guess
-from gtp_engine.go.constants import BLACK, WHITE, Move
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import Move, board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import Rules

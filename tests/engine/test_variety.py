@@ -13,8 +13,8 @@ from gtp_engine.config.katago import with_start_settings
 from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.variety import Variety, move_key
-from gtp_engine.go.constants import BLACK, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 
 SIZE = 9

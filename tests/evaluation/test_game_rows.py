@@ -7,8 +7,8 @@ from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.evaluation import from_game
 from gtp_engine.evaluation.from_game import GameRows, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
+from gtp_engine.go.coords import Move, board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 
@@ -75,7 +75,7 @@ def test_moves_that_repeat_a_position_are_marked(rules: str) -> None:
         game, rows = Game(3, 3, PRESETS[rules], 0.5), GameRows(positions)
         for _ in range(40):
             rows.fill(0, game)
-            banned = [p for p in range(len(positions.forbidden[0])) if game.illegal_reason(p) in ("ko", "superko")]
+            banned = [p for p in board_points(3, 3) if game.illegal_reason(p) in ("ko", "superko")]
             assert np.flatnonzero(positions.forbidden[0]).tolist() == banned
             marked += len(banned)
             points = game.legal_points()

@@ -17,7 +17,7 @@ import reference
 from board_helpers import CHARACTER, COLOR, points_of
 
 from gtp_engine.go.board import hash_after
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 
@@ -66,7 +66,7 @@ class Twins:
         assert self.game.captures == {COLOR[c]: count for c, count in self.oracle.captures.items()}
         # A retake of one stone restores a position only if exactly that stone was taken.
         ko = self.oracle.ko_point() if taken == 1 else None
-        assert self.game.ko_point == (NULL_POINT if ko is None else self.points[ko])
+        assert self.game.ko_point == (None if ko is None else self.points[ko])
         assert self.positions.setdefault(self.game.hash, position) == position, "one hash, two positions"
 
     def compare_everything(self) -> bool:

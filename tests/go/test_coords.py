@@ -31,7 +31,7 @@ def test_docstring_table_of_the_corners_is_true() -> None:
     lines = [re.split(r"  +", line.strip()) for line in (coords.__doc__ or "").splitlines()]
     table = {cells[0]: cells[1:5] for cells in lines if len(cells) == 7}
     corners = [parse_vertex(vertex, width=19, height=19) for vertex in table["vertex"]]
-    assert [str(point) for point in corners] == table["point"]
+    assert [f"{point:d}" for point in corners] == table["point"]
     assert [str(point_to_xy(point, width=19)) for point in corners] == [f"({xy})" for xy in table["x, y"]]
     assert [str(board_points(19, 19).index(point)) for point in corners] == table["action"]
 

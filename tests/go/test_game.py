@@ -10,8 +10,10 @@ import pytest
 import reference
 from board_helpers import KO, game_from, position_of, random_moves, state, vertex
 
+from gtp_engine import Color, Config, Engine, GameTree, Point
 from gtp_engine.base.errors import IllegalMoveError, InvalidColorError, InvalidSizeError, InvalidVertexError
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Rules
 
@@ -24,7 +26,7 @@ def test_a_new_game_is_empty_and_blacks():
     assert game.rules == PRESETS["chinese"]
     assert game.komi == 7.5
     assert game.last_move is None
-    assert game.ko_point == NULL_POINT
+    assert game.ko_point is None
     assert game.captures == {BLACK: 0, WHITE: 0}
     assert (game.consecutive_passes, game.is_over, game.handicap) == (0, False, 0)
     assert len(game.legal_points()) == 361
@@ -70,14 +72,12 @@ def test_reasons(text: str, color: int, reason: str | None):
 
 
 @pytest.mark.parametrize("point", [0, 2, 5, 25, 31, 1000, -1, -7, 10**12])
-def test_points_off_the_board_are_illegal(point: int):
+def test_points_off_the_board_are_refused(point: int):
     game = Game(4)
     before = state(game)
-    assert game.illegal_reason(point) == "off-board"
-    assert not game.is_legal(point)
-    with pytest.raises(IllegalMoveError) as caught:
-        game.play(point)
-    assert caught.value.reason == "off-board"
+    for use in (game.illegal_reason, game.is_legal, game.play, game.point):
+        with pytest.raises(InvalidVertexError):
+            use(point)
     with pytest.raises(InvalidVertexError):
         game.color_at(point)
     assert state(game) == before
@@ -148,25 +148,44 @@ def test_set_up_starts_a_new_history():
         (["B B2", "W B2"], "occupied"),
         (["W A1", "B A2", "B B1"], "suicide"),
         (["B A1", "W A2", "W B1", "B B2"], "suicide"),
-        (["B E5"], "off-board"),
     ],
 )
 def test_set_up_refuses_impossible_positions_and_changes_nothing(stones: list[str], reason: str):
     game = Game(4)
     game.play("C3")
     before = state(game)
-    wider = Game(5)
-    moves = []
-    for stone in stones:
-        color, text = stone.split()
-        board = wider if text == "E5" else game
-        moves.append(Move(BLACK if color == "B" else WHITE, vertex(board, text)))
-    if reason == "off-board":
-        moves = [Move(BLACK, 3)]
     with pytest.raises(IllegalMoveError) as caught:
-        game.set_up(moves)
+        game.set_up([tuple(stone.split()) for stone in stones])
     assert caught.value.reason == reason
+    with pytest.raises(InvalidVertexError):
+        game.set_up([(BLACK, 3)])
+    with pytest.raises(InvalidVertexError):
+        game.set_up([(BLACK, PASS)])
     assert state(game) == before
+
+
+@pytest.mark.parametrize("size", [(19, 19), (9, 8), (8, 9), (10, 9)])
+def test_points_of_a_board_of_another_size_are_refused_everywhere(size: tuple[int, int]):
+    """Their numbers would be other points here; the pass is that of every board."""
+    game, tree, engine = (
+        Game(9),
+        GameTree("(;SZ[9])"),
+        Engine(Config().with_values({"game.board_size": 9}), evaluator=None),
+    )
+    for point in (Point("A1", *size), Point.from_xy(2, 3, *size), Point.from_sgf("bb", *size)):
+        for use in (
+            game.play, game.is_legal, game.illegal_reason, game.color_at, game.__getitem__, game.vertex, game.chain,
+            game.liberties, game.is_in_ladder, game.ladder_moves, game.point,
+            lambda point: game.territory(BLACK, [point]), lambda point: game.score([point]),
+            lambda point: game.as_move((BLACK, point)), lambda point: game.set_up([Move(Color.BLACK, point)]),
+            lambda point: game.set_handicap([point, "E5"]), lambda point: game.svg(marks={point: "circle"}),
+            tree.root.add_move, lambda point: tree.root.set_mark(point, "circle"),
+            lambda point: engine.play(BLACK, point), lambda point: engine.set_free_handicap([point, "E5"]),
+        ):  # fmt: skip
+            with pytest.raises(InvalidVertexError, match=f"{point} of a board of {size[0]}x{size[1]}"):
+                use(point)
+    engine.close()
+    assert not game.stones and game.play(Point("pass", *size)).point is Game(5).play("pass").point
 
 
 def test_set_up_of_a_crowded_position_captures_nothing():

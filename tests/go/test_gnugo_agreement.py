@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from gnugo import GnuGo, needs_gnugo
 
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, format_color, format_vertex, parse_vertex
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points, format_color, format_vertex, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 from gtp_engine.go.tactics import is_eye

@@ -9,8 +9,8 @@ import pytest
 
 from gtp_engine.go import board as boards
 from gtp_engine.go.area import area_owners, territory_owners
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 

@@ -8,7 +8,8 @@ from board_helpers import CHARACTER, KO, game_from, points_of, position_of, vert
 from superko_games import LAP, triple_ko
 
 from gtp_engine.base.errors import IllegalMoveError
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 

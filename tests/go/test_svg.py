@@ -1,5 +1,6 @@
 """Pictures of boards: SVG that every reader takes, with stones, marks, numbers, owners and candidates."""
 
+import pickle
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -80,6 +81,13 @@ def test_owners_and_candidates() -> None:
     alone = [each for each in drawn(game.svg(ownership=ownership))["rect"] if each.get("stroke")]
     assert [(each.get("fill"), each.get("width")) for each in alone] == [("#1b1b1b", "10"), ("#fcfcfa", "5")]
     assert game.svg(analysis=analysis, ownership={"A1": 0.0}) != picture
+    for of_a_side in (
+        analysis.ownership,
+        analysis.seen_by("black").ownership,
+        pickle.loads(pickle.dumps(analysis.ownership)),
+    ):
+        fills = [each.get("fill") for each in drawn(game.svg(ownership=of_a_side))["rect"] if each.get("stroke")]
+        assert fills == ["#fcfcfa", "#1b1b1b", "#fcfcfa"], "an analysis says whose ownership it is"
 
 
 @pytest.mark.parametrize(

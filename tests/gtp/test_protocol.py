@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.base.errors import TengenError
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.protocol import (
     Args,

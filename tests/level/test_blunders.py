@@ -4,8 +4,8 @@ import pytest
 from board_helpers import game_from
 
 from gtp_engine.engine.level_drawing import LADDER_RUN, OWN_EYE, SELF_ATARI, UNANSWERED_ATARI, Blunders
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, parse_vertex
 
 SHORT_OF_LIBERTIES = """
     . . . . . . .

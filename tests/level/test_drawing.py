@@ -7,8 +7,8 @@ from board_helpers import parse_diagram
 from gtp_engine.engine.level_drawing import Found, choose_move, found_at
 from gtp_engine.engine.level_table import LevelSettings
 from gtp_engine.evaluation.positions import new_evaluation
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.search.puct.tree_report import raw_evaluation
 from gtp_engine.search.report import RawEvaluation

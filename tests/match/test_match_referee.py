@@ -9,7 +9,8 @@ from board_helpers import parse_diagram
 from gtp_engine.arena.match import match_game
 from gtp_engine.arena.match.match_game import Referee, winner_of
 from gtp_engine.arena.match.settings import MatchSettings
-from gtp_engine.go.constants import PASS, Move
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.sgf.values import parse_point
 

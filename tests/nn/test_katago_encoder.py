@@ -11,7 +11,7 @@ from superko_games import game_with_superko
 
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import ENDS, FIRST_CLEANUP, SECOND_CLEANUP, Positions, new_positions
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn.encoders import Encoder, Inputs, KatagoV7Encoder
@@ -254,7 +254,7 @@ def random_game(rng: random.Random, width: int, height: int, rules: Rules) -> Ga
         color = rng.choice((BLACK, WHITE)) if rng.random() < 0.03 else game.to_play
         if game.illegal_reason(point, color) is None and not game.is_over:
             game.play(point, color)
-        if game.ko_point != NULL_POINT and rng.random() < 0.3:
+        if game.ko_point is not None and rng.random() < 0.3:
             break
     return game
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from review.review_support import RECORD, review_of
 
-from gtp_engine import Rules
+from gtp_engine import BLACK, Color, InvalidColorError, Rules
 from gtp_engine.people.review import Candidate, Finding, GameReview, new_review, read_game
 from gtp_engine.people.review.game_review import _accuracy, points_lost, seen_by
 
@@ -111,7 +111,12 @@ def weighed(*winrates_and_leads: tuple[float, float]) -> GameReview:
 def test_mistakes_weigh_by_winrate_while_the_game_is_undecided_and_by_points_afterwards() -> None:
     """Four of five were made in a decided game, and those that had lost it were absent."""
     review = weighed((0.6, 2), (0.3, -1), (0.3, -1), (0.02, -6), (0.02, -6), (0.01, -30), (0.01, -9))
-    assert [move.number for move in review.mistakes_of("B")] == [1, 3, 5]
+    for black in ("B", "b", "black", BLACK, Color.BLACK):
+        assert [move.number for move in review.mistakes_of(black)] == [1, 3, 5]
+        assert review.side(black) == review.side("B") != review.side("white")
+    for wrong in ("Bob", 0, None):
+        with pytest.raises(InvalidColorError):
+            review.side(wrong)
     assert [move.number for move in review.mistakes] == [1, 3, 5, 6]
     assert [move.is_decided for move in review.moves] == [False, False, False, True, True, True]
     lost_again = weighed((0.99, 40), (0.3, -3), (0.3, -3), (0.3, -3), (0.3, -3), (0.1, -20), (0.1, -20))

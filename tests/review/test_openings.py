@@ -4,8 +4,8 @@ from puct_support import AreaEvaluator
 from review.test_lessons import RankedEvaluator
 
 from gtp_engine.config import Config
-from gtp_engine.go.constants import BLACK, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK
+from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.people.review.lessons import People
 from gtp_engine.people.review.openings import GameIndex, OpeningMove, Openings

@@ -8,7 +8,8 @@ from board_helpers import parse_diagram
 
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import Board, clone, is_legal
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.tactics import is_eye
 from gtp_engine.search.rng import new_states, random_below

@@ -12,8 +12,8 @@ from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, 
 
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.go.board import KO_POINT
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points, parse_vertex, point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.expand import new_means_work, update_means

@@ -11,7 +11,8 @@ import pytest
 from sgf_support import at, parse, position
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.go.constants import BLACK, WHITE, Move
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.sgf import format_sgf, parse_sgf, play_record, record_to_game

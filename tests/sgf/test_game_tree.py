@@ -6,8 +6,8 @@ import pytest
 from sgfmill import sgf
 
 from gtp_engine.base.errors import IllegalMoveError, InvalidVertexError, SgfError
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.collection import game_in, games_in

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sgf_support import at, grid, load, parse, position
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, format_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.sgf import (

@@ -13,8 +13,8 @@ from sgfmill import sgf as sgfmill_sgf
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import IllegalMoveError, SgfError
-from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, MIN_SIZE, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points, format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import PRESETS

@@ -16,7 +16,7 @@ from typing import Final
 from gtp_engine.arena.match.settings import MatchError, MatchSettings, MatchSide
 from gtp_engine.base.errors import CommandFailedError, EngineError, EngineStartError
 from gtp_engine.go.clock import TimeKind, TimeLeft
-from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.coords import BLACK, AnyMove
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client.connection import EngineConnection
 from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine, TimedReply
@@ -94,7 +94,7 @@ class MatchEngine:
         except CommandFailedError as error:
             raise MatchError(str(error)) from error
 
-    def play(self, move: Move) -> None:
+    def play(self, move: AnyMove) -> None:
         """Send a move to the engine; raises CommandFailedError when it refuses."""
         self._client.play_moves(self._empty, [move])
 
@@ -102,7 +102,7 @@ class MatchEngine:
         """Place the match's handicap stones, if any; raises MatchError when the engine refuses them."""
         points = self._settings.handicap_points()
         if not points or not self.lists("set_free_handicap"):
-            self.play_all([Move(BLACK, point) for point in points])
+            self.play_all([(BLACK, point) for point in points])
             return
         game = self._empty.copy()
         game.set_handicap(points)
@@ -111,7 +111,7 @@ class MatchEngine:
         except CommandFailedError as error:
             raise MatchError(str(error)) from error
 
-    def play_all(self, moves: Iterable[Move]) -> None:
+    def play_all(self, moves: Iterable[AnyMove]) -> None:
         """Send the stones of an opening to the engine; raises MatchError when it refuses one."""
         try:
             self._client.play_moves(self._empty, tuple(moves))

@@ -43,8 +43,8 @@ from gtp_engine.base.errors import (
 )
 from gtp_engine.config import Config
 from gtp_engine.go.clock import TimeLeft, full_time, time_after_move
-from gtp_engine.go.constants import BLACK, WHITE, Move, opponent
-from gtp_engine.go.coords import parse_vertex, point_to_xy
+from gtp_engine.go.constants import BLACK, WHITE, opponent
+from gtp_engine.go.coords import Move, parse_vertex, point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
@@ -343,7 +343,7 @@ def _set_up(seats: dict[int, _EngineInGame], opening: Opening) -> _Ending | None
             seat.player.start_game()
             seat.player.place_handicap()
             # White's stones first: Black's moves before White's first one would count as a handicap.
-            seat.player.play_all(sorted(opening.setup, key=lambda stone: stone.color != WHITE))
+            seat.player.play_all(sorted(opening.setup, key=lambda stone: stone[0] != WHITE))
             seat.player.play_all(opening.moves)
         except (EngineDiedError, EngineTimeoutError) as error:
             return _lost(seat, seats[opponent(color)], "failure", str(error))
@@ -386,7 +386,7 @@ def _one_move(game: Game, mover: _EngineInGame, waiting: _EngineInGame, settings
     except IllegalMoveError as error:
         return _lost(mover, waiting, "illegal", f"{mover.side} played {shown(reply.text)}: {error}")
     try:
-        waiting.player.play(Move(mover.color, point))
+        waiting.player.play((mover.color, point))
     except CommandFailedError as error:
         refusal = f"{waiting.side} refused the legal move {game.vertex(point)}: {error.reply}"
         return _lost(waiting, mover, "refused", refusal)

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, RulesError, problem, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
+from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules, Scoring
@@ -75,7 +75,7 @@ def place(game: Game) -> Placed:
     for symmetry in range(symmetry_count(game.width, game.height)):
         order = _order(game.width, game.height, symmetry)
         rows = _rows(boards[-1][0][order], game.width)
-        ko = [] if game.ko_point == NULL_POINT else [f"ko{_cell(game, game.ko_point, symmetry)}"]
+        ko = [] if game.ko_point is None else [f"ko{_cell(game, game.ko_point, symmetry)}"]
         earlier = sorted({f"{_rows(cells[order], game.width)} {color}" for cells, color in boards[:-1]})
         past = [blake2b("".join(earlier).encode(), digest_size=6).hexdigest()] if earlier else []
         found.append((" ".join([rows, turn, *ko, *past]), symmetry))
@@ -381,8 +381,8 @@ class Book:
         width, height = self.header.width, self.header.height
         replies = []
         for move, found in self.options(node):
-            point = parse_vertex(move.vertex, width=width, height=height)
-            point = mirrored(point, symmetry, (width, height), back=True)
+            canonical = parse_vertex(move.vertex, width=width, height=height)
+            point = mirrored(canonical, symmetry, (width, height), back=True)
             if game.is_legal(point):
                 replies.append(BookReply(point, found, move.visits, move.prior, move.to is not None))
         return replies

@@ -21,7 +21,7 @@ from typing import Final
 from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted, problem
 from gtp_engine.engine.book.book import Book, BookNode, BookReply, mirrored, place, shown_interval
 from gtp_engine.engine.book.making import BookSearch, costs
-from gtp_engine.go.constants import BLACK, Move
+from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import Color
 from gtp_engine.go.game import Game
 from gtp_engine.nn.symmetry import symmetry_count
@@ -123,7 +123,7 @@ def _mirror(game: Game, symmetry: int) -> Game:
     """Return a game mirrored by a symmetry."""
     image = Game(game.width, game.height, game.rules, game.komi)
     for move in game.moves:
-        image.play(Move(move.color, mirrored(move.point, symmetry, (game.width, game.height))))
+        image.play(mirrored(move.point, symmetry, (game.width, game.height)), move.color)
     return image
 
 

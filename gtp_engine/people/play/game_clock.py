@@ -9,7 +9,7 @@ from typing import Final
 
 from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, full_time, time_after_move, time_during_move
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import check_color
+from gtp_engine.go.coords import to_color
 
 
 class GameClock:
@@ -35,7 +35,7 @@ class GameClock:
 
     def start(self, color: int) -> None:
         """Let the clock of `color` run; the time of a move of the other one is forgotten."""
-        check_color(color)
+        to_color(color)
         if self._to_move != color:
             self.drop_move()
         self._to_move = color
@@ -60,11 +60,11 @@ class GameClock:
 
     def left(self, color: int) -> TimeLeft:
         """Return what the clock of `color` shows now."""
-        check_color(color)
+        to_color(color)
         left = self._left[color]
         return time_during_move(self.settings, left, self._elapsed()) if color == self._to_move else left
 
-    def at_last_move(self) -> dict[int, TimeLeft]:
+    def at_last_move(self) -> Mapping[int, TimeLeft]:
         """Return both clocks as they stood after the last move."""
         return dict(self._left)
 

@@ -9,7 +9,7 @@ Moves of both sides obey all rules, superko included.  The game is a line of a t
 there, and `go_to` goes on anywhere else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from enum import StrEnum
@@ -20,9 +20,9 @@ from gtp_engine.base.errors import CannotUndoError, GameStateError, IllegalMoveE
 from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.game_end import counts_all_stones
-from gtp_engine.go.clock import TimeSettings, reported_time
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import format_color, parse_color, parse_vertex
+from gtp_engine.go.clock import TimeLeft, TimeSettings, reported_time
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.coords import Move, format_color, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
@@ -87,7 +87,7 @@ class GameSession:
         self._resumed_at = extras.resumed_at
         self._may_resign = extras.may_resign
         self._is_scoring = self._has_two_passes(since=self._resumed_at)
-        self._clocks_after = {
+        self._clocks_after: dict[int, Mapping[int, TimeLeft]] = {
             number: {parse_color(color): left for color, left in clocks.items()}
             for number, clocks in extras.clocks.items()
         }
@@ -271,7 +271,7 @@ class GameSession:
         self.require(Phase.PLAYING)
         if self.game.to_play != self.settings.human:
             raise GameStateError(problem("it is the engine's move", advice="let it play, or undo"))
-        played = self.game.play(Move(self.settings.human, point))
+        played = self.game.play(point, self.settings.human)
         self._after_move()
         return played
 
@@ -586,7 +586,7 @@ class GameSession:
             self._continue()
         else:
             self.placed = (*self.placed, point)
-        return Move(BLACK, point)
+        return self.game.as_move((BLACK, point))
 
     def _after_choice(self, choice: Choice) -> None:
         """Follow a choice of the engine's that has been played."""

@@ -10,7 +10,7 @@ from typing import Final
 from gtp_engine.base.errors import TimeSettingsError, problem
 from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, format_time
 from gtp_engine.go.constants import BLACK, WHITE, opponent
-from gtp_engine.go.coords import check_color
+from gtp_engine.go.coords import to_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -53,7 +53,7 @@ class GameSettings:
 
     def __post_init__(self) -> None:
         """Check the colour and the clock."""
-        check_color(self.human)
+        to_color(self.human)
         time = self.time
         if time.kind is not TimeKind.NONE and time.main_time == 0 and not time.has_overtime:
             advice = "give main time, or none for no clock"
@@ -95,7 +95,7 @@ def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSett
     """
     if human is None:
         human = {record.black_name: WHITE, record.white_name: BLACK}.get(ENGINE_NAME, game.to_play)
-    check_color(human)
+    to_color(human)
     names = {BLACK: record.black_name, WHITE: record.white_name}
     name = names[human]
     return GameSettings(

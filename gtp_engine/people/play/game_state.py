@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gtp_engine.go.area import area_owners, remove_dead
 from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.people.play.game_session import GameSession, Phase
@@ -87,7 +87,7 @@ def state_of(session: GameSession) -> GameState:
         moves=tuple((format_color(move.color), game.vertex(move.point)) for move in game.moves),
         node=session.node.id,
         can_redo=bool(session.node.children),
-        ko=None if game.ko_point == NULL_POINT else game.vertex(game.ko_point),
+        ko=game.ko_point.vertex if game.ko_point else None,
         captures={format_color(color): count for color, count in game.captures.items()},
         rules=game.rules.preset_name() or game.rules.to_json(),
         komi=game.komi,

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.base.errors import SgfError, counted
-from gtp_engine.go.constants import Move
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import SgfRecord, parse_sgf, play_record, record_to_game

@@ -22,8 +22,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gtp_engine import __version__
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import EMPTY, PASS, WHITE
+from gtp_engine.go.coords import BLACK, Move, board_points, to_color
 from gtp_engine.go.game import Game
 from gtp_engine.people.review.game_line import GameLine, GamePosition, Variation
 from gtp_engine.search.report import FEW_VISITS, MoveReport, Outlook, SearchReport
@@ -375,9 +375,10 @@ class GameReview:
         """The biggest mistakes of both players, the biggest first, up to five; see `PlayedMove.weight`."""
         return _biggest(self.moves)
 
-    def mistakes_of(self, color: str) -> list[PlayedMove]:
-        """Return the biggest mistakes of a player, "B" or "W", the biggest first, up to five."""
-        return _biggest(move for move in self.moves if move.color == color)
+    def mistakes_of(self, color: int | str) -> list[PlayedMove]:
+        """Return the biggest mistakes of a player, the biggest first, up to five; raises InvalidColorError."""
+        letter = to_color(color).letter
+        return _biggest(move for move in self.moves if move.color == letter)
 
     @property
     def person(self) -> str | None:
@@ -388,10 +389,11 @@ class GameReview:
         found = people if self.player is None else [color for color, name in names.items() if name == self.player]
         return found[0] if len(found) == 1 else None
 
-    def side(self, color: str) -> Side:
-        """Return the statistics of a player, "B" or "W"."""
-        record, moves = self.line.record, [move for move in self.moves if move.color == color]
-        is_black = color == "B"
+    def side(self, color: int | str) -> Side:
+        """Return the statistics of a player; raises InvalidColorError."""
+        letter = to_color(color).letter
+        is_black = letter == "B"
+        record, moves = self.line.record, [move for move in self.moves if move.color == letter]
         accuracy, interval = _accuracy(moves)
         seconds = [move.seconds for move in moves if move.seconds is not None]
         return Side(
@@ -406,7 +408,7 @@ class GameReview:
             by_phase={phase: _mean_lost([move for move in moves if move.phase == phase]) for phase in PHASES},
             mistakes=tuple(move.number for move in self.mistakes_of(color)),
             seconds=round(sum(seconds) / len(seconds), 1) if seconds else None,
-            played_like=self.played_like.get(color, PlayedLike()),
+            played_like=self.played_like.get(letter, PlayedLike()),
         )
 
     def with_people_of(self, data: Mapping[str, Any]) -> "GameReview":

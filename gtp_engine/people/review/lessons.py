@@ -27,7 +27,7 @@ from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
 from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, put_row
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import evaluator_of
@@ -330,7 +330,7 @@ def _positions_after(line: GameLine, number: int, points: Iterable[int]) -> list
     for point in points:
         game = before.game.copy()
         try:
-            game.play(Move(color, point))
+            game.play(point, color)
         except TengenError:
             continue
         found.append(GamePosition(number, game, opponent(color)))

@@ -37,7 +37,7 @@ from gtp_engine.base.languages import _, later
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.benson import pass_alive_owners
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, format_color, parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
@@ -370,11 +370,7 @@ def _least_good(moves: Sequence[SolutionMove]) -> float:
 
 def _afresh(game: Game, color: int, *, ko: Ko | None = None) -> Game:
     """Return a new game that begins with the position of `game`, under its rule of ko unless another is given."""
-    stones = [
-        Move(game.color_at(point), point)
-        for point in board_points(game.width, game.height)
-        if game.color_at(point) != EMPTY
-    ]
+    stones = [(color, point) for point, color in game.stones.items()]
     rules = game.rules if ko is None else replace(game.rules, ko=ko)
     start = Game(game.width, game.height, rules, game.komi)
     start.set_up(stones, color)
@@ -394,8 +390,8 @@ def _other_moves(game: Game, report: SearchReport, region: frozenset[int]) -> li
 def _after(game: Game, point: int, color: int, *, is_retaken: bool) -> Game:
     """Return the game after a move; where a ko that it takes may be retaken, a new game begins."""
     played = game.copy()
-    played.play(Move(color, point))
-    return _afresh(played, opponent(color)) if is_retaken and played.ko_point != NULL_POINT else played
+    played.play(point, color)
+    return _afresh(played, opponent(color)) if is_retaken and played.ko_point is not None else played
 
 
 def _half_points(komi: float) -> float:
@@ -410,8 +406,8 @@ def _first_move(frame: Frame, color: int, line: Sequence[int], winrate: float, s
     """
     points = [frame.outside(each) for each in line[:_LINE]]
     played, length = frame.original.copy(), 0
-    while length < len(points) and not played.is_over and played.is_legal(Move(color, points[length])):
-        played.play(Move(color, points[length]))
+    while length < len(points) and not played.is_over and played.is_legal(points[length], color):
+        played.play(points[length], color)
         length, color = length + 1, opponent(color)
     return SolutionMove(points[0], round(winrate, 4), tuple(points[: max(1, length)]), success)
 
@@ -421,7 +417,7 @@ def _left_alone(frame: Frame, color: int, point: int, after: SearchReport, succe
 
     Raises IllegalMoveError.
     """
-    frame.original.copy().play(Move(color, point))
+    frame.original.copy().play(point, color)
     reply = () if after.best is None else tuple(frame.outside(each) for each in after.best.pv[: _LINE - 1])
     return SolutionMove(point, round(winrate_of(after.value_black, color), 4), (point, *reply), success)
 
@@ -583,7 +579,7 @@ def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:
     try:
         board.set_up(
             [
-                Move(int(stones[y, x]), xy_to_point(int(x), int(y), width=width))
+                (int(stones[y, x]), xy_to_point(int(x), int(y), width=width))
                 for y, x in zip(*np.nonzero(stones), strict=True)
             ],
             game.to_play,

@@ -9,7 +9,7 @@ from gtp_engine.base.languages import _, rules_text
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.final_score import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import format_vertex
+from gtp_engine.go.coords import Point, format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.sgf.game_tree import GameTree
@@ -30,7 +30,7 @@ class ScoreReport:
 
     game: Game
     score: Score
-    statuses: dict[int, str]
+    statuses: dict[Point, str]
     doubt: str
     moves: int
     """Moves of the record before the position."""

@@ -23,8 +23,8 @@ from gtp_engine.base.languages import _, message_text, ngettext, rank_text, rule
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.go.board import IntArray
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import parse_color, parse_vertex
+from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS, opponent
+from gtp_engine.go.coords import BLACK, WHITE, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of
@@ -659,7 +659,7 @@ class LessonGame:
         before = self._line.positions[lesson["number"] - 1]
         game, color = before.game.copy(), before.to_play
         for vertex in line:
-            game.play(Move(color, parse_vertex(vertex, width=game.width, height=game.height)), tolerant=True)
+            game.play(vertex, color, tolerant=True)
             color = opponent(color)
         last = game.last_move
         point = NULL_POINT if last is None or last.point == PASS else last.point

@@ -27,8 +27,8 @@ from gtp_engine.base.errors import (
 )
 from gtp_engine.config import Config, GameConfig
 from gtp_engine.config.katago import with_katago_settings
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points, is_on_board, parse_color, parse_vertex, xy_to_point
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
+from gtp_engine.go.coords import Move, Point, board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import HandicapBonus, Rules
 from gtp_engine.search.limits import Restriction
@@ -166,7 +166,7 @@ class Fields:
             raise self.error(name, f"an integer from {low} to {high}", given=_MISSING if value is None else value)
         return value
 
-    def _point(self, name: str, text: Any, *, width: int, height: int) -> int:
+    def _point(self, name: str, text: Any, *, width: int, height: int) -> Point:
         if isinstance(text, str) and text.startswith("("):
             return self._point_from_numbers(name, text, width=width, height=height)
         try:
@@ -176,14 +176,13 @@ class Fields:
                 self._name or name, f"could not parse board location {shown_json(text)}: {error}"
             ) from None
 
-    def _point_from_numbers(self, name: str, text: str, *, width: int, height: int) -> int:
+    def _point_from_numbers(self, name: str, text: str, *, width: int, height: int) -> Point:
         """Return the point of "(x,y)", KataGo's other notation, counted from 0 at the top left."""
         numbers = text.removeprefix("(").removesuffix(")").split(",")
         if len(numbers) == 2 and all(number.strip().isdecimal() for number in numbers):
             x, y = (min(int(number[:10]), math.prod((width, height))) for number in numbers)
-            point = xy_to_point(x, y, width=width)
-            if x < width and y < height and is_on_board(point, width=width, height=height):
-                return point
+            if x < width and y < height:
+                return Point.from_xy(x, y, width, height)
         raise self.error(name, f"(x,y) with x below {width} and y below {height}", given=text)
 
 

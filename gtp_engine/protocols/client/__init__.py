@@ -180,7 +180,7 @@ def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: 
         to_play=to_play,
         visits=int(root["visits"]) if "visits" in root else sum(move.visits for move in moves),
         winrate=float(root["winrate"]) / scale if "winrate" in root else best.winrate,
-        points=float(root["scoreLead"]) if "scoreLead" in root else best.points,
+        lead=float(root["scoreLead"]) if "scoreLead" in root else best.lead,
         moves=tuple(moves),
         ownership=ownership,
         turn=turn,
@@ -226,10 +226,10 @@ def _read_move(values: Mapping[str, str], line: list[str], scale: float) -> Move
         vertex=values["move"],
         visits=int(values.get("visits", "0")),
         winrate=float(values.get("winrate", "0")) / scale,
-        points=number("scoreLead") if "scoreLead" in values else number("scoreMean"),
+        lead=number("scoreLead") if "scoreLead" in values else number("scoreMean"),
         prior=number("prior", scale),
-        lower=number("lcb", scale),
-        line=tuple(line),
+        lcb=number("lcb", scale),
+        pv=tuple(line),
     )
 
 
@@ -245,16 +245,16 @@ def read_response(response: Mapping[str, Any], vertices: tuple[str, ...], *, tur
         to_play=Color.WHITE if root.get("currentPlayer", "B") == "W" else Color.BLACK,
         visits=int(root["visits"]),
         winrate=float(root["winrate"]),
-        points=float(root["scoreLead"]) if "scoreLead" in root else None,
+        lead=float(root["scoreLead"]) if "scoreLead" in root else None,
         moves=tuple(
             MoveAnalysis(
                 vertex=info["move"],
                 visits=int(info["visits"]),
                 winrate=float(info["winrate"]),
-                points=float(info["scoreLead"]) if "scoreLead" in info else None,
+                lead=float(info["scoreLead"]) if "scoreLead" in info else None,
                 prior=float(info["prior"]) if "prior" in info else None,
-                lower=float(info["lcb"]) if "lcb" in info else None,
-                line=tuple(info.get("pv", ())),
+                lcb=float(info["lcb"]) if "lcb" in info else None,
+                pv=tuple(info.get("pv", ())),
             )
             for info in infos
         ),

@@ -32,8 +32,8 @@ from gtp_engine.base.errors import (
     shown,
 )
 from gtp_engine.engine.answers import Analysis, Limit
-from gtp_engine.go.constants import BLACK, Move, opponent
-from gtp_engine.go.coords import Color
+from gtp_engine.go.constants import BLACK, opponent
+from gtp_engine.go.coords import Color, Move
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client import NO_LIMIT, AnalysisStream, AsyncAnalysis, read_response, vertices_of
 from gtp_engine.protocols.client.connection import (

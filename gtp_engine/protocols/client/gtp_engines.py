@@ -40,8 +40,8 @@ from gtp_engine.base.errors import (
 )
 from gtp_engine.engine.answers import Analysis, Limit, PlayResult
 from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
-from gtp_engine.go.constants import BLACK, WHITE, Move
-from gtp_engine.go.coords import COLORS, to_color
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import COLORS, AnyMove, Move, to_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
 from gtp_engine.protocols.client import NO_LIMIT, AnalysisStream, AsyncAnalysis, read_report, vertices_of
@@ -230,7 +230,7 @@ class SimpleGtpEngine(SimpleClient):
         else:
             self.play_moves(game, stones)
 
-    def play_moves(self, game: Game, moves: Sequence[Move]) -> None:
+    def play_moves(self, game: Game, moves: Sequence[AnyMove]) -> None:
         """Send moves or stones to the engine, on the board of a game; raises CommandFailedError when it refuses one."""
         for color, point in map(game.as_move, moves):
             self.send(f"play {_letter(color)} {game.vertex(point)}")

@@ -38,8 +38,8 @@ from typing import Final
 
 from gtp_engine.base.errors import InvalidColorError, TengenError, problem, shown
 from gtp_engine.go.clock import read_number
-from gtp_engine.go.constants import PASS, Move
-from gtp_engine.go.coords import parse_color, parse_vertex
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import Move, Point, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 
 MAX_ID_DIGITS: Final = 18
@@ -236,12 +236,12 @@ def parse_number(word: str, *, failure: str, expected: str = "a finite number") 
     return value
 
 
-def read_vertex(game: Game, word: str) -> int:
+def read_vertex(game: Game, word: str) -> Point:
     """Return the point of the game's board that `word` names, or PASS; raises InvalidVertexError."""
     return parse_vertex(word, width=game.width, height=game.height)
 
 
-def read_point(game: Game, word: str) -> int:
+def read_point(game: Game, word: str) -> Point:
     """Return the point that `word` names; raises InvalidVertexError for a bad vertex and GtpError for a pass."""
     point = read_vertex(game, word)
     if point == PASS:
@@ -249,7 +249,7 @@ def read_point(game: Game, word: str) -> int:
     return point
 
 
-def read_stone(game: Game, word: str) -> int:
+def read_stone(game: Game, word: str) -> Point:
     """Return the point that `word` names, which must hold a stone; raises GtpError otherwise."""
     point = read_point(game, word)
     if not game.color_at(point):

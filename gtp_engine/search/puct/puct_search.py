@@ -52,7 +52,7 @@ from gtp_engine.evaluation.from_game import (
 )
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import Conditions, Evaluation
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, Move, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, opponent
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, RootPosition, SearchRequest
 from gtp_engine.search.players import rollout_players
@@ -495,7 +495,7 @@ class SearchRun:
         positions, conditions = batch.leaves.positions, self._search.conditions(position)
         for row, (move, _) in enumerate(moves):
             game = position.game.copy()
-            game.play(Move(position.color, move), tolerant=True)
+            game.play((position.color, move), tolerant=True)
             with_history = not position.ignores_history
             write_game(positions, row, game, opponent(position.color), with_history=with_history, conditions=conditions)
         options = self._search.options(optimism=self._state.config.policy_optimism)

@@ -19,7 +19,7 @@ from gtp_engine.evaluation.from_game import SUPERKO, TAX, komi_for_draws
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import KO_POINT
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, Move, opponent, padded_length
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent, padded_length
 from gtp_engine.go.coords import board_points, neighbors, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
@@ -263,7 +263,7 @@ def useless_points(game: Game, color: int) -> set[int]:
     KataGo's rule (`isAllowedRootMove` in cpp/search/searchhelpers.cpp), so that a lost game is not prolonged.
     """
     of_opponent = game.moves[-1 : -2 * _PASSES_IN_A_ROW : -2]
-    if len(of_opponent) < _PASSES_IN_A_ROW or set(of_opponent) != {Move(opponent(color), PASS)}:
+    if len(of_opponent) < _PASSES_IN_A_ROW or set(of_opponent) != {(opponent(color), PASS)}:
         return set()
     alive = pass_alive_owners(game.board, suicide=game.rules.suicide)
     colors = game.board.color

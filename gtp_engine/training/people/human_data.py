@@ -32,8 +32,8 @@ from gtp_engine.base.steps import never
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, rank_number
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import new_positions, put_row
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import Move, board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
@@ -150,11 +150,11 @@ def _game_of(fields: dict[str, Any], name: str) -> HumanGame:
         komi = rules.default_komi()
     text, first = str(fields["moves"]), WHITE if fields.get("first") == "W" else BLACK
     points = [parse_move_point(text[i : i + 2], width=width, height=height) for i in range(0, len(text), 2)]
-    colors = (first, BLACK + WHITE - first)
+    game, colors = Game(width, height, rules, komi), (first, BLACK + WHITE - first)
     return HumanGame(
         name,
-        Game(width, height, rules, komi),
-        tuple(Move(colors[i % 2], point) for i, point in enumerate(points)),
+        game,
+        tuple(game.as_move((colors[i % 2], point)) for i, point in enumerate(points)),
         (str(fields["black"]), str(fields["white"])),
         (_rank(fields["black_rank"]), _rank(fields["white_rank"])),
         str(fields.get("result", "")),

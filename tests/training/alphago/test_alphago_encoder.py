@@ -14,8 +14,8 @@ from training.alphago.alphago_oracle import AlphaGoOracle
 
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import FloatArray, new_positions, view_board
-from gtp_engine.go.constants import BLACK, PASS, WHITE, Move, opponent
-from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.coords import Move, board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import Inputs

@@ -109,7 +109,7 @@ def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], g
     """Return the options without the moves of `avoid COLOR VERTEX,... DEPTH`, or without all others for `allow`."""
     color = parse_color(_next(rest, key))
     vertices = [word for word in _next(rest, key).split(",") if word]
-    named = frozenset(read_vertex(game, word) for word in vertices)
+    named = frozenset[int](read_vertex(game, word) for word in vertices)
     depth = parse_integer(_next(rest, key), failure=f"syntax error in {key}", expected="a depth in moves")
     if depth < 1:
         raise GtpError(problem(f"syntax error in {key}: depth {depth}", expected="1 or more"))

@@ -7,10 +7,9 @@ from gtp_engine.base.errors import counted, problem, shown
 from gtp_engine.base.machine import available_cores
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES
 from gtp_engine.go.clock import read_number
-from gtp_engine.go.constants import Move
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.gtp.protocol import Args, GtpError, color_or_none, parse_integer, read_vertex, show_vertices
+from gtp_engine.protocols.gtp.protocol import Args, GtpError, color_or_none, parse_integer, show_vertices
 from gtp_engine.protocols.gtp.reports import format_evaluation, raw_text, search_text
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
@@ -121,7 +120,7 @@ def debug_moves(server: GtpServer, args: Args) -> str:
     engine = server.engine
     game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
     for word in words:
-        game.play(Move(game.to_play, read_vertex(game, word)), tolerant=True)
+        game.play(word, tolerant=True)
     report = engine.known(game)
     parts = [game.diagram()]
     if report is not None:

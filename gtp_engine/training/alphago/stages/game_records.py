@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import TengenError, counted, problem, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, Move
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.values import parse_result
@@ -73,7 +74,7 @@ class RecordedGame:
         game = Game(self.width, self.height, self.rules, self.komi)
         game.set_up(self.setup_stones, self.first_player)
         for point, color in zip(self.points[:moves], self.colors[:moves], strict=True):
-            game.play(Move(int(color), int(point)), tolerant=True)
+            game.play(int(point), int(color), tolerant=True)
         return game
 
 

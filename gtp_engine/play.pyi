@@ -1,0 +1,1 @@
+from gtp_engine.people.play import *  # noqa: F403

@@ -1,0 +1,1 @@
+from gtp_engine.people.review import *  # noqa: F403
