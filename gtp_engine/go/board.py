@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
 from gtp_engine.go.constants import BLACK, EMPTY, KEYS, NULL_POINT, PASS, WALL, WHITE, padded_length, size_key
-from gtp_engine.go.coords import Move
 
 IntArray = NDArray[np.int32]
 
@@ -349,7 +348,7 @@ def _play_all(board: Board, setup: IntArray, moves: IntArray) -> None:
             play_assume_legal(board, wide(moves[i, 1]), wide(moves[i, 0]))
 
 
-def play_moves(board: Board, setup: Sequence[Move], moves: Sequence[Move]) -> None:
+def play_moves(board: Board, setup: Sequence[tuple[int, int]], moves: Sequence[tuple[int, int]]) -> None:
     """Set up stones on a board that is empty if there are any, and play moves, which are assumed to be legal."""
     _play_all(board, *(np.array(each, dtype=np.int32).reshape(-1, 2) for each in (setup, moves)))
 

@@ -35,7 +35,7 @@ def test_both_boards_agree(size: tuple[int, int], suicide: bool):
 def compare(game: Game, points: tuple[int, ...], *, suicide: bool) -> None:
     board = game.board
     assert {point: board.color[point] for point in points if board.color[point] != EMPTY} == game.stones
-    assert (int(board.hash[0]), int(board.info[boards.KO_POINT])) == (game.hash, game.ko_point)
+    assert (int(board.hash[0]), int(board.info[boards.KO_POINT])) == (game.hash, (game.ko_point or NULL_POINT))
     assert {BLACK: board.info[boards.CAPTURED + WHITE], WHITE: board.info[boards.CAPTURED + BLACK]} == game.captures
     for color in (BLACK, WHITE):
         assert [p for p in points if boards.is_legal(board, p, color, suicide)] == game.legal_points(color)
