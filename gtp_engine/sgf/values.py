@@ -15,8 +15,8 @@ from decimal import Decimal
 from typing import Final
 
 from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, problem, shown
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE, Move
-from gtp_engine.go.coords import COLORS, parse_vertex, point_to_xy, points_by_number, xy_to_point
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
+from gtp_engine.go.coords import COLORS, Move, parse_vertex, point_to_xy, points_by_number, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
