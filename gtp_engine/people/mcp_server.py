@@ -9,9 +9,11 @@ What was not searched is not in an answer.
 """
 
 import inspect
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import Any, ClassVar, Final
@@ -30,7 +32,7 @@ from gtp_engine.people.review.game_line import GamePosition
 from gtp_engine.people.review.game_review import PlayedMove, finding_of, played_move
 from gtp_engine.people.review.life_and_death import LifeAndDeath, parse_region
 from gtp_engine.people.review.score_report import score_record
-from gtp_engine.search.limits import Limits
+from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.sgf.game_tree import GameTree
 
@@ -43,6 +45,9 @@ MOST_SECONDS: Final = 120.0
 
 FEWEST_VISITS: Final = 8
 """Visits from which what a search says of a move is told; the mean of fewer is mostly the network's first guess."""
+
+PROGRESS_SECONDS: Final = 1.0
+"""Time between two notifications of progress."""
 
 _NAMES: Final = {BLACK: "black", WHITE: "white"}
 _BY_RULES: Final = {"method": "the rules of the game", "is_exact": True}
@@ -99,6 +104,19 @@ def play_all(game: Game, moves: Sequence[str]) -> None:
                 game.play(text)
         except TengenError as error:
             raise GameStateError(f"move {number} of the moves, {shown(text)}: {error}") from None
+
+
+@dataclass
+class Question:
+    """A question while it is answered: `cancel` ends its searches, `visits` of `most` are what they have done."""
+
+    cancel: CancelToken = field(default_factory=CancelToken)
+    visits: int = 0
+    most: int = 0
+
+
+_QUESTION: Final[ContextVar[Question]] = ContextVar("question")
+"""The question that is answered in this context; none where no client asks."""
 
 
 class GoTools:
@@ -286,10 +304,19 @@ class GoTools:
 
     def _search(self, game: Game, visits: int) -> tuple[SearchReport, dict[str, Any]]:
         """Return a search of a position with that many visits, and what it rests on."""
-        started = time.monotonic()
+        started, question = time.monotonic(), _QUESTION.get(None) or Question()
+        before, question.most = question.visits, question.visits + _visits(visits)
+
+        def count(report: SearchReport) -> None:
+            question.visits = before + report.visits
+
+        request = SearchRequest(Limits(visits, cancel=question.cancel), reporting=Reporting(PROGRESS_SECONDS, count))
         with self._lock:
             self._set(game)
-            report = self._engine.search(MOST_SECONDS, request=Limits(_visits(visits)))
+            report = self._engine.search(MOST_SECONDS, request=request)
+        if question.cancel.is_cancelled:
+            raise GameStateError("the question was cancelled")
+        count(report)
         return report, self._basis(report.visits, time.monotonic() - started)
 
     def _basis(self, visits: int, seconds: float | None) -> dict[str, Any]:
@@ -329,7 +356,8 @@ _INSTRUCTIONS: Final = (
     "Facts and evaluations of the game of Go, from the engine Tengen. Every answer has rests_on: repeat it when you "
     "repeat the answer. Answers with is_exact true are facts; a search is an estimate, the better the more visits. Do "
     "not evaluate a move, a group or a score yourself: ask. Vertices are columns A to T without I and rows from below: "
-    "D4 is near the lower left corner."
+    "D4 is near the lower left corner. A position is one argument, an object: "
+    '{"position": {"size": 9, "moves": ["D4", "F6"]}, "visits": 100}.'
 )
 
 
@@ -340,20 +368,46 @@ def run(tools: GoTools) -> None:
 
 def server(tools: GoTools) -> Any:
     """Return the server of the package `mcp` with the tools."""
+    import anyio
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from pydantic import ValidationError
 
     class Server(MCPServer):
-        """Says in a sentence what is wrong with arguments, also with names that no argument has."""
+        """Says in a sentence what is wrong with arguments, also with names that no argument has.
 
-        async def call_tool(self, name: str, arguments: dict[str, Any], *rest: Any, **others: Any) -> Any:
+        A question whose client cancels it ends its search; its client gets the progress of one that goes on.
+        """
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            question = Question()
+            _QUESTION.set(question)
+
+            async def watch() -> None:
+                try:
+                    while True:
+                        await anyio.sleep(PROGRESS_SECONDS)
+                        if context is not None and question.visits:
+                            await context.report_progress(question.visits, question.most)
+                finally:  # the answer is there, or the client has cancelled
+                    question.cancel.cancel()
+
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(watch)
+                    answer = await self._answer(name, arguments, context)
+                    tasks.cancel_scope.cancel()
+                    return answer
+            except BaseExceptionGroup as errors:
+                raise errors.exceptions[0] from errors.exceptions[0].__cause__
+
+        async def _answer(self, name: str, arguments: dict[str, Any], context: Any) -> Any:
             if name in TOOLS:
                 names = [*inspect.signature(getattr(tools, name)).parameters]
                 if unknown := [shown(given) for given in arguments if given not in names]:
                     raise ToolError(problem(f"{name}: arguments {', '.join(unknown)}", expected=", ".join(names)))
             try:
-                return await super().call_tool(name, arguments, *rest, **others)
+                return await super().call_tool(name, arguments, context)
             except ToolError as error:
                 if isinstance(error.__cause__, ValidationError):
                     reasons = (_wrong_argument(each) for each in error.__cause__.errors())
@@ -362,9 +416,9 @@ def server(tools: GoTools) -> Any:
 
     def answering(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
-        def answer(*args: Any, **values: Any) -> Any:
+        def answer(*args: Any, **values: Any) -> str:
             try:
-                return method(*args, **values)
+                return json.dumps(method(*args, **values), ensure_ascii=False, separators=(",", ":"))
             except TengenError as error:
                 raise ToolError(str(error)) from error
 
@@ -372,7 +426,7 @@ def server(tools: GoTools) -> Any:
 
     made = Server("Tengen", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
     for name in TOOLS:
-        made.add_tool(answering(getattr(tools, name)), name=name)
+        made.add_tool(answering(getattr(tools, name)), name=name, structured_output=False)
     return made
 
 
