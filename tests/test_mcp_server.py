@@ -1,6 +1,8 @@
 """The tools for language models, asked through the protocol's own client."""
 
 import asyncio
+import contextlib
+import json
 import random
 import sys
 import time
@@ -46,7 +48,7 @@ def tools() -> Iterator[GoTools]:
 
 
 def ask(tools: GoTools, questions: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | str]:
-    """Return the answers, each the structured content or the text of an error."""
+    """Return the answers, each the value of its JSON or the text of an error; each is given once, without blanks."""
     from mcp import Client
 
     async def asked() -> list[dict[str, Any] | str]:
@@ -54,7 +56,13 @@ def ask(tools: GoTools, questions: list[tuple[str, dict[str, Any]]]) -> list[dic
             answers: list[dict[str, Any] | str] = []
             for name, arguments in questions:
                 result = await client.call_tool(name, arguments)
-                answers.append(result.content[0].text if result.is_error else result.structured_content)
+                (content,) = result.content
+                assert result.structured_content is None
+                answers.append(content.text if result.is_error else json.loads(content.text))
+                assert (
+                    result.is_error
+                    or json.dumps(answers[-1], ensure_ascii=False, separators=(",", ":")) == content.text
+                )
             return answers
 
     return run(asked())
@@ -331,4 +339,32 @@ def test_the_command_serves_on_its_standard_streams() -> None:
         async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments))) as client:
             return await client.call_tool("check_move", {"position": {"size": 5}, "move": "C3"})
 
-    assert run(asked()).structured_content["is_legal"] is True
+    assert json.loads(run(asked()).content[0].text)["is_legal"] is True
+
+
+def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_progress(tools: GoTools) -> None:
+    """The next question waited for the search of the cancelled one, 70 s."""
+    from mcp import Client
+
+    told: list[tuple[float, float | None]] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total))
+
+    async def asked() -> float:
+        position = {"position": {"size": SIZE}}
+        async with Client(server(tools)) as client:
+            long = asyncio.create_task(
+                client.call_tool("analyse", {**position, "visits": 20_000}, progress_callback=tell)
+            )
+            while not told:
+                await asyncio.sleep(0.05)
+            long.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await long
+            started = time.monotonic()
+            await client.call_tool("analyse", {**position, "visits": 8})
+            return time.monotonic() - started
+
+    assert run(asked()) < 10.0
+    assert 0 < told[0][0] < told[0][1] == 20_000
