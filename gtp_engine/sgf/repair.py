@@ -50,7 +50,7 @@ MOVE_FOLLOWS: Final = re.compile(rb"\s*;\s*[BW]\s*\[")
 
 _LOOK_AHEAD: Final = 20_000
 """Bytes of a text in which its end is sought behind brackets."""
-_MOST_FAILURES: Final = 25
+_MOST_FAILURES: Final = 12
 """How often it may be sought in vain at the start of a file, and once more for each _LOOK_AHEAD bytes behind it."""
 
 WORDS: Final = {

@@ -39,6 +39,8 @@ class Target(NamedTuple):
     port: int
     token: str
     game: str
+    clients: int = 10
+    """Attackers at once, where an attack has no number of its own."""
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}?token={self.token}"
@@ -73,7 +75,7 @@ async def many(count: int, one: Callable[[int], Coroutine[Any, Any, None]]) -> N
     await asyncio.gather(*(repeat(number) for number in range(count)))
 
 
-def floods(path: str, messages: Callable[[Target], AsyncIterator[str | bytes]], clients: int = 10) -> Attack:
+def floods(path: str, messages: Callable[[Target], AsyncIterator[str | bytes]]) -> Attack:
     """Return clients that send messages as fast as they can, and read what they get."""
 
     async def attack(target: Target) -> None:
@@ -94,12 +96,12 @@ def floods(path: str, messages: Callable[[Target], AsyncIterator[str | bytes]], 
                 finally:
                     reading.cancel()
 
-        await many(clients, one)
+        await many(target.clients, one)
 
     return attack
 
 
-def frames(path: str, data: bytes, clients: int = 10) -> Attack:
+def frames(path: str, data: bytes) -> Attack:
     """Return clients that send the same bytes after the handshake again and again, and read nothing."""
 
     async def attack(target: Target) -> None:
@@ -112,7 +114,7 @@ def frames(path: str, data: bytes, clients: int = 10) -> Attack:
             finally:
                 writer.transport.abort()
 
-        await many(clients, one)
+        await many(target.clients, one)
 
     return attack
 
@@ -174,7 +176,7 @@ async def new_games(target: Target) -> AsyncIterator[str]:
 
 
 def records(data: bytes) -> Attack:
-    return floods("/play", repeated(encoded(do="load", file=base64.b64encode(data).decode())), clients=4)
+    return floods("/play", repeated(encoded(do="load", file=base64.b64encode(data).decode())))
 
 
 async def queries(target: Target) -> AsyncIterator[str]:
@@ -333,7 +335,7 @@ def mutations(first: int) -> Attack:
 
     async def attack(target: Target) -> None:
         seeds = itertools.count(first)
-        await many(10, lambda _: send_mutation(target, next(seeds)))
+        await many(target.clients, lambda _: send_mutation(target, next(seeds)))
 
     return attack
 
@@ -377,9 +379,9 @@ ATTACKS: dict[str, Attack] = {
 }
 
 
-async def attack(port: int, token: str, game: str, names: list[str]) -> None:
+async def attack(target: Target, names: list[str]) -> None:
     """Attack a server in several ways at once, for ever."""
-    await asyncio.gather(*(ATTACKS[name](Target(port, token, game)) for name in names))
+    await asyncio.gather(*(ATTACKS[name](target) for name in names))
 
 
 class GoodClient:
@@ -438,7 +440,7 @@ async def playing(port: int, token: str) -> AsyncIterator[GoodClient]:
 
 
 async def seconds_under(
-    port: int, token: str, attacks: list[list[str]], duration: float
+    port: int, token: str, attacks: list[list[str]], duration: float, clients: int = 10
 ) -> AsyncIterator[tuple[list[str], list[float], float]]:
     """Yield how long a well-behaved client waits for each move and for a new game while another process attacks.
 
@@ -449,8 +451,8 @@ async def seconds_under(
         assert (await attacker.get(Target(port, token, "").url("/metrics"))).status == 200
     async with playing(port, token) as client:
         for names in attacks:
-            call = f"attack({port}, {token!r}, {client.game!r}, {names!r})"
-            code = f"import asyncio; from web.attacks import attack; asyncio.run({call})"
+            target = Target(port, token, client.game, clients)
+            code = f"import asyncio; from web.attacks import *; asyncio.run(attack({target!r}, {names!r}))"
             attacker = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=folder)
             try:
                 await asyncio.sleep(min(1.0, duration))
