@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from gtp_engine.go.game import Game
     from gtp_engine.go.rules import Rules
     from gtp_engine.go.scoring import Score
+    from gtp_engine.nn.encoding import encode
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_metadata
     from gtp_engine.people import play, review
@@ -97,6 +98,7 @@ __all__ = [
     "NetworkInfo",
     "read_metadata",
     "write_metadata",
+    "encode",
     "serve_gtp",
     # the game
     "Game",
@@ -180,6 +182,7 @@ _MODULES: Final = {
     "Game": "go.game",
     "Rules": "go.rules",
     "Score": "go.scoring",
+    "encode": "nn.encoding",
     "load_evaluator": "nn.loading",
     "serve_gtp": "protocols.gtp.session",
     "CancelToken": "search.limits",

@@ -47,6 +47,7 @@ EXPECTED = [
     "NetworkInfo",
     "read_metadata",
     "write_metadata",
+    "encode",
     "serve_gtp",
     "Game",
     "Rules",

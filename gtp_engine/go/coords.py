@@ -317,3 +317,31 @@ def check_size(width: int, height: int) -> None:
 
 def _board_span(width: int, height: int) -> str:
     return f"the board is {width}x{height} (A1 to {COLUMN_LETTERS[width - 1]}{height})"
+
+
+# --- the eight orientations of a board, numbered as in KataGo (`nn.symmetry` has them in words) ---
+
+MIRROR_ROWS: Final = 1
+MIRROR_COLUMNS: Final = 2
+TRANSPOSE: Final = 4
+"""The bits of a symmetry's number: y is mirrored, x is mirrored, then both change places."""
+
+
+def transform(x: int, y: int, symmetry: int, *, width: int, height: int) -> tuple[int, int]:
+    """Return the column and row to which the symmetry takes column `x`, row `y` of the board."""
+    if symmetry & MIRROR_COLUMNS:
+        x = width - 1 - x
+    if symmetry & MIRROR_ROWS:
+        y = height - 1 - y
+    return (y, x) if symmetry & TRANSPOSE else (x, y)
+
+
+@cache
+def transformed_points(symmetry: int, width: int, height: int) -> dict[int, Point]:
+    """Return where a symmetry takes the points of a board, and the pass: on a board of H by W if it transposes."""
+    new_width, new_height = (height, width) if symmetry & TRANSPOSE else (width, height)
+    moved: dict[int, Point] = {PASS: points_by_number(new_width, new_height)[PASS]}
+    for point in board_points(width, height):
+        x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
+        moved[point] = Point.from_xy(x, y, new_width, new_height)
+    return moved

@@ -16,11 +16,12 @@ and browsers.
 """
 
 import html
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from gtp_engine.base.errors import InvalidSizeError, problem, shown
+from gtp_engine.base.errors import ArgumentError, InvalidSizeError, problem, shown
 from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS
 from gtp_engine.go.coords import (
     BLACK,
@@ -30,6 +31,7 @@ from gtp_engine.go.coords import (
     board_points,
     format_color,
     point_to_xy,
+    to_color,
     to_point,
     xy_to_point,
 )
@@ -43,6 +45,10 @@ if TYPE_CHECKING:
 
 _CHARACTERS: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 _DEAD: Final = {BLACK: "#", WHITE: "@"}
+_COLORS: Final = {".": EMPTY, "+": EMPTY, "X": BLACK, "#": BLACK, "O": WHITE, "@": WHITE}
+_ROW: Final = re.compile(r"\s*(?:\d{1,2}\s)?([\s.+XO#@()]*[.+XO#@][\s.+XO#@()]*?)(?:\s\d{1,2})?\s*")
+_NO_ROW: Final = re.compile(r"\s*(?:A(?: [A-Z])*\s*|(?:Move \d|Captured by ).*)?")
+"""The other lines of a diagram: letters of columns, and facts."""
 
 
 def draw_board(
@@ -90,6 +96,23 @@ def format_board(game: "Game") -> str:
     )
     colors = dict.fromkeys(board_points(game.width, game.height), EMPTY) | game.stones
     return "\n".join((*facts, draw_board(colors, width=game.width, height=game.height, last_move=point)))
+
+
+def parse_board(text: str) -> tuple[list[list[int]], int]:
+    """Return the colours of a board's points by row and column, the top row first, and the side that is to play.
+
+    The text is what `format_board` or `draw_board` return, or rows alone.  Raises ArgumentError.
+    """
+    colors = []
+    for line in text.splitlines():
+        if row := _ROW.fullmatch(line):
+            colors.append([_COLORS[cell] for cell in row[1] if cell in _COLORS])
+        elif not _NO_ROW.fullmatch(line):
+            raise ArgumentError(problem(f"line {shown(line)} of a diagram", expected="points as . X O"))
+    if len({len(row) for row in colors}) != 1:
+        raise ArgumentError(problem("a diagram without rows of one length", expected="as many points in each"))
+    side = re.search(r"(black|white) \([XO]\) to play", text)
+    return colors, BLACK if side is None else to_color(side[1])
 
 
 def _number(value: float) -> str:

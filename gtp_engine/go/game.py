@@ -12,9 +12,11 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gtp_engine.base.errors import (
+    ArgumentError,
     CannotUndoError,
     IllegalMoveError,
     InvalidVertexError,
@@ -32,9 +34,11 @@ from gtp_engine.go.constants import (
     PASS,
     WHITE,
     opponent,
+    size_key,
 )
 from gtp_engine.go.coords import (
     COLORS,
+    TRANSPOSE,
     AnyMove,
     Color,
     Move,
@@ -45,8 +49,9 @@ from gtp_engine.go.coords import (
     to_color,
     to_point,
     to_stone,
+    transformed_points,
 )
-from gtp_engine.go.diagram import ShownAnalysis, draw_svg, format_board
+from gtp_engine.go.diagram import ShownAnalysis, draw_svg, format_board, parse_board
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import Score, SideCount, tally_position, territory_of
 from gtp_engine.go.stones import Played, Stones
@@ -511,6 +516,65 @@ class Game:
             colors, self.width + 1, self._rules, captured=captured, komi=komi, button=button, dead=points
         )
         return {COLORS[color]: count for color, count in found.items()}
+
+    # --- as pictures and arrays ---
+
+    @staticmethod
+    def from_diagram(text: str, *, to_play: int | str | None = None, rules: Rules | str | None = None) -> "Game":
+        """Return a game that begins with the stones of a diagram, as `diagram` draws it, or without its borders.
+
+        X and # are black, O and @ white, "." and "+" empty points.  `to_play` defaults to the side that the text
+        names, else to Black.  Raises ArgumentError for a line that is none of a diagram, InvalidSizeError, and
+        IllegalMoveError for a chain without a liberty.
+        """
+        colors, named = parse_board(text)
+        game = Game(len(colors[0]), len(colors), rules)
+        points = board_points(game.width, game.height)
+        placed = zip(chain(*colors), points, strict=True)
+        stones = [Move(COLORS[color], game._all_points[point]) for color, point in placed if color != EMPTY]
+        game.set_up(stones, named if to_play is None else to_play)
+        return game
+
+    def to_numpy(self) -> "NDArray[np.int8]":
+        """Return the colours of the points, int8[H, W], the top row first: 0 empty, 1 black, 2 white."""
+        import numpy as np
+
+        colors = [self._stones.color[point] for point in board_points(self.width, self.height)]
+        return np.array(colors, dtype=np.int8).reshape(self.height, self.width)
+
+    def transformed(self, symmetry: int) -> "Game":
+        """Return the game in another orientation, 0 to 7 as KataGo numbers them.
+
+        Of its bits 1 mirrors top and bottom, 2 left and right, and 4 exchanges x and y after that.  Raises
+        ArgumentError for another number.
+        """
+        if symmetry not in range(8):
+            raise ArgumentError(problem(f"symmetry {shown(symmetry)}", expected="a number from 0 to 7"))
+        points = transformed_points(symmetry, self.width, self.height)
+        width, height = (self.height, self.width) if symmetry & TRANSPOSE else (self.width, self.height)
+        game = Game(width, height, self._rules, self._komi)
+        game.handicap_by_moves = self.handicap_by_moves
+        game.set_up([Move(color, points[point]) for color, point in self._setup_stones], self._first_player)
+        for color, point in self._moves:
+            game._apply(Move(color, points[point]))
+        game._next_player = self._next_player
+        return game
+
+    def symmetries(self) -> "list[Game]":
+        """Return the game in its eight orientations, itself first; four of them exchange width and height."""
+        return [self.transformed(symmetry) for symmetry in range(8)]
+
+    @property
+    def canonical_hash(self) -> int:
+        """The least `hash` of the position in its eight orientations: equal for positions that symmetries exchange."""
+        hashes = []
+        for symmetry in range(8):
+            points = transformed_points(symmetry, self.width, self.height)
+            key = size_key(self.height, self.width) if symmetry & TRANSPOSE else size_key(self.width, self.height)
+            for point, color in self.stones.items():
+                key ^= KEYS[color][points[point]]
+            hashes.append(key)
+        return min(hashes)
 
     def diagram(self) -> str:
         """Return the board as text with coordinates, the last move, captures, komi and rules."""

@@ -13,6 +13,7 @@ quantized_copy      the 8-bit copy of a network, and whether it is good enough t
 missing_copy        whether one is missing that would be faster here, and who makes it behind
 named_networks      networks by name, the user's and those that ship; which one is the default
 encoders            the protocol of encoders and KataGo's: the arrays they fill, profiles of human-like networks
+encoding            games as such arrays, for the public interface
 katago_inputs       KataGo's inputs (kernels): planes, global values, the ladders that they show
 symmetry            the eight orientations of a board
 plug_ins            of other parts of the package: encoders, rollout weights, imported, half-precision, 8-bit networks

@@ -32,6 +32,7 @@ from gtp_engine.evaluation.from_game import key_of_numbers
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import FloatArray, Positions, board_size
 from gtp_engine.go.board import IntArray
+from gtp_engine.go.coords import TRANSPOSE
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.decode import (
     EncodedRows,
@@ -48,7 +49,7 @@ from gtp_engine.nn.encoders import Encoder, KatagoHumanEncoder, KatagoV7Encoder,
 from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo
 from gtp_engine.nn.onnx_model import MAX_BOARDS, RawOutputs
 from gtp_engine.nn.plug_ins import plugged_in_encoder
-from gtp_engine.nn.symmetry import TRANSPOSE, cell_table
+from gtp_engine.nn.symmetry import cell_table
 
 
 class Model(Protocol):

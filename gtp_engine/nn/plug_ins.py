@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gtp_engine.nn.encoders import Encoder
 
-_ENCODERS: Final = {
+PLUGGED_IN_ENCODERS: Final = {
     "alphago-48": "gtp_engine.training.alphago.planes_encoder:AlphaGoEncoder",
     "alphago-49": "gtp_engine.training.alphago.planes_encoder:new_value_encoder",
 }
@@ -45,7 +45,7 @@ def imported_copy(file: Path, log: Callable[[str], None]) -> Path:
 
 def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:
     """Return the encoder of a name, one from the table, for boards of this size."""
-    encoder: Encoder = _attribute(_ENCODERS[name])(width, height)
+    encoder: Encoder = _attribute(PLUGGED_IN_ENCODERS[name])(width, height)
     return encoder
 
 

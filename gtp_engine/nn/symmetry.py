@@ -28,12 +28,7 @@ import numpy as np
 
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import padded_length
-from gtp_engine.go.coords import board_points
-
-MIRROR_ROWS: Final = 1
-MIRROR_COLUMNS: Final = 2
-TRANSPOSE: Final = 4
-"""The bits of a symmetry's number: y is mirrored, x is mirrored, then both change places."""
+from gtp_engine.go.coords import board_points, transform
 
 IDENTITY: Final = 0
 NO_CELL: Final = -1
@@ -43,15 +38,6 @@ NO_CELL: Final = -1
 def symmetry_count(width: int, height: int) -> int:
     """Return how many symmetries a board has; they are the numbers from 0 on."""
     return 8 if width == height else 4
-
-
-def transform(x: int, y: int, symmetry: int, *, width: int, height: int) -> tuple[int, int]:
-    """Return the column and row to which the symmetry takes column `x`, row `y` of the board."""
-    if symmetry & MIRROR_COLUMNS:
-        x = width - 1 - x
-    if symmetry & MIRROR_ROWS:
-        y = height - 1 - y
-    return (y, x) if symmetry & TRANSPOSE else (x, y)
 
 
 @cache

@@ -30,7 +30,6 @@ from gtp_engine.sgf.reader import (
     GAME_PROPERTIES,
     GameInfo,
     first_game,
-    is_doubtful,
     read_sgf_file,
     record_of,
     text_of_record,
@@ -77,10 +76,11 @@ class GameNode(TextNode):
     """
 
     __slots__ = ("id", "tree")
+    parent: "GameNode | None"
     children: "list[GameNode]"
 
     def __init__(self, tree: "GameTree", parent: "GameNode | None") -> None:
-        super().__init__(parent)
+        self.parent, self.children, self.raw = parent, [], {}  # what `super` would do in twice the time
         self.tree: Final = tree
         self.id: Final = tree._count
         tree._count += 1
@@ -144,7 +144,8 @@ class GameNode(TextNode):
         raw, tree = self.raw, self.tree
         for name in raw:
             if name in ("B", "W"):
-                return tree._usual_moves[name].get(raw[name][0]) or tree._unusual_move(name, self.texts(name)[0])
+                usual = tree._usual_moves or tree._find_usual_moves()
+                return usual[name].get(raw[name][0]) or tree._unusual_move(name, self.texts(name)[0])
         return None
 
     @property
@@ -385,13 +386,15 @@ class GameTree:
         self._game_text: Final = game
         self._size: tuple[int, int] | None = None
         line = game.main_line()
-        GameInfo(line, ()).size()  # refuses other games
+        info = GameInfo(line, ())
+        info.size()  # refuses boards that no game has
+        self._usual_moves: dict[str, dict[str, Move]] | None = None
         self._notes: tuple[str, ...] | None = None
         self._text: Final = text
         self._before, self._after = as_text(data[: game.start]), as_text(data[game.end :])
         self._is_edited = False
         self._last_game: tuple[GameNode, Game] | None = None  # so that its neighbours need not be played from the start
-        if is_doubtful(line):
+        if info.may_be_refused:
             self._notes = self.record.notes
 
     @staticmethod
@@ -486,9 +489,9 @@ class GameTree:
         """Return a move whose colour and point print as words."""
         return Move(COLORS[color], points_by_number(*self.size)[point])
 
-    @property
-    def _usual_moves(self) -> dict[str, dict[str, Move]]:
-        return usual_moves(*self.size)
+    def _find_usual_moves(self) -> dict[str, dict[str, Move]]:
+        self._usual_moves = usual_moves(*self.size)
+        return self._usual_moves
 
     def _unusual_move(self, name: str, text: str) -> Move | None:
         """Return the move of another value than two small letters, None if it is off the board."""
@@ -566,4 +569,4 @@ class GameTree:
 
     def _forget(self) -> None:
         """Forget what depends on the properties of the game, after an edit."""
-        self._last_game, self._size = None, None
+        self._last_game = self._size = self._usual_moves = None

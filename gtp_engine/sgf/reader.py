@@ -5,8 +5,9 @@ other variations) is skipped; `game_tree` has all of it.  As much is read as can
 is guessed, becomes a note of the record.
 
 Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_SETUP_POINTS`, `MAX_LATER_SETUPS`.  Reading
-takes time in proportion to the bytes and to the points of set-ups: a byte of no file takes more than four times as long
-as one of an ordinary game (tests/sgf/test_reading_time.py).  Nesting needs no limit, because nothing here is recursive.
+takes time in proportion to the bytes and to the points of set-ups: a byte of no file takes more than ten times as long
+as one of an ordinary game (tests/sgf/test_damaged_records.py).  Nesting needs no limit, because nothing here is
+recursive.
 """
 
 import re
@@ -153,11 +154,6 @@ def _check_length(data: bytes) -> None:
         raise SgfError(f"the SGF record is too long: expected at most {MAX_BYTES} bytes")
 
 
-def is_doubtful(nodes: Sequence[TextNode]) -> bool:
-    """Return whether `record_of` may refuse a line that `GameInfo` has taken: for its length, or for its set-ups."""
-    return len(nodes) > MAX_MOVES or any(not _SETUP.isdisjoint(node.raw) for node in nodes[1:])
-
-
 class GameInfo:
     """The properties of the whole game, each from the first node of the main line that has it.
 
@@ -167,12 +163,16 @@ class GameInfo:
     def __init__(self, nodes: Sequence[TextNode], notes: Sequence[str]) -> None:
         self.notes: Final[list[str]] = list(notes)
         self._texts: Final[dict[str, str]] = {}
+        self.may_be_refused = len(nodes) > MAX_MOVES
+        """Whether `record_of` may refuse the line all the same: for its length, or for set-ups behind the root."""
         has_begun = False
         for node in nodes:
             raw = node.raw
             if len(raw) == 1 and ("B" in raw or "W" in raw):  # as nearly all
                 has_begun = True
                 continue
+            if node is not nodes[0] and not _SETUP.isdisjoint(raw):
+                self.may_be_refused = True
             for name in raw:
                 if name not in _GAME_INFO:
                     continue

@@ -4,6 +4,7 @@ Text that is strictly valid goes to the grammar as it is; anything else is first
 are UTF-8, whatever the record is in.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -44,6 +45,13 @@ _ENDS: Final = re.compile(rb"(?!%s)[ \t]*(?:[();\r\n]|\Z)" % MOVE_FOLLOWS.patter
 
 _MOST_INVALID: Final = 20
 """Games of a file after which each is repaired at once: only at its end does one show that it is not valid."""
+
+_MOVES: Final = {
+    name + bytes(point): {name.decode(): [bytes(point).decode()]}
+    for name in (b"B", b"W")
+    for point in itertools.product(b"abcdefghijklmnopqrstuvwxy", repeat=2)
+}
+"""The properties of nodes that have nothing but a move, by name and value: all such nodes share them."""
 
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
 """Values of moves that are no passes."""
@@ -184,16 +192,19 @@ def _nodes(
     before: list[N | None] = []  # the nodes before the trees that are open
     last: N | None = None
     values: list[str] = []
-    mover, may_repeat, empty = "", False, 0
-    for kind, token in tokens:
+    mover, may_repeat, empty = b"", False, 0
+    place, count = 0, len(tokens)
+    while place < count:
+        kind, token = tokens[place]
+        place += 1
         if kind == "V":
-            values.append(token.decode() if token.isascii() else as_text(token))
+            values.append(as_text(token))
         elif kind == "I":
             assert last is not None, "names stand in nodes"
+            if token in (b"B", b"W"):
+                may_repeat = may_repeat or token == mover
+                mover = token
             name = token.decode()
-            if name in ("B", "W"):
-                may_repeat = may_repeat or name == mover
-                mover = name
             values = last.raw.setdefault(stand_ins.get(name, name), [])
         elif token == b";":
             node = make(last)
@@ -205,6 +216,13 @@ def _nodes(
                     raise SgfError(problem("too many nodes of the SGF record have no property", expected=expected))
             nodes.append(node)
             last = node
+            if place + 2 < count and tokens[place + 2][0] == "D":  # one property with one value, as nearly all have
+                name_token, value = tokens[place][1], tokens[place + 1][1]
+                if move := _MOVES.get(name_token + value):
+                    node.raw = move
+                    may_repeat = may_repeat or name_token == mover
+                    mover = name_token
+                    place += 2
         elif token == b"(":
             before.append(last)
         else:
@@ -224,7 +242,7 @@ def _without_repetitions(nodes: Iterable[TextNode]) -> list[str]:
         if name in raw:
             if last == (name, raw[name]) and _ON_BOARDS.fullmatch(raw[name][0]):
                 notes = ["a move that is written twice counts once"]
-                del raw[name]
+                node.raw = {each: kept for each, kept in raw.items() if each != name}
             else:
                 last = name, raw[name]
         lasts[node] = last

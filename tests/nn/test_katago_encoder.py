@@ -12,10 +12,11 @@ from superko_games import game_with_superko
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import ENDS, FIRST_CLEANUP, SECOND_CLEANUP, Positions, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import transform
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.nn.encoders import Encoder, Inputs, KatagoV7Encoder
-from gtp_engine.nn.symmetry import symmetry_count, transform
+from gtp_engine.nn.symmetry import symmetry_count
 
 TROMP_TAYLOR = Rules.parse("tromp-taylor")
 CHINESE = Rules.parse("chinese")

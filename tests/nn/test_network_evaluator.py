@@ -24,7 +24,7 @@ from gtp_engine.evaluation.positions import (
     take_rows,
 )
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import new_inputs
@@ -32,7 +32,7 @@ from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, _settings, new_encoder
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.nn.symmetry import cell_table, transform
+from gtp_engine.nn.symmetry import cell_table
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
 PLAIN = NetworkConfig(symmetry="none", cache_positions=0)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gtp_engine.go.constants import NULL_POINT, PASS
-from gtp_engine.go.coords import board_points, is_on_board, point_to_xy
-from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count, transform
+from gtp_engine.go.coords import board_points, is_on_board, point_to_xy, transform
+from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 
 SQUARES = [(2, 2), (5, 5), (19, 19), (25, 25)]
 RECTANGLES = [(2, 3), (3, 2), (19, 7), (25, 2)]

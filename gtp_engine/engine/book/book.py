@@ -44,10 +44,10 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import ConfigError, RulesError, problem, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy, transform, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules, Scoring
-from gtp_engine.nn.symmetry import symmetry_count, transform
+from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, winrate_of
 
 HISTORY_BOUND: Final = 9

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import SgfError, counted, problem, shown_path
+from gtp_engine.go.coords import MIRROR_COLUMNS, MIRROR_ROWS, TRANSPOSE
 from gtp_engine.go.game import Game
-from gtp_engine.nn.symmetry import MIRROR_COLUMNS, MIRROR_ROWS, TRANSPOSE
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.collection import games_in
 

@@ -12,9 +12,9 @@ from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.area import territory_owners
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import board_points, point_to_xy
+from gtp_engine.go.coords import board_points, point_to_xy, transform
 from gtp_engine.go.game import Game
-from gtp_engine.nn.symmetry import symmetry_count, transform
+from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.stages.game_positions import (
     GameStore,
     RecordsError,
