@@ -26,7 +26,7 @@ export function peopleTexts(people, vertex) {
   if (shares.length < 2) return [];
   const percent = (share) => (share >= 0.995 || share === 0 ? share * 100 : Math.max(0.1, share * 100)).toFixed(share < 0.00995 && share > 0 ? 1 : 0);
   const [[rank, share], [strong, less]] = [shares[0], shares.at(-1)];
-  return [_("A {rank} plays {move} in {share} % of such positions, a {strong} in {less} %.", { rank: rankName(rank), move: vertex, share: percent(share), strong: rankName(strong), less: percent(less) })];
+  return [_("A {rank} plays {move} in {share}% of such positions, a {strong} in {less}%.", { rank: rankName(rank), move: vertex, share: percent(share), strong: rankName(strong), less: percent(less) })];
 }
 
 /** Return the sentence about the rank that a player's moves look like, `estimate` of the review's JSON; `isYou` for the person. */

@@ -24,7 +24,7 @@ export function playerName(name) {
 export const rulesNames = {
   chinese: () => _("Chinese"), japanese: () => _("Japanese, Korean"), aga: () => _("American, British, French"),
   "new-zealand": () => _("New Zealand"), ing: () => _("Ing"), "tromp-taylor": () => _("Tromp-Taylor"),
-  "chinese-ogs": () => _("Chinese, as servers have it"), "aga-button": () => _("American with a button"),
+  "chinese-ogs": () => _("Chinese (servers)"), "aga-button": () => _("American with a button"),
   "stone-scoring": () => _("Ancient, stones count"), "ancient-territory": () => _("Ancient, territory counts"), cgos: () => "CGOS",
 };
 

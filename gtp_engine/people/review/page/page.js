@@ -261,7 +261,7 @@ function drawPlayers() {
   const shown = (value) => (value === null ? "–" : String(value));
   const interval = (side) => (side.accuracy_interval ? side.accuracy_interval.join(" – ") : "–");
   const seconds = B.seconds === null && W.seconds === null ? [] : [[_("Seconds per move"), B.seconds, W.seconds]];
-  const rows = [[_("Accuracy"), B.accuracy, W.accuracy], [_("95 % interval"), interval(B), interval(W)],
+  const rows = [[_("Accuracy"), B.accuracy, W.accuracy], [_("95% interval"), interval(B), interval(W)],
     [_("Moves"), B.moves, W.moves], [_("Same as the engine's"), B.best_moves, W.best_moves], ...seconds,
     [_("Points lost per move"), B.mean_points_lost, W.mean_points_lost],
     ...Object.keys(B.by_phase).map((phase) => [`· ${PHASES[phase]}`, B.by_phase[phase], W.by_phase[phase]]),

@@ -130,7 +130,7 @@ function receive(message) {
       hints = moves;
       draw();
       const [best] = moves;
-      if (best) say(_("Hint: {vertex}, winrate {percent} %.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
+      if (best) say(_("Hint: {vertex}, winrate {percent}%.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
     },
     openings: (found) => openings.receive(found),
     problems: ({ count }) => beginProblems(count),
@@ -628,10 +628,10 @@ function gameText() {
   const person = game.opened ? null : game.human;
   const after = (text) => sentences(moveText(), text);
   if (game.phase === "finished") return after(resultText(game.result, person));
-  if (game.phase === "scoring") return game.score ? sentences(resultText(game.score, person, false), _("Click stones that are wrongly alive or dead.")) : _("Counting …");
+  if (game.phase === "scoring") return game.score ? sentences(resultText(game.score, person, false), _("Click a group to switch it between alive and dead.")) : _("Counting …");
   if (game.phase === "placing") return ngettext("Place {count} handicap stone.", "Place {count} handicap stones.", game.stones_to_place);
   if (game.thinking || ahead) return after(_("Tengen is thinking …"));
-  return after(game.is_engine_turn ? _("Tengen is to move.") : _("Your move."));
+  return after(game.is_engine_turn ? _("Tengen's turn.") : _("Your move."));
 }
 
 /** Return the last move in words, "" before the first one. */
@@ -659,7 +659,7 @@ function drawAnalysis() {
   const root = analysis.live?.rootInfo;
   const lead = root && `${root.scoreLead >= 0 ? "B" : "W"}+${Math.abs(root.scoreLead).toFixed(1)}`;
   element("verdict").textContent = root
-    ? _("Black {winrate} % · {lead} · {visits} visits", { winrate: (100 * root.winrate).toFixed(1), lead, visits: root.visits })
+    ? _("Black {winrate}% · {lead} · {visits} visits", { winrate: (100 * root.winrate).toFixed(1), lead, visits: root.visits })
     : _("Analysing …");
   element("moves").tBodies[0].replaceChildren(...moves.map((move) => {
     const row = document.createElement("tr");

@@ -33,7 +33,7 @@ export class Course {
     this.graph.svg.setAttribute("aria-label", sentences(
       _("Winrate (green) and lead (orange, up to {points} points) of Black over {moves} moves.", { points: widest.toFixed(0), moves }),
       lost.length ? _("Points lost by each move (bars, up to {points}).", { points: most.toFixed(0) }) : "",
-      known ? _("Here {percent} %.", { percent: (100 * known.winrate).toFixed(0) }) : "",
+      known ? _("Here {percent}%.", { percent: (100 * known.winrate).toFixed(0) }) : "",
     ));
   }
 }
