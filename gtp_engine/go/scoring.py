@@ -39,7 +39,7 @@ class Score:
         return Color.BLACK if self.margin_black > 0 else Color.WHITE
 
     def __str__(self) -> str:
-        """Return GTP's form: `B+3.5`, `W+0.5` or `0`, without trailing zeros, exact to a millionth of a point."""
+        """Return SGF's form: `B+3.5`, `W+7` or `0`, without trailing zeros, exact to a millionth of a point."""
         margin = round(self.margin_black, 6)
         if margin == 0:
             return "0"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from analysis.client import query
 from analysis.fake_search import report_of
 
@@ -42,6 +43,26 @@ def test_fields_that_need_a_network() -> None:
     uncounted = replace(without, moves=(replace(without.moves[0], pv_visits=()),))
     assert missing_fields(parsed, uncounted) == ["includePolicy", "includePVVisits"]
     assert "policy" not in response(parsed, 0, game, without, is_during_search=True)
+
+
+def test_a_search_of_one_visit_has_no_moves() -> None:
+    parsed, game = asked()
+    moves = tuple(replace(move, visits=0) for move in report_of(game).moves)
+    assert response(parsed, 0, game, replace(report_of(game), moves=moves), is_during_search=False)["moveInfos"] == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves", "lines"),
+    [
+        ("chinese", [], [["A1", "pass", "pass"], ["pass"]]),
+        ("japanese", [], [["A1", "pass"], ["pass"]]),
+        ("japanese", [["B", "pass"]], [["A1", "pass"], []]),
+    ],
+)
+def test_lines_end_before_the_pass_that_ends_a_phase(rules: str, moves: list[list[str]], lines: list[list[str]]) -> None:
+    infos = respond(rules=rules, moves=moves, includePVVisits=True)["moveInfos"]
+    assert [info["pv"] for info in infos] == lines
+    assert [len(info["pvVisits"]) for info in infos if "pvVisits" in info] == [len(line) for line in lines]
 
 
 def test_the_root_is_reported_in_retrospect() -> None:

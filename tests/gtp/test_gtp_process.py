@@ -292,7 +292,7 @@ def test_alphagos_set_plays_a_game_to_its_end_and_finds_dead_stones(tmp_path: Pa
             reply = engine.ask(b"genmove " + b"bw"[len(moves) % 2 :][:1] + b"\n")
             moves.append(reply.removeprefix(b"= ").strip().lower())
         assert moves[-2:] == [b"pass", b"pass"] and len(moves) > 30
-        assert re.fullmatch(rb"= [BW]\+\d+(\.5)?\n\n", engine.ask(b"final_score\n"))
+        assert re.fullmatch(rb"= [BW]\+\d+\.[05]\n\n", engine.ask(b"final_score\n"))
         assert engine.ask(b"kata-set-param maxVisits\n") == b"= \n\n"
         for share in ("0", "0.5", "1"):
             assert engine.ask(f"kata-set-param puct.rollout_share {share}\n".encode()) == b"= \n\n"

@@ -4,6 +4,8 @@ Every field of a response is from the view of `analysis.perspective`, as in Kata
 """
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Scoring
 from gtp_engine.protocols.analysis.query import Query
 from gtp_engine.protocols.report_values import ReportView, rounded
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
@@ -29,7 +32,7 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
         "id": query.id,
         "turnNumber": turn,
         "isDuringSearch": is_during_search,
-        "moveInfos": [view.move_info(order, move) for order, move in enumerate(report.moves)],
+        "moveInfos": [view.move_info(order, move) for order, move in enumerate(_searched(report))],
         "rootInfo": view.root_info(report),
         **view.maps(report, ownership=query.wanted.ownership, stdev=query.wanted.ownership_stdev),
     }
@@ -40,9 +43,14 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
     return result
 
 
+def _searched(report: SearchReport) -> list[MoveReport]:
+    """Return the moves that were searched: none after a single visit."""
+    return [move for move in report.moves if move.position_visits > 0]
+
+
 def missing_fields(query: Query, report: SearchReport) -> list[str]:
     """Return the fields of the query that request something this search does not provide."""
-    wanted, moves = query.wanted, report.moves
+    wanted, moves = query.wanted, _searched(report)
     missing = {
         "includePolicy": wanted.policy and report.raw is None,
         "includeOwnershipStdev": wanted.ownership_stdev and report.ownership_stdev is None,
@@ -71,11 +79,12 @@ class _View:
 
     def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
+        move = replace(move, pv=move.pv[: _length_of_phase(self._game, move.pv)])
         info = {name: rounded(value) for name, value in self._values.move(order, move).items()}
         if self._wanted.no_result:
             info["noResultValue"] = rounded(move.no_result)
         if self._wanted.pv_visits and move.pv_visits:
-            info |= self._values.pv_visits(move)
+            info |= {name: values[: len(info["pv"])] for name, values in self._values.pv_visits(move).items()}
         return info | self.maps(move, ownership=self._wanted.moves_ownership, stdev=self._wanted.moves_ownership_stdev)
 
     def root_info(self, report: SearchReport) -> dict[str, Any]:
@@ -135,6 +144,20 @@ class _View:
             "humanStWrError": human.winloss_error / 2,
             "humanStScoreError": human.score_error,
         }
+
+
+def _length_of_phase(game: Game, line: Sequence[int]) -> int:
+    """Return how many moves of a line come before the pass that ends the game under territory rules.
+
+    KataGo leaves that pass out of its responses, but not of GTP's reports (`getPVLenUpToPhaseEnd` in
+    cpp/search/analysisdata.cpp).
+    """
+    passes = game.consecutive_passes
+    for length, point in enumerate(line):
+        passes = passes + 1 if point == PASS else 0
+        if passes >= 2 and game.rules.scoring is Scoring.TERRITORY:
+            return length
+    return len(line)
 
 
 def position_hashes(game: Game, to_play: int) -> tuple[str, str]:

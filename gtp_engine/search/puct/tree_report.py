@@ -397,7 +397,7 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         pv=(point, *line.tolist()),
         pv_visits=(visits, *line_visits.tolist()),
         human_prior=_human_prior(state, point),
-        lcb=winrate_of(float(mean[VALUE]), state.root.color) - 0.5 * radius / (utility_radius(params) or 1.0),
+        lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(params),
         utility_lcb=float(moves.utilities[i]) - radius,
         weight=float(mean[WEIGHT]),
         surplus_visits=max(0, int(moves.node_visits[i]) - visits),
@@ -407,6 +407,15 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         ownership_black=owned,
         ownership_stdev=deviation,
     )
+
+
+def _winrate_share(params: Params) -> float:
+    """Return the winrate per utility in a radius, KataGo's `getHackedLCBForWinrate` (cpp/program/playutils.cpp).
+
+    It counts winning as far as it counts in the utility, and half because winrates have half the range.
+    """
+    largest = utility_radius(params)
+    return 0.5 * params.win_weight / largest if largest > 0.0 else 0.0
 
 
 def _length_of_game(passes: int, line: tuple[int, ...]) -> int:
@@ -479,12 +488,13 @@ def _root_utility(state: SearchState) -> float:
 def _untried_move(state: SearchState, found: _Candidates, i: int) -> MoveReport:
     """Return the report of candidate i, which has no visits: with the root's own results."""
     mean, point = state.tree.mean[ROOT], int(found.points[i])
+    radius = 2.0 * state.config.lcb_stdevs * utility_radius(state.params)
     owned, deviation = _root_ownership(state.ownership)
     return replace(
         _with_results(point, 0, mean, float(found.priors[i])),
         human_prior=_human_prior(state, point),
-        lcb=winrate_of(float(mean[VALUE]), state.root.color) - state.config.lcb_stdevs,
-        utility_lcb=_root_utility(state) - 2.0 * state.config.lcb_stdevs * utility_radius(state.params),
+        lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(state.params),
+        utility_lcb=_root_utility(state) - radius,
         selection_weight=float(found.weights[i]),
         ownership_black=owned,
         ownership_stdev=deviation,

@@ -161,18 +161,17 @@ def _raw_arguments(game: Game, args: Args) -> tuple[int, tuple[int, ...], list[s
     if words and (named := color_or_none(words[0])) is not None:
         color = named
         words.pop(0)
-    symmetries = _symmetries(words.pop(0) if words else "all", is_square=game.width == game.height)
+    symmetries = _symmetries(words.pop(0) if words else "all")
     return color, symmetries, words
 
 
-def _symmetries(word: str, *, is_square: bool) -> tuple[int, ...]:
-    """Return the symmetries that a word names; on a rectangle rows and columns are not exchanged, as in KataGo."""
-    count = 8 if is_square else 4
+def _symmetries(word: str) -> tuple[int, ...]:
+    """Return the symmetries that a word names; the last four do not exchange rows and columns of a rectangle."""
     if word.lower() == "all":
-        return tuple(range(count))
+        return tuple(range(8))
     if word not in map(str, range(8)):
         raise GtpError(problem(f"syntax error: symmetry {shown(word)}", expected="0 to 7 or all"))
-    return (int(word) % count,)
+    return (int(word),)
 
 
 def _optimism(word: str) -> float:

@@ -142,10 +142,14 @@ def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:
     server.log(choice_text(position, choice, server.engine.config.gtp.analysis_perspective))
 
 
-@command("final_score", "", "The score, such as B+3.5, W+0.5 or 0; dead stones are estimated.")
+@command("final_score", "", "The score, such as B+3.5, W+7.0 or 0; dead stones are estimated.")
 def final_score(server: GtpServer, args: Args) -> str:
-    """Return the score of the position under the game's rules."""
-    return str(server.engine.score(server.cancel))
+    """Return the score of the position under the game's rules.
+
+    There is always a decimal: gogui-twogtp compares the text with those of GNU Go and KataGo.
+    """
+    text = str(server.engine.score(server.cancel))
+    return text if text == "0" or "." in text else f"{text}.0"
 
 
 @command(
