@@ -217,7 +217,10 @@ def test_version() -> None:
     )
 
 
-@pytest.mark.parametrize("line", ["help", "-help", "--help", "-h"])
+@pytest.mark.parametrize(
+    "line",
+    ["help", "-help", "--help", "-h", "gtp -help", "gtp -h", "analysis -help", "benchmark -help", "genconfig -help"],
+)
 def test_help_as_katago_is_asked_for_it(line: str) -> None:
     assert "Usage: gtp-engine" in run(line).output
 

@@ -35,11 +35,11 @@ class KataGoCommand(ConfigCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Translate KataGo's flags, and note whether there are any."""
-        known = {flag for parameter in self.params for flag in parameter.opts if flag.startswith("--")}
+        known = {flag for parameter in self.get_params(ctx) for flag in parameter.opts if flag.startswith("--")}
         words = []
         for word in args:
             is_short = word.startswith("-") and not word.startswith("--")
-            long = f"-{word}" if is_short else word
+            long = "--help" if word == "-h" else (f"-{word}" if is_short else word)
             if long in self.aliases or (is_short and long in known):
                 ctx.meta[_IS_KATAGO] = True
                 long = self.aliases.get(long, long)

@@ -27,7 +27,8 @@ KYU_RANKS: Final = 20
 FIRST_YEAR: Final = 1800
 LAST_YEAR: Final = 2023
 
-_RANK: Final = "[1-9]d|[1-9]k|1[0-9]k|20k"
+_RANK: Final = "[1-9]d|[1-9]k|1[0-9]k|2[0-5]k"
+_BEYOND: Final = re.compile("_2[1-5]k")
 _RANKS: Final = re.compile(rf"(rank|preaz)_({_RANK})(?:_({_RANK}))?")
 _YEAR: Final = re.compile(r"proyear_[ \t\n\r\v\f]*\+?0*([0-9]{4})[ \t\n\r\v\f]*")
 _CLEARING: Final = ("", "_", '""')
@@ -66,7 +67,7 @@ def parse_profile(text: str) -> HumanProfile:
     """Return the profile that `text` names, NO_PROFILE for "", "_" and two quotes; raises ConfigError."""
     if text in _CLEARING:
         return NO_PROFILE
-    if ranks := _RANKS.fullmatch(text):
+    if ranks := _RANKS.fullmatch(text):  # 21k to 25k are KataGo's to come: the nearest that there is
         kind, black, white = ranks.groups()
         return HumanProfile(kind, rank_number(black), rank_number(white or black))
     if (year := _YEAR.fullmatch(text)) and FIRST_YEAR <= int(year[1]) <= LAST_YEAR:
@@ -80,6 +81,13 @@ def parse_profile(text: str) -> HumanProfile:
     )
 
 
+def nearest_profile_line(text: object) -> str | None:
+    """Return a line for the user if `text` names a profile that networks do not know, None if it does not."""
+    if not isinstance(text, str) or _BEYOND.search(text) is None:
+        return None
+    return f"humanSLProfile {shown(text)}: networks know people down to {KYU_RANKS}k, so it is {parse_profile(text)}"
+
+
 def profile_of(code: int) -> HumanProfile:
     """Return the profile with this code."""
     kind, ranks = KINDS[code // _KIND_UNIT], code % _KIND_UNIT
@@ -90,7 +98,7 @@ def profile_of(code: int) -> HumanProfile:
 def rank_number(name: str) -> int:
     """Return the number of a rank such as "5k", as `HumanProfile` counts."""
     number = int(name[:-1])
-    return DAN_RANKS + 1 - number if name.endswith("d") else DAN_RANKS + number
+    return DAN_RANKS + 1 - number if name.endswith("d") else DAN_RANKS + min(number, KYU_RANKS)
 
 
 def rank_name(number: int) -> str:

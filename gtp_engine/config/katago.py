@@ -20,6 +20,7 @@ from gtp_engine import __version__
 from gtp_engine.base.errors import ConfigError, problem, shown, shown_json, shown_path
 from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.config import Config
+from gtp_engine.config.human import nearest_profile_line
 from gtp_engine.config.option import Value
 
 KATAGO_VERSION: Final = "1.17.2"
@@ -93,10 +94,22 @@ _INSTEAD: Final = (
     (r"(nn|node|subtree)\w+(PowerOfTwo|NumShards)|mutexPoolSize", "--cache-positions and --max-memory"),
     (r"nnRand\w+|searchRandSeed|forDeterministicTesting", "--seed"),
     (r"treeReuseCarryOverTimeFactor", "--early-stop, which counts the visits of the reused tree"),
+    (r"numBots|graphSearchCatchUpProp", "nothing: one search at a time"),
+    (r"cleanupBeforePass|friendlyPass", "--rules, whose friendlyPassOk decides, and GTP's kgs-genmove_cleanup"),
     (r"avoidSgf\d+Pattern\w+", "--avoid-sgf, which takes several folders"),
     (r"homeDataDir", "the variable TENGEN_DATA_DIR"),
 )
 """KataGo's settings of a machine, as patterns, and what takes their place."""
+
+
+UNUSED_BY_ANALYSES: Final = re.compile(
+    r"lagBuffer|num(SearchThreads|Bots)|minPlayoutsPerThread|mutexPoolSize|nodeTableShardsPowerOfTwo"
+    r"|max(Playouts|Time|Visits)Pondering|(overallocate|midgame|obviousMoves)TimeFactor|midgameTurnPeakTime"
+    r"|endgameTurnTimeDecay|obviousMovesPolicy\w+Tolerance|searchFactorAfter(One|Two)Pass"
+    r"|treeReuseCarryOverTimeFactor|graphSearchCatchUpProp|avoidRepeatedPatternUtility"
+)
+"""KataGo's settings of a search that a query may have, and that change nothing in an analysis; KataGo reads them all
+(`Setup::loadParams` in cpp/program/setup.cpp)."""
 
 
 # --- values ---
@@ -134,6 +147,11 @@ def _read_symmetries(word: str) -> Value:
     return word != "1"
 
 
+_ORIENTATION_FORM: Final = _Form(
+    lambda word: {"0": "none", "-1": "any"}.get(word, word),
+    lambda value: {"none": "0", "any": "-1"}.get(str(value), value),
+)
+
 _SYMMETRIES_FORM: Final = _Form(_read_symmetries, lambda value: ALL_SYMMETRIES if value else 1)
 
 _WINRATE_FORM: Final = _Form(  # KataGo's value of a game is win − loss, from −1 to 1
@@ -164,6 +182,7 @@ _FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
         "analysis.perspective": _COLOR_FORM,
         "puct.playout_doubling_advantage_color": _COLOR_FORM,
         "puct.root_average": _SYMMETRIES_FORM,
+        "network.symmetry": _ORIENTATION_FORM,
     }
 )
 """The options that KataGo writes differently."""
@@ -229,17 +248,30 @@ def with_start_settings(
         left.setdefault("genmoveAntiMirror", left["antiMirror"])
     if rules := _rules_of(settings):
         left["rules"] = rules
+    lines = _join_board_sizes(left)
     options = {**(GTP_OPTIONS if for_gtp else ANALYSIS_OPTIONS), **START_OPTIONS}
     config, unknown = with_katago_settings(config, left, options)
+    lines += filter(None, [nearest_profile_line(left.get("humanSLProfile"))])
     replaced: dict[str, list[str]] = {}
     for name in settings:
         if instead := instead_of(name):
             replaced.setdefault(instead, []).append(name)
-    lines = [f"WARNING: unknown setting {shown(name)} has no effect" for name in unknown]
+    lines += [f"WARNING: unknown setting {shown(name)} has no effect" for name in unknown]
     if replaced:
         places = "; ".join(f"{', '.join(names)} ({instead})" for instead, names in replaced.items())
         lines.insert(0, f"KataGo's settings that have no effect here, and what takes their place: {places}")
     return config, tuple(lines)
+
+
+def _join_board_sizes(settings: dict[str, str]) -> list[str]:
+    """Put the sizes of both sides into settings as our options have them; return a line about one without the other."""
+    square = settings.get("defaultBoardSize")
+    width, height = (settings.pop(f"defaultBoard{side}Size", square) for side in "XY")
+    if width is None or height is None:
+        one = width or height
+        return [] if one is None else ["WARNING: defaultBoardXSize or defaultBoardYSize alone has no effect"]
+    settings |= {"defaultBoardSize": width} | ({} if height == width else {"defaultBoardYSize": height})
+    return []
 
 
 def instead_of(name: str) -> str | None:

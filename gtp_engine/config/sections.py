@@ -45,6 +45,13 @@ class GameConfig(Section, name="game", shapes_trees=False):
         bounds=(2, 25),
         katago_start="defaultBoardSize",
     )
+    board_height: int | None = option(
+        None,
+        "Rows of a board that is no square; not set: as many as columns.",
+        unit="points",
+        bounds=(2, 25),
+        katago_start="defaultBoardYSize",
+    )
     komi: float | None = option(
         None, "Points White gets for moving second; not set: the usual komi of the rules.", unit="points"
     )
@@ -69,6 +76,12 @@ class GameConfig(Section, name="game", shapes_trees=False):
         "Refuse moves against the rules that records contain: repetitions, the retaking of a ko, suicide of several "
         "stones.  Otherwise GTP accepts them with a warning and analyses without, so that any record can be replayed.",
     )
+
+    @cached_property
+    def board(self) -> tuple[int, int] | None:
+        """Width and height of the board that is set, None if none is."""
+        width = self.board_size or self.board_height
+        return None if width is None else (width, self.board_height or width)
 
 
 @dataclass(frozen=True)
@@ -192,7 +205,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         "Longest search for a move, whether the controller keeps a clock or not ({katago_gtp}); not set: as long as "
         "the clock and the other options allow.",
         unit="seconds",
-        bounds=(0.001, 1e6),
+        bounds=(0, 1e20),
         katago_gtp="maxTime",
     )
     lag: float | None = option(
@@ -558,7 +571,7 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
         None,
         "Longest time for one position; not set: only its visits end an analysis.",
         unit="seconds",
-        low=0.001,
+        low=0,
         katago_analysis="maxTime",
     )
     wide_root_noise: float = option(
@@ -582,10 +595,10 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
     )
     pv_length: int = option(
         15,
-        "Longest continuation to report, not counting its first move.",
+        "Longest continuation to report, in GTP too, not counting its first move ({katago}).",
         unit="moves",
         bounds=(1, 1000),
-        katago_analysis="analysisPVLen",
+        katago="analysisPVLen",
     )
     perspective: str = option(
         "black",
@@ -654,8 +667,10 @@ class NetworkConfig(Section, name="network"):
     symmetry: str = option(
         "any",
         "Orientation in which the network sees a position: any rotates or mirrors it, always the same way for the same "
-        "position; none leaves it unchanged; all averages over all orientations, at up to eight times the cost.",
-        choices=("any", "none", "all"),
+        "position; none leaves it unchanged; all averages over all orientations, at up to eight times the cost; 1 to 7 "
+        "is one of those that kata-raw-nn numbers ({katago_start}).",
+        choices=("any", "none", "all", *map(str, range(1, 8))),
+        katago_start="nnForcedSymmetry",
     )
     # Chosen, not measured: low enough to cost no visits, high enough that a search finds the end of a game.
     pass_prior: float = option(0.005, "Probability of a pass, for networks whose policy has none.", bounds=(0, 0.5))

@@ -227,8 +227,7 @@ class Resources:
 
     def first_board(self, config: Config) -> tuple[int, int]:
         """Return the width and height that a game starts with: as configured, else the network's usual ones."""
-        size = config.game.board_size
-        return self.usual_board() if size is None else (size, size)
+        return config.game.board or self.usual_board()
 
     def usual_board(self) -> tuple[int, int]:
         """Return the usual width and height of the networks."""

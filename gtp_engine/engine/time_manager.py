@@ -128,7 +128,7 @@ def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> Tim
     if clock.settings.kind is TimeKind.NONE:
         return _unlimited(config)
     allowed = _by_clock(clock, moves_played, area, config.time)
-    longest = min(config.time.max_per_move, config.time.max_time or inf)
+    longest = min(config.time.max_per_move, inf if config.time.max_time is None else config.time.max_time)
     target = allowed.target * config.time.stretch * _midgame_factor(moves_played, area, config.time)
     return replace(allowed, target=min(target, allowed.maximum, longest), maximum=min(allowed.maximum, longest))
 

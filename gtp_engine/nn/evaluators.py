@@ -107,7 +107,5 @@ def _load(config: Config, log: Log) -> Evaluator:
     from gtp_engine.nn.loading import load_evaluator  # here: a slow import, which rollouts do not need
 
     config = replace(config, network=with_imported_model(config.network, log))
-    size = config.game.board_size
     # A network that cannot play this board prepares its own board size, on which the engine then starts.
-    board = USUAL_BOARD if size is None else (size, size)
-    return load_evaluator(config.network, log=log, board=board)
+    return load_evaluator(config.network, log=log, board=config.game.board or USUAL_BOARD)

@@ -49,7 +49,7 @@ from gtp_engine.nn.encoders import Encoder, KatagoHumanEncoder, KatagoV7Encoder,
 from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo
 from gtp_engine.nn.onnx_model import MAX_BOARDS, RawOutputs
 from gtp_engine.nn.plug_ins import plugged_in_encoder
-from gtp_engine.nn.symmetry import cell_table
+from gtp_engine.nn.symmetry import IDENTITY, cell_table
 
 
 class Model(Protocol):
@@ -224,7 +224,8 @@ class NetworkEvaluator:
         self._config = config
         self._looks = looks
         self._scales = np.array(astuple(of_value.scales), dtype=np.float32)
-        self._default_symmetry = {"any": ANY_SYMMETRY, "none": 0, "all": ALL_SYMMETRIES}[config.symmetry]
+        numbers = {"any": ANY_SYMMETRY, "none": IDENTITY, "all": ALL_SYMMETRIES}
+        self._default_symmetry = numbers[config.symmetry] if config.symmetry in numbers else int(config.symmetry)
         self._workspaces: OrderedDict[tuple[int, int, int], _Workspace] = OrderedDict()
 
     def prepare(self, width: int, height: int) -> None:

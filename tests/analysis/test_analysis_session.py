@@ -310,7 +310,11 @@ class TestMistakes:
         with SessionClient(backend) as client:
             client.ask(query())
             backend.opened[0].failure = ConfigError("not without a network")
-            assert client.ask(query(id="much")) == {"id": "much", "error": "not without a network"}
+            assert client.ask(query(id="much")) == {
+                "id": "much",
+                "field": "overrideSettings",
+                "error": "not without a network",
+            }
         assert client.log == []
 
     def test_an_errand_that_fails_does_not_end_the_session(self) -> None:

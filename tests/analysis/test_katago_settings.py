@@ -220,6 +220,38 @@ def test_settings_of_a_machine_have_something_in_their_place() -> None:
             assert name in lines[0] and "WARNING" not in lines[0]
 
 
+@pytest.mark.parametrize("for_gtp", [True, False])
+@pytest.mark.parametrize(
+    ("settings", "values", "line"),
+    [
+        ("defaultBoardSize = 13", {"game.board_size": 13}, ""),
+        ("defaultBoardXSize = 9, defaultBoardYSize = 9", {"game.board_size": 9}, ""),
+        ("defaultBoardXSize = 9, defaultBoardSize = 7", {"game.board_size": 9, "game.board_height": 7}, ""),
+        ("defaultBoardXSize = 9", {}, "WARNING: defaultBoardXSize or defaultBoardYSize alone has no effect"),
+        ("analysisPVLen = 5", {"analysis.pv_length": 5}, ""),
+        ("nnForcedSymmetry = 0", {"network.symmetry": "none"}, ""),
+        ("nnForcedSymmetry = 5", {"network.symmetry": "5"}, ""),
+        ("cleanupBeforePass = false, friendlyPass = auto", {}, "friendlyPassOk"),
+        ("graphSearchCatchUpProp = 0.1", {}, "one search at a time"),
+        ("humanSLProfile = rank_23k", {"human.human_profile": "rank_20k"}, "so it is rank_20k"),
+        ("maxTime = 0", None, ""),
+    ],
+)
+def test_settings_of_config_files(settings: str, values: dict[str, object] | None, line: str, for_gtp: bool) -> None:
+    if values is None:
+        values = {"time.max_time" if for_gtp else "analysis.analysis_time": 0}
+    config, lines = with_start_settings(Config(), parse_overrides(settings), for_gtp=for_gtp)
+    assert config == Config().with_values(values)
+    assert len(lines) == bool(line)
+    assert all(line in each for each in lines)
+
+
+def test_a_board_may_be_no_square() -> None:
+    assert Config().game.board is None
+    assert Config().with_values({"game.board_size": 9}).game.board == (9, 9)
+    assert Config().with_values({"game.board_size": 9, "game.board_height": 7}).game.board == (9, 7)
+
+
 def test_unknown_settings_are_warned_of_by_name() -> None:
     _, lines = with_start_settings(Config(), {"maxVisit": "5", "noSuchSetting": "x"}, for_gtp=True)
     assert lines == (

@@ -125,6 +125,30 @@ class TestGame:
         assert parse(rules="aga", whiteHandicapBonus=given).record.rules.white_handicap_bonus == HandicapBonus(bonus)
 
 
+SILENT = (
+    "lagBuffer numSearchThreads maxTimePondering obviousMovesPolicyEntropyTolerance searchFactorAfterOnePass "
+    "graphSearchCatchUpProp avoidRepeatedPatternUtility maxTime"
+)
+
+
+@pytest.mark.parametrize(
+    ("settings", "warning"),
+    [
+        (dict.fromkeys(SILENT.split(), 0), None),
+        ({"nnCacheSizePowerOfTwo": 20, "lagBuffer": 1}, "unknown settings, ignored: 'nnCacheSizePowerOfTwo'"),
+        (
+            {"humanSLProfile": "rank_23k"},
+            "humanSLProfile 'rank_23k': networks know people down to 20k, so it is rank_20k",
+        ),
+    ],
+)
+def test_settings_that_change_nothing_are_warned_of_as_katago_does(
+    settings: dict[str, object], warning: str | None
+) -> None:
+    _, problems = parse_query(query(overrideSettings=settings), Config())
+    assert [(each.field, each.message) for each in problems] == [("overrideSettings", warning)] * (warning is not None)
+
+
 class TestTurns:
     """Which turns are analysed, and in which order of priority."""
 

@@ -59,7 +59,9 @@ def test_a_search_of_one_visit_has_no_moves() -> None:
         ("japanese", [["B", "pass"]], [["A1", "pass"], []]),
     ],
 )
-def test_lines_end_before_the_pass_that_ends_a_phase(rules: str, moves: list[list[str]], lines: list[list[str]]) -> None:
+def test_lines_end_before_the_pass_that_ends_a_phase(
+    rules: str, moves: list[list[str]], lines: list[list[str]]
+) -> None:
     infos = respond(rules=rules, moves=moves, includePVVisits=True)["moveInfos"]
     assert [info["pv"] for info in infos] == lines
     assert [len(info["pvVisits"]) for info in infos if "pvVisits" in info] == [len(line) for line in lines]

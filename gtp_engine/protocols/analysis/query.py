@@ -26,7 +26,8 @@ from gtp_engine.base.errors import (
     shown_json,
 )
 from gtp_engine.config import Config, GameConfig
-from gtp_engine.config.katago import with_katago_settings
+from gtp_engine.config.human import nearest_profile_line
+from gtp_engine.config.katago import UNUSED_BY_ANALYSES, with_katago_settings
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from gtp_engine.go.coords import Move, Point, board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
@@ -62,11 +63,15 @@ class QueryError(TengenError):
 
 
 class Fields:
-    """Reads the fields of one JSON object; a value of another type or out of bounds raises QueryError."""
+    """Reads the fields of one JSON object; a value of another type or out of bounds raises QueryError.
 
-    def __init__(self, data: Mapping[str, Any], *, name: str = "") -> None:
+    `name` is that of the field which holds the object; errors have `field`, or else the field that was read, as theirs.
+    """
+
+    def __init__(self, data: Mapping[str, Any], *, name: str = "", field: str = "") -> None:
         self._data: Final = data
         self._name: Final = name
+        self._field: Final = field
         self._names_read: Final[set[str]] = set()
 
     def __contains__(self, name: str) -> bool:
@@ -152,8 +157,8 @@ class Fields:
         """Return the error for a field, with the value given (by default that of the field) and the one expected."""
         value = self._data.get(name, _MISSING) if given is _MISSING else given
         text = _MISSING if value is _MISSING else shown_json(value)
-        field = self._name or name
-        return QueryError(field, problem(f"{f'{field}.{name}' if self._name else name} {text}", expected=expected))
+        shown_name = f"{self._name}.{name}" if self._name else name
+        return QueryError(self._field or name, problem(f"{shown_name} {text}", expected=expected))
 
     def _list(self, name: str, expected: str) -> list[Any]:
         value = self.value(name)
@@ -173,7 +178,7 @@ class Fields:
             return parse_vertex(text if isinstance(text, str) else "", width=width, height=height)
         except InvalidVertexError as error:
             raise QueryError(
-                self._name or name, f"could not parse board location {shown_json(text)}: {error}"
+                self._field or name, f"could not parse board location {shown_json(text)}: {error}"
             ) from None
 
     def _point_from_numbers(self, name: str, text: str, *, width: int, height: int) -> Point:
@@ -334,7 +339,7 @@ def _rules(fields: Fields) -> tuple[Rules, float]:
     if "komi" in fields:
         return rules, fields.number("komi", -MAX_KOMI, MAX_KOMI)
     if komi is not None:
-        return rules, Fields({"komi": komi}, name="rules").number("komi", -MAX_KOMI, MAX_KOMI)
+        return rules, Fields({"komi": komi}, name="rules", field="rules").number("komi", -MAX_KOMI, MAX_KOMI)
     return rules, rules.default_komi()
 
 
@@ -383,7 +388,8 @@ def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem
     config, _ = with_katago_settings(config, direct)
     settings = fields.value("overrideSettings") if "overrideSettings" in fields else {}
     if _PLAYOUTS in settings:  # a search begins without a tree, so its playouts are its visits
-        most = Fields(settings, name="overrideSettings").integer(_PLAYOUTS, 1, MAX_VISITS)
+        override = Fields(settings, name="overrideSettings", field="overrideSettings")
+        most = override.integer(_PLAYOUTS, 1, MAX_VISITS)
         config = config.with_values({"analysis.analysis_visits": min(most, config.analysis.analysis_visits)})
     return config, warnings
 
@@ -399,8 +405,9 @@ def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldProbl
         config, unknown = with_katago_settings(config, settings)
     except ConfigError as error:
         raise QueryError("overrideSettings", f"could not set settings: {error}") from None
-    names = ", ".join(shown(name) for name in unknown if name != _PLAYOUTS)
-    return config, [FieldProblem("overrideSettings", f"unknown settings, ignored: {names}")] if names else []
+    names = ", ".join(shown(n) for n in unknown if n != _PLAYOUTS and not UNUSED_BY_ANALYSES.fullmatch(n))
+    lines = [nearest_profile_line(settings.get("humanSLProfile")), names and f"unknown settings, ignored: {names}"]
+    return config, [FieldProblem("overrideSettings", line) for line in lines if line]
 
 
 def _wanted(fields: Fields) -> Wanted:

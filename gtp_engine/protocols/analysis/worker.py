@@ -12,13 +12,16 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
 
-from gtp_engine.base.errors import TengenError
+from gtp_engine.base.errors import ConfigError, TengenError
 from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.analysis.results import missing_fields, no_results, response
 from gtp_engine.protocols.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSchedule
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest
 from gtp_engine.search.report import SearchReport
+
+LEAST_PLAYOUTS: Final = 2
+"""Playouts before time ends a search: the position and a move (KataGo's, `numPlayouts` in cpp/search/search.cpp)."""
 
 
 class Searchers:
@@ -141,7 +144,7 @@ class Worker:
                 if longest is not None and search.report is None:
                     search.deadline = now + longest
             job.searched = searched_before + now - start
-            search.is_suspended = progress.playouts > 0 and (  # else short intervals would leave it no time at all
+            search.is_suspended = progress.playouts >= LEAST_PLAYOUTS and (
                 now >= min(search.deadline, search.next_report)
                 or (now - begun >= SLICE and self._schedule.has_rivals(job))
             )
@@ -188,7 +191,8 @@ class Worker:
             self._log(f"internal error in an analysis:\n{traceback.format_exc().rstrip()}")
             reason = f"internal error: {type(error).__name__}: {error}"
         if isinstance(task, Job):
-            task.send({"id": task.query.id, "error": reason})
+            field = {"field": "overrideSettings"} if isinstance(error, ConfigError) else {}
+            task.send({"id": task.query.id, **field, "error": reason})
             if task in self._searches:
                 self._searches[task].searcher.close()  # its state is unknown
             self._forget(task)

@@ -73,21 +73,30 @@ class ReportWriter:
     """Formats reports about one position as lines; `perspective` is sidetomove, black or white.
 
     `game` holds that position; it must not change, so an analysis in the background passes a copy.  `moves` are the
-    least and the most moves in a line (None: all), `flags` the parts that KataGo's format has on request.
+    least and the most moves in a line (None: all), `pv_length` the most in a continuation, `flags` the parts that
+    KataGo's format has on request.
     """
 
     def __init__(
-        self, game: Game, perspective: str, moves: tuple[int, int | None], flags: Set[str], *, is_kata: bool
+        self,
+        game: Game,
+        perspective: str,
+        moves: tuple[int, int | None],
+        flags: Set[str],
+        *,
+        is_kata: bool,
+        pv_length: int | None = None,
     ) -> None:
         self._game: Final = game
         self._perspective: Final = perspective
         self._least, self._most = moves
         self._flags: Final = flags
         self._is_kata: Final = is_kata
+        self._pv_length: Final = pv_length
 
     def line(self, report: SearchReport) -> str:
         """Return the line about a report; "" while no move has been searched."""
-        view = ReportView(self._game, self._perspective, report.to_play)
+        view = ReportView(self._game, self._perspective, report.to_play, self._pv_length)
         moves = _at_least(self._least, report)[: self._most]
         if not moves:
             return ""

@@ -268,9 +268,10 @@ def _search_and_report(server: GtpServer, args: Args, *, is_kata: bool, play: bo
 
 
 def _writer(server: GtpServer, options: AnalysisOptions, *, is_kata: bool) -> ReportWriter:
-    perspective = server.engine.config.gtp.analysis_perspective
-    moves, flags = (options.min_moves, options.max_moves), options.flags
-    return ReportWriter(server.engine.game.copy(), perspective, moves, flags, is_kata=is_kata)
+    config, moves = server.engine.config, (options.min_moves, options.max_moves)
+    perspective, pv_length = config.gtp.analysis_perspective, config.analysis.pv_length + 1
+    game = server.engine.game.copy()
+    return ReportWriter(game, perspective, moves, options.flags, is_kata=is_kata, pv_length=pv_length)
 
 
 def _request(server: GtpServer, options: AnalysisOptions, writer: ReportWriter | None = None) -> SearchRequest:

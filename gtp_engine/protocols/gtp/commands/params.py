@@ -10,6 +10,7 @@ from typing import Final
 
 from gtp_engine.base.errors import problem, shown
 from gtp_engine.config import Config
+from gtp_engine.config.human import nearest_profile_line
 from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_setting, shown_as_katago
 from gtp_engine.config.option import Value
 from gtp_engine.protocols.gtp.protocol import Args, GtpError
@@ -118,9 +119,11 @@ def _configure(server: GtpServer, settings: Mapping[str, str | None]) -> None:
     if _MAX_MEMORY in options and not server.config.gtp.more_memory:
         _check_memory(server.config, options[_MAX_MEMORY])
     server.engine.configure(options)
-    for name in settings:
+    for name, value in settings.items():
         if name in WITHOUT_EFFECT:
             server.log(f"{name} has no effect here; instead: {instead_of(name)}")
+        if OPTION_OF.get(name) == "human.human_profile" and (line := nearest_profile_line(value)):
+            server.log(line)
 
 
 def _check_memory(config: Config, wanted: Value) -> None:
