@@ -21,7 +21,6 @@ from puct_support import (
 )
 
 from gtp_engine.evaluation.evaluator import AS_TRAINED, Request
-from gtp_engine.go.area import area_margin
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -38,8 +37,8 @@ from gtp_engine.search.puct.root import (
     root_policy,
     useless_points,
 )
-from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, VALUE, WEIGHT
-from gtp_engine.search.report import FEW_VISITS
+from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, VALUE, WEIGHT, Tree
+from gtp_engine.search.report import FEW_VISITS, MoveReport
 
 
 def points(game: Game, *vertices: str) -> list[int]:
@@ -549,50 +548,63 @@ def test_moves_with_a_penalty_are_searched_less() -> None:
 # --- ownership
 
 
-def test_ownership_is_the_mean_over_leaves_and_for_each_move() -> None:
-    """Means and deviations, of the position and below each move, are those of its single leaves."""
-    evaluator = AreaEvaluator()
-    with Searching(evaluator, **PLAIN) as searcher:
-        game = Game(5)
-        report = searcher.run(game, SearchRequest(Limits(200), move_ownership=True))
-        leaves = list(leaves_of(searcher, game))
-    assert report.ownership_samples == 200
-    assert report.ownership_stdev is not None
-    check_means(report.ownership_black, report.ownership_stdev, [owned for _, owned in leaves])
-    for move in report.moves:
-        below = [owned for line, owned in leaves if line[:1] == (move.point,)]
-        assert len(below) == move.visits
-        check_means(move.ownership_black, move.ownership_stdev, below)
+@pytest.mark.parametrize("visits", [1, 2, 60, 500])
+def test_ownership_weighs_children_by_the_squares_of_their_weights(visits: int) -> None:
+    """KataGo's weights, for the position and below each move, against a slow oracle; ends of games have no part."""
+    with Searching(AreaEvaluator(), **PLAIN) as searcher:
+        game = Game(4)
+        report = searcher.run(game, SearchRequest(Limits(visits), move_ownership=True))
+        tree = store_of(searcher).tree
+        parts = {(): list(parts_of(tree, ROOT, game)), **{(m.point,): parts_after(tree, game, m) for m in report.moves}}
+    check_ownership(report.ownership_black, report.ownership_stdev, parts[()])
+    assert report.ownership_samples == visits
+    for move in report.moves if visits > 1 else ():
+        check_ownership(move.ownership_black, move.ownership_stdev, parts[(move.point,)])
 
 
-def leaves_of(searcher: PuctSearch, root: Game) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Yield, for every playout of an `AreaEvaluator`'s search, the moves to its leaf and the ownership there."""
-    tree, waiting = store_of(searcher).tree, [(ROOT, ())]
-    while waiting:
-        node, line = waiting.pop()
-        first = int(tree.first_edge[node])
-        edges = range(first, first + int(tree.tried[node]))
-        waiting += [(int(tree.child[edge]), (*line, int(tree.move[edge]))) for edge in edges]
-        game = root.copy()
-        for point in line:
-            game.play(point)
-        color = owners_of(game) if game.is_over else game.board.color
-        owned = np.where(color == BLACK, 1.0, np.where(color == WHITE, -1.0, 0.0))
-        for _ in range(int(tree.visits[node]) - sum(int(tree.visits[tree.child[edge]]) for edge in edges)):
-            yield line, owned
+Part = tuple[Game, float]
 
 
-def owners_of(game: Game) -> np.ndarray:
-    owners = np.zeros(game.board.color.size, dtype=np.int32)
-    area_margin(game.board, np.zeros_like(owners), owners)
-    return owners
+def parts_after(tree: Tree, game: Game, move: MoveReport) -> list[Part]:
+    """Return the parts of the ownership below a move of the root."""
+    first = int(tree.first_edge[ROOT])
+    edge = next((e for e in range(first, first + int(tree.tried[ROOT])) if tree.move[e] == move.point), None)
+    return [] if edge is None else list(parts_of(tree, int(tree.child[edge]), played(game, move.point)))
 
 
-def check_means(mean: np.ndarray | None, stdev: np.ndarray | None, samples: list[np.ndarray]) -> None:
+def parts_of(tree: Tree, node: int, game: Game, part: float = 1.0, least: float = 0.0) -> Iterator[Part]:
+    """Yield the positions at and below a node with their parts of its ownership."""
+    least = least or 0.5 / int(tree.visits[node]) ** 0.75
+    first = int(tree.first_edge[node])
+    edges = range(first, first + int(tree.tried[node])) if part >= least else range(0)
+    weights = [float(tree.mean[tree.child[edge], WEIGHT]) for edge in edges]
+    below = part * sum(weights) / (sum(weights) + float(tree.own[node, WEIGHT]))
+    own = part - below
+    for edge, weight in zip(edges, weights, strict=True):
+        share = below * weight**2 / sum(each**2 for each in weights)
+        after = played(game, int(tree.move[edge]))
+        if share < least / 100 or after.is_over:
+            own += share
+        else:
+            yield from parts_of(tree, int(tree.child[edge]), after, share, least)
+    yield game, own
+
+
+def played(game: Game, point: int) -> Game:
+    after = game.copy()
+    after.play(point)
+    return after
+
+
+def check_ownership(mean: np.ndarray | None, stdev: np.ndarray | None, parts: list[Part]) -> None:
+    """Assert mean and deviation of the stones on the board, which an `AreaEvaluator` takes for the owners."""
     assert mean is not None
     assert stdev is not None
-    assert mean == pytest.approx(np.mean(samples, axis=0), abs=1e-6)
-    assert stdev == pytest.approx(np.std(samples, axis=0), abs=1e-6)
+    owned = [np.where(game.board.color == BLACK, 1.0, -1.0 * (game.board.color == WHITE)) for game, _ in parts]
+    expected = sum(part * each for each, (_, part) in zip(owned, parts, strict=True))
+    squares = sum(part * each**2 for each, (_, part) in zip(owned, parts, strict=True))
+    assert mean == pytest.approx(expected, abs=1e-6)
+    assert stdev == pytest.approx(np.sqrt(np.maximum(0.0, squares - expected**2)), abs=1e-4)
 
 
 def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:

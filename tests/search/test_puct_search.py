@@ -32,6 +32,7 @@ from gtp_engine.search.puct.tree import (
     UTILITY,
     VALUE,
     WEIGHT,
+    Extras,
     copy_subtree,
     new_tree,
 )
@@ -243,7 +244,7 @@ def test_a_collapsed_node_is_expanded_again() -> None:
         tree = store_of(searcher).tree
         first = int(tree.first_edge[ROOT])
         move, visits = int(tree.move[first]), int(tree.visits[tree.child[first]])
-        smaller = new_tree(tree.state.size, tree.move.size)
+        smaller = new_tree(tree.state.size, tree.move.size, Extras(ownership=tree.owned.shape[1]))
         copy_subtree(tree, ROOT, smaller, np.zeros((2, 600), dtype=np.int32), visits + 1)
         store_of(searcher).tree = smaller
         child = int(smaller.child[first])

@@ -1,7 +1,7 @@
 """Expansion and backup: what an evaluated batch adds to the tree.  Kernels.
 
     expand_leaves   the evaluations of the leaves, and their edges with priors
-    back_up         visits and means on the paths to the leaves, and sums of the ownership
+    back_up         visits and means on the paths to the leaves
     mix_rollouts    in between, if wanted: mixes the results of rollouts into the evaluations, as in AlphaGo
     abandon         takes a batch back whose evaluation has not been waited for
 
@@ -69,6 +69,7 @@ from gtp_engine.search.puct.tree import (
     weight_of_edge,
     write_post_order,
 )
+from gtp_engine.search.puct.tree_ownership import has_ownership, keep_owners, keep_ownership
 from gtp_engine.search.puct.utility import Params, evaluation_weight, result_utility, score_utility
 
 _LENIENCE: Final = 2.0
@@ -92,33 +93,6 @@ _REPLACED: Final = 0.75
 """Visits, as a share of those remembered, from which on a search replaces what an earlier one found (KataGo's)."""
 
 
-class Ownership(NamedTuple):
-    """Weighted sums of the ownership at the leaves of a search; n is the padded length."""
-
-    weight: NDArray[np.float64]  # [1]
-    samples: NDArray[np.int64]  # [1]
-    total: NDArray[np.float64]  # [n]
-    squares: NDArray[np.float64]  # [n]
-    move_weight: NDArray[np.float64]  # [n] of the samples below the root move on a point
-    moves: NDArray[np.float64]  # [n, n] their sums, by the root move's point; [1, n] if not collected
-    move_squares: NDArray[np.float64]  # of the shape of `moves`
-
-
-def new_ownership(width: int, height: int, *, with_moves: bool) -> Ownership:
-    """Return sums of no samples; `with_moves` also below each root move."""
-    n = padded_length(width, height)
-    rows = n if with_moves else 1
-    return Ownership(
-        weight=np.zeros(1),
-        samples=np.zeros(1, dtype=np.int64),
-        total=np.zeros(n),
-        squares=np.zeros(n),
-        move_weight=np.zeros(n),
-        moves=np.zeros((rows, n)),
-        move_squares=np.zeros((rows, n)),
-    )
-
-
 class MeansWork(NamedTuple):
     """Work arrays for the means of a node and for final positions; m is the most moves a position can have."""
 
@@ -136,8 +110,9 @@ def new_means_work(width: int, height: int) -> MeansWork:
 
 
 class Results(NamedTuple):
-    """The final positions of rollouts, by the slots of a batch."""
+    """The final positions of rollouts, by the slots of a batch; a rollout that was cut off has none."""
 
+    finished: NDArray[np.int8]  # [S] 1 where the game came to an end
     margin: NDArray[np.int64]  # [S] Black's area less White's
     owner: IntArray  # [S, n] whose point it is: BLACK, WHITE or EMPTY
 
@@ -145,7 +120,8 @@ class Results(NamedTuple):
 def new_results(size: int, width: int, height: int) -> Results:
     """Return zeros for the results of `size` positions."""
     n = padded_length(width, height)
-    return Results(np.zeros(size, dtype=np.int64), np.zeros((size, n), dtype=np.int32))
+    finished = np.zeros(size, dtype=np.int8)
+    return Results(finished, np.zeros(size, dtype=np.int64), np.zeros((size, n), dtype=np.int32))
 
 
 class OwnValues(NamedTuple):
@@ -263,10 +239,17 @@ def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
 
 @kernel
 def mix_rollouts(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, results: Results) -> None:
-    """Mix the results of rollouts into the evaluations and the ownership of the leaves."""
+    """Mix the results of rollouts into the evaluations and the ownership of the leaves.
+
+    A rollout that was cut off has no opinion: its leaf keeps the network's evaluation.
+    """
     for row in range(wide(leaves.filled[0])):
         if wide(leaves.kind[row]) == EVALUATE:
             slot, komi = wide(leaves.slot[row]), params.komi - leaves.button[row]
+            if results.finished[slot] == 0:
+                if not params.has_ownership:
+                    evaluation.ownership_black[slot, :] = 0.0
+                continue
             if tree.visits[leaf_node(leaves, row)] == 0:  # a collapsed node keeps the mean of its former subtree
                 _mix_value(tree, leaf_node(leaves, row), results.margin[slot] - komi, params)
             _mix_ownership(evaluation, slot, results.owner[slot], params)
@@ -483,54 +466,6 @@ def _back_up_path(tree: Tree, leaves: Leaves, row: int, params: Params, work: Me
         color = BLACK + WHITE - color
 
 
-# --- ownership ---
-
-
-@kernel
-def add_ownership(
-    ownership: Ownership, move: int, weight: float, counted_from: int, value: NDArray[np.float32]
-) -> None:
-    """Add the ownership at a leaf, at the depths from `counted_from` on.
-
-    `move` is the root move that led there, 0 if the leaf is the root.
-    """
-    with_root, with_move = counted_from == 0, counted_from <= 1 and move > 0 and ownership.moves.shape[0] > 1
-    for point in range(value.size):
-        owned = weight * value[point]
-        if with_root:
-            ownership.total[point] += owned
-            ownership.squares[point] += owned * value[point]
-        if with_move:
-            ownership.moves[move, point] += owned
-            ownership.move_squares[move, point] += owned * value[point]
-    _count_sample(ownership, move, weight, counted_from)
-
-
-@spliced_kernel
-def _count_sample(ownership: Ownership, move: int, weight: float, counted_from: int) -> None:
-    """Add the weight of an ownership that was added."""
-    if counted_from == 0:
-        ownership.weight[0] += weight
-        ownership.samples[0] += 1
-    if counted_from <= 1:
-        ownership.move_weight[move] += weight
-
-
-@spliced_kernel
-def _add_final_ownership(ownership: Ownership, move: int, weight: float, counted_from: int, owner: IntArray) -> None:
-    """Add the ownership of a game that is over; as `add_ownership`, with `owner` int32[n] holding colours."""
-    with_root, with_move = counted_from == 0, counted_from <= 1 and move > 0 and ownership.moves.shape[0] > 1
-    for point in range(owner.size):
-        owned = weight * (wide(owner[point] == BLACK) - wide(owner[point] == WHITE))
-        if with_root:
-            ownership.total[point] += owned
-            ownership.squares[point] += abs(owned)
-        if with_move:
-            ownership.moves[move, point] += owned
-            ownership.move_squares[move, point] += abs(owned)
-    _count_sample(ownership, move, weight, counted_from)
-
-
 # --- the batch ---
 
 
@@ -566,26 +501,20 @@ def expand_leaves(tree: Tree, params: Params, leaves: Leaves, evaluation: Evalua
 
 
 @kernel
-def back_up(
-    tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, ownership: Ownership, work: MeansWork
-) -> None:
-    """Count the rows in the nodes on their paths and in the ownership, one after the other."""
+def back_up(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, work: MeansWork) -> None:
+    """Count the rows in the nodes on their paths, one after the other; the leaves keep their ownership."""
     for row in range(wide(leaves.filled[0])):
         kind, node = wide(leaves.kind[row]), leaf_node(leaves, row)
         if kind == COLLISION:  # its virtual visits have done their work
             remove_virtual_visits(tree, leaves, row)
             continue
-        move = wide(leaves.moves[row, 0]) if leaves.depth[row] > 0 else 0
-        counted_from = wide(leaves.counted_from[row])
-        if kind == EVALUATE and (params.has_ownership or params.rollout_share > 0.0):
-            owned = evaluation.ownership_black[leaves.slot[row]]
-            add_ownership(ownership, move, np.float64(tree.own[node, WEIGHT]), counted_from, owned)
-        elif kind == TERMINAL:
-            if tree.state[node] != UNEXPANDABLE:
-                _write_result(tree, node, leaves.margin[row], params)
-                tree.state[node] = UNEXPANDABLE
-            weight = np.float64(tree.own[node, WEIGHT])
-            _add_final_ownership(ownership, move, weight, counted_from, leaves.owner[row])
+        if kind == EVALUATE and has_ownership(tree):
+            keep_ownership(tree, node, evaluation.ownership_black[leaves.slot[row]])
+        elif kind == TERMINAL and tree.state[node] != UNEXPANDABLE:
+            _write_result(tree, node, leaves.margin[row], params)
+            tree.state[node] = UNEXPANDABLE
+            if params.rollout_share > 0.0:
+                keep_owners(tree, node, leaves.owner[row])
         elif kind == CYCLE:
             write_own_values(tree, node, OwnValues(0.0, 1.0, 0.0, 0.0, 0.0), params)
             tree.own[node, WEIGHT] = params.certain_weight
@@ -594,16 +523,14 @@ def back_up(
 
 
 @kernel
-def expand_and_back_up(
-    tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, ownership: Ownership, work: MeansWork
-) -> None:
+def expand_and_back_up(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, work: MeansWork) -> None:
     """Add a batch whose positions have been evaluated to the tree: expand, then back up.
 
     A search that mixes rollouts in calls the two kernels itself, with the mixing in between.  One kernel with a branch
     would make every first start compile the rollouts as well.
     """
     expand_leaves(tree, params, leaves, evaluation, work)
-    back_up(tree, params, leaves, evaluation, ownership, work)
+    back_up(tree, params, leaves, evaluation, work)
 
 
 @kernel

@@ -25,7 +25,7 @@ that results depend on what was searched before.
 
 import time
 from collections import deque
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
@@ -52,7 +52,7 @@ from gtp_engine.evaluation.from_game import (
 )
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import Conditions, Evaluation
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, RootPosition, SearchRequest
 from gtp_engine.search.players import rollout_players
@@ -68,7 +68,6 @@ from gtp_engine.search.puct.evaluation_thread import Calls, EvaluationThread, Is
 from gtp_engine.search.puct.expand import (
     Results,
     abandon,
-    add_ownership,
     back_up,
     expand_and_back_up,
     expand_leaves,
@@ -95,7 +94,8 @@ from gtp_engine.search.puct.root import (
 )
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.transpositions import Remembered
-from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, WEIGHT, Tree, set_human_priors, set_priors
+from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, Tree, set_human_priors, set_priors
+from gtp_engine.search.puct.tree_ownership import keep_ownership
 from gtp_engine.search.puct.tree_report import (
     SearchState,
     entropy_and_surprise,
@@ -182,11 +182,6 @@ class PuctSearch:
                 self._receive_root(tree, job)
             run = SearchRun(self, tree, position, request, start)
             run.enter_root(is_new=is_new)
-            while moves := run.moves_without_ownership():
-                job = run.evaluate_after(moves)
-                yield
-                if not run.receive_after(moves, job):
-                    break
             free, under_way = list(tree.buffers.batches), deque[Batch]()
             try:
                 while run.goes_on():
@@ -268,7 +263,13 @@ class PuctSearch:
             if self._new_player is not None:
                 buffers.player = self._new_player(size, board_size, buffers.rollout_rng)
             explores, remembered = self._explores, self.remembered
-            self._tree = ReusableTree(self.config, buffers, explores_by_people=explores, remembered=remembered)
+            self._tree = ReusableTree(
+                self.config,
+                buffers,
+                explores_by_people=explores,
+                keeps_ownership=self.evaluator.info.has_ownership or self.config.puct.rollout_share > 0.0,
+                remembered=remembered,
+            )
         tree = self._tree
         with BUDGET.using(tree.store):
             tree.move_root(position, pass_goes_on=pass_goes_on)
@@ -363,8 +364,6 @@ class SearchRun:
         positions, arrays, goes_on = tree.buffers.root_positions, tree.store.tree, pass_goes_on(config.puct, request)
         if goes_on and game.consecutive_passes > 0:
             search.write_root(tree, position)  # as for leaves
-        if request.move_ownership:
-            tree.collect_move_ownership()
         is_known, resumes = arrays.state[ROOT] != NEW, request.resumes and not tree.has_moved
         score = float(arrays.mean[ROOT, SCORE]) if is_known else raw.score_black
         center = tree.score_center if resumes else score_center(config.puct, game, score)
@@ -393,6 +392,7 @@ class SearchRun:
             human_config=replace(config.human, human_move_share=0.0) if is_best else config.human,
             mirrors=mirrors,
             duplicates=same,
+            move_ownership=request.move_ownership,
         )
         has_forgotten = is_known and tree.store.forget_moves(left_out)
         self._visits_before: Final = int(tree.store.tree.visits[ROOT])
@@ -471,46 +471,7 @@ class SearchRun:
             write_network_evaluation(tree, ROOT, evaluation, 0, params)
             update_means(tree, ROOT, self._state.root.color, params, buffers.means_work)
         if params.has_ownership:
-            weight = float(tree.own[ROOT, WEIGHT])
-            add_ownership(self._state.kept.ownership, 0, weight, 0, evaluation.ownership_black[0])
-
-    def moves_without_ownership(self) -> list[tuple[int, int]]:
-        """Return tried moves of the root, each with its node, below which ownership is asked for and not collected.
-
-        It is only collected while searching, so in a tree from before there is none.  At most a batch is returned.
-        """
-        tree, kept = self._tree, self._state.kept
-        if not self._request.move_ownership or not self._state.params.has_ownership:
-            return []
-        first = int(tree.first_edge[ROOT])
-        edges = slice(first, first + int(tree.tried[ROOT]))
-        tried = zip(tree.move[edges].tolist(), tree.child[edges].tolist(), strict=True)
-        collected = kept.ownership.move_weight
-        found = [(move, node) for move, node in tried if collected[move] <= 0.0 and tree.visits[node] > 0]
-        return found[: kept.buffers.batch_size]
-
-    def evaluate_after(self, moves: Sequence[tuple[int, int]]) -> Job:
-        """Return the job that evaluates the positions after moves of the root."""
-        position, batch = self._position, self._state.kept.buffers.batches[0]
-        positions, conditions = batch.leaves.positions, self._search.conditions(position)
-        for row, (move, _) in enumerate(moves):
-            game = position.game.copy()
-            game.play((position.color, move), tolerant=True)
-            with_history = not position.ignores_history
-            write_game(positions, row, game, opponent(position.color), with_history=with_history, conditions=conditions)
-        options = self._search.options(optimism=self._state.config.policy_optimism)
-        return self._search.submit(Request(positions, len(moves), batch.evaluation, options), None, None)
-
-    def receive_after(self, moves: Sequence[tuple[int, int]], job: Job) -> bool:
-        """Wait for that job and count its ownerships as first samples; return False if the search was cancelled."""
-        while not self._search.calls.wait(job, _WATCH_INTERVAL):
-            if self._is_cancelled:
-                return False
-        ownership, evaluation = self._state.kept.ownership, self._state.kept.buffers.batches[0].evaluation
-        for row, (move, node) in enumerate(moves):
-            weight = float(self._tree.own[node, WEIGHT]) or 1.0
-            add_ownership(ownership, move, weight, 1, evaluation.ownership_black[row])
-        return True
+            keep_ownership(tree, ROOT, evaluation.ownership_black[0])
 
     # --- 2. select ---
 
@@ -579,15 +540,15 @@ class SearchRun:
     def _add(self, batch: Batch, evaluation: Evaluation) -> None:
         """Add the rows of a batch, whose positions have this evaluation."""
         tree, params, kept, leaves = self._tree, self._state.params, self._state.kept, batch.leaves
-        ownership, work = kept.ownership, kept.buffers.means_work
+        work = kept.buffers.means_work
         if self._mirroring is not None:
             adjust_evaluation(self._mirroring, leaves, evaluation)
         if kept.buffers.player is None:
-            expand_and_back_up(tree, params, leaves, evaluation, ownership, work)
+            expand_and_back_up(tree, params, leaves, evaluation, work)
             return
         expand_leaves(tree, params, leaves, evaluation, work)
         mix_rollouts(tree, params, leaves, evaluation, batch.results)
-        back_up(tree, params, leaves, evaluation, ownership, work)
+        back_up(tree, params, leaves, evaluation, work)
 
     # --- limits and reports ---
 

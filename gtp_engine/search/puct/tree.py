@@ -64,6 +64,7 @@ class Tree(NamedTuple):
     virtual_visits: NDArray[np.int32]  # [N] playouts through the node that have not been backed up yet
     own: NDArray[np.float32]  # [N, OWN_COLUMNS] the evaluation of the position itself
     mean: NDArray[np.float64]  # [N, MEAN_COLUMNS] means over the playouts through the node
+    owned: NDArray[np.int16]  # [N, n] the ownership of the position (`tree_ownership`); [0, n] where none is kept
     move: NDArray[np.int16]  # [E] a point or PASS
     prior: NDArray[np.float32]  # [E] the policy's probability
     child: NDArray[np.int32]  # [E] the node it leads to; 0: untried
@@ -81,6 +82,7 @@ class Extras(NamedTuple):
     graph: bool = False  # nodes that several edges lead to (`transpositions`)
     human_prior: bool = False  # a second prior, by which moves are selected (`select`)
     edge_visits: bool = False  # visits of edges, which shared nodes and a second prior need as well
+    ownership: int = 0  # ownership of this length, the padded one of the board
     remembered: Remembered | None = None  # what is known from earlier searches; shared nodes only
 
 
@@ -97,6 +99,7 @@ def new_tree(nodes: int, edges: int, extras: Extras = Extras()) -> Tree:  # noqa
         virtual_visits=np.zeros(nodes, dtype=np.int32),
         own=np.zeros((nodes, OWN_COLUMNS), dtype=np.float32),
         mean=np.zeros((nodes, MEAN_COLUMNS), dtype=np.float64),
+        owned=np.zeros((nodes if extras.ownership else 0, extras.ownership), dtype=np.int16),
         move=np.zeros(edges, dtype=np.int16),
         prior=np.zeros(edges, dtype=np.float32),
         child=np.zeros(edges, dtype=np.int32),
@@ -167,6 +170,8 @@ def add_node(tree: Tree) -> int:
     tree.virtual_visits[node] = 0
     for column in range(MEAN_COLUMNS):
         tree.mean[node, column] = 0.0
+    if tree.owned.shape[0] > 0:
+        tree.owned[node, 0] = 0
     if has_bias(tree):
         leave_bucket(tree.bias, node)
     if has_graph(tree):
@@ -313,6 +318,9 @@ def copy_subtree(
             target.own[place, column] = source.own[old, column]
         for column in range(MEAN_COLUMNS):
             target.mean[place, column] = source.mean[old, column]
+        if source.owned.shape[0] > 0:
+            for point in range(source.owned.shape[1]):
+                target.owned[place, point] = source.owned[old, point]
         first, count, tried = wide(source.first_edge[old]), wide(source.edges[old]), wide(source.tried[old])
         is_kept = place == ROOT or source.visits[old] >= visits_to_stay_expanded
         if source.state[old] == EXPANDED and not is_kept:

@@ -21,7 +21,6 @@ from gtp_engine.search.puct.choose import (
     selection_weights,
 )
 from gtp_engine.search.puct.cleanup import PHASE_PASSES
-from gtp_engine.search.puct.expand import Ownership
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.root import Mirror
 from gtp_engine.search.puct.tree import (
@@ -38,6 +37,7 @@ from gtp_engine.search.puct.tree import (
     edge_visits,
     write_pv,
 )
+from gtp_engine.search.puct.tree_ownership import OwnershipBelow, ownership_below
 from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_radius
 from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, winrate_of
@@ -72,6 +72,7 @@ class SearchState(NamedTuple):
     human_config: HumanConfig
     mirrors: list[Mirror]
     duplicates: set[int]
+    move_ownership: bool
 
     @property
     def tree(self) -> Tree:
@@ -83,10 +84,15 @@ class SearchState(NamedTuple):
         """The human-like network's evaluation of the root, if there is one."""
         return self.kept.human
 
-    @property
-    def ownership(self) -> Ownership:
-        """The sums of the ownership at the leaves."""
-        return self.kept.ownership
+    def ownership_at(self, node: int) -> OwnershipBelow:
+        """Return the ownership at a node."""
+        return ownership_below(self.tree, node, self.raw.policy.size)
+
+    def move_ownership_at(self, node: int) -> tuple[OwnershipMap, OwnershipMap]:
+        """Return mean and deviation of the ownership at a node; both are None unless those of moves are asked for."""
+        if not self.move_ownership or (found := self.ownership_at(node)).positions == 0:
+            return None, None
+        return found.mean_black.astype(np.float32), found.stdev.astype(np.float32)
 
 
 def raw_evaluation(evaluation: Evaluation, row: int, *, has_score: bool) -> RawEvaluation:
@@ -162,9 +168,8 @@ def report_of(
 
     With a generator, the first one is drawn with `temperature`, and the others follow in that order.
     """
-    tree, mean, ownership = state.tree, state.tree.mean[ROOT], state.ownership
+    tree, mean, owned = state.tree, state.tree.mean[ROOT], state.ownership_at(ROOT)
     tried = root_moves(tree, state.root, state.params, state.config)
-    owned, deviation = _mean_and_stdev(float(ownership.weight[0]), ownership.total, ownership.squares)
     return SearchReport(
         to_play=state.root.color,
         visits=int(tree.visits[ROOT]),
@@ -172,8 +177,8 @@ def report_of(
         seconds=seconds,
         value_black=float(mean[VALUE]),
         moves=tuple(_with_mirrors(_moves(state, tried, temperature, random), state)),
-        ownership_samples=int(ownership.samples[0]),
-        ownership_black=owned,
+        ownership_samples=int(tree.visits[ROOT]) if owned.positions > 0 else 0,
+        ownership_black=owned.mean_black,
         nodes=int(tree.info[NODES]),
         memory=state.kept.store.memory,
         utility_black=float(mean[UTILITY]),
@@ -182,7 +187,7 @@ def report_of(
         lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
-        ownership_stdev=deviation if ownership.samples[0] > 0 else None,
+        ownership_stdev=owned.stdev if owned.positions > 0 else None,
         raw=state.raw,
         priors=_root_priors(state),
         human=state.human,
@@ -296,15 +301,6 @@ def _results_in_retrospect(state: SearchState, tried: RootMoves) -> PositionResu
     )
 
 
-def _mean_and_stdev(
-    weight: float, total: NDArray[np.float64], squares: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and standard deviation, float64[n], from sums of ownership and its squares; zeros without weight."""
-    weight = max(_LEAST_WEIGHT, weight)
-    mean = total / weight
-    return mean, np.sqrt(np.maximum(0.0, squares / weight - mean * mean))
-
-
 def _stdev(mean: NDArray[np.float64]) -> float:
     """Return the standard deviation of the score, from a node's means."""
     return float(np.sqrt(max(0.0, mean[SCORE_SQUARE] - mean[SCORE] * mean[SCORE])))
@@ -391,7 +387,7 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         length = _length_of_game(state.root.passes, (point, *line.tolist())) - 1
         line, line_visits = line[:length], line_visits[:length]
     radius = float(moves.radius[i])
-    owned, deviation = _move_ownership(state.ownership, point)
+    owned, deviation = state.move_ownership_at(int(moves.nodes[i]))
     return replace(
         _with_results(point, visits, mean, float(moves.priors[i])),
         pv=(point, *line.tolist()),
@@ -443,26 +439,6 @@ def _surplus_on_line(tree: Tree, node: int, line: NDArray[np.int64], visits: NDA
     return tuple(surplus)
 
 
-def _move_ownership(ownership: Ownership, point: int) -> tuple[OwnershipMap, OwnershipMap]:
-    """Return mean and standard deviation of the ownership below a root move.
-
-    Both are None if they were not collected or there is no sample.
-    """
-    weight = float(ownership.move_weight[point])
-    if ownership.moves.shape[0] == 1 or weight <= 0.0:
-        return None, None
-    mean, deviation = _mean_and_stdev(weight, ownership.moves[point], ownership.move_squares[point])
-    return mean.astype(np.float32), deviation.astype(np.float32)
-
-
-def _root_ownership(ownership: Ownership) -> tuple[OwnershipMap, OwnershipMap]:
-    """Return mean and standard deviation of the root's ownership; both are None unless moves' are collected."""
-    if ownership.moves.shape[0] == 1 or ownership.samples[0] == 0:
-        return None, None
-    mean, deviation = _mean_and_stdev(float(ownership.weight[0]), ownership.total, ownership.squares)
-    return mean.astype(np.float32), deviation.astype(np.float32)
-
-
 def _untried_moves(state: SearchState, tried: RootMoves) -> _Candidates:
     """Return the moves of the root that are not in `tried`, with its own utility; their weights are their priors."""
     tree, root = state.tree, state.root
@@ -489,7 +465,7 @@ def _untried_move(state: SearchState, found: _Candidates, i: int) -> MoveReport:
     """Return the report of candidate i, which has no visits: with the root's own results."""
     mean, point = state.tree.mean[ROOT], int(found.points[i])
     radius = 2.0 * state.config.lcb_stdevs * utility_radius(state.params)
-    owned, deviation = _root_ownership(state.ownership)
+    owned, deviation = state.move_ownership_at(ROOT)
     return replace(
         _with_results(point, 0, mean, float(found.priors[i])),
         human_prior=_human_prior(state, point),

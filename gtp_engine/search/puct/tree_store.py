@@ -12,11 +12,11 @@ import numpy as np
 from gtp_engine.config import Config
 from gtp_engine.evaluation.memory_budget import BUDGET, MemoryBudget, tree_memory
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
-from gtp_engine.go.constants import PASS
+from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.game import Game, moves_since
 from gtp_engine.search.limits import RootPosition, find_position
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
-from gtp_engine.search.puct.expand import Ownership, new_means_work, new_ownership, new_results
+from gtp_engine.search.puct.expand import new_means_work, new_results
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
 from gtp_engine.search.puct.transpositions import Remembered, add_all_keys
@@ -125,7 +125,7 @@ _EDGE_ARRAYS: Final = ("move", "prior", "child", "edge_visits", "human_prior")
 
 def _bytes(tree: Tree) -> int:
     """Return the bytes that the arrays of a tree take."""
-    own = sum(int(getattr(tree, name).nbytes) for name in (*_NODE_ARRAYS, *_EDGE_ARRAYS))
+    own = sum(int(getattr(tree, name).nbytes) for name in (*_NODE_ARRAYS, "owned", *_EDGE_ARRAYS))
     return own + sum(array.nbytes for array in (*tree.bias, *tree.graph))
 
 
@@ -197,6 +197,7 @@ class TreeStore:
         self.tree.info[:] = 1
         for name in _NODE_ARRAYS:
             getattr(self.tree, name)[ROOT] = 0
+        self.tree.owned[:1] = 0
         clear_subtree_bias(self.tree.bias)
         self.tree.graph.slots[:] = 0
         self.tree.graph.key[:1] = 0
@@ -221,6 +222,8 @@ class TreeStore:
         for names, count in ((_NODE_ARRAYS, self.used), (_EDGE_ARRAYS, used_edges)):
             for name in names:
                 getattr(larger, name)[:count] = getattr(tree, name)[:count]
+        if self._extras.ownership:
+            larger.owned[: self.used] = tree.owned[: self.used]
         if self._extras.bias:
             for name in ("bucket", "added"):
                 getattr(larger.bias, name)[: self.used] = getattr(tree.bias, name)[: self.used]
@@ -299,8 +302,8 @@ class TreeStore:
 class ReusableTree:
     """A tree for boards of one size whose root follows a game, and the arrays for such boards; empty until `move_root`.
 
-    With `explores_by_people` a human-like policy selects some moves.  `remembered` is what searches are to know of
-    earlier ones if they share nodes.
+    With `explores_by_people` a human-like policy selects some moves.  With `keeps_ownership` positions keep theirs.
+    `remembered` is what searches are to know of earlier ones if they share nodes.
     """
 
     def __init__(
@@ -309,6 +312,7 @@ class ReusableTree:
         buffers: Buffers,
         *,
         explores_by_people: bool = False,
+        keeps_ownership: bool = False,
         remembered: Remembered | None = None,
     ) -> None:
         puct, (width, height) = config.puct, buffers.board_size
@@ -321,13 +325,12 @@ class ReusableTree:
                 graph=puct.graph_search,
                 human_prior=explores_by_people,
                 edge_visits=puct.more_passing_hacks,
+                ownership=padded_length(width, height) if keeps_ownership else 0,
                 remembered=remembered if puct.graph_search else None,
             ),
             bias_free_share=puct.subtree_bias_free_share,
             budget=BUDGET,
         )
-        self.ownership = new_ownership(width, height, with_moves=False)
-        """Sums of the ownership at the leaves since the root was last moved."""
         self.raw: RawEvaluation | None = None
         """The network's evaluation of the root; None until it has been evaluated as a root."""
         self.human: RawEvaluation | None = None
@@ -364,11 +367,6 @@ class ReusableTree:
         self._forget_root()
         self._position = None
 
-    def collect_move_ownership(self) -> None:
-        """From now on, sum up the ownership below each root move too."""
-        if self.ownership.moves.shape[0] == 1:
-            self.ownership = _with_moves(self.ownership)
-
     def _follow(self, position: RootPosition, *, pass_goes_on: bool) -> bool:
         """Return whether the root could be moved to `position` in the tree.
 
@@ -399,10 +397,9 @@ class ReusableTree:
         return tree.graph.key.size == 0 or {*moves.tolist()} == {PASS, *position.game.legal_points(position.color)}
 
     def _forget_root(self) -> None:
-        """Drop the evaluation and the ownership of the old root."""
+        """Drop the evaluation of the old root."""
         self.has_moved = True
         self.raw = self.human = None
-        self.ownership = new_ownership(*self.buffers.board_size, with_moves=False)
 
 
 def _has_ended(game: Game, later: Game) -> bool:
@@ -411,9 +408,3 @@ def _has_ended(game: Game, later: Game) -> bool:
     while len(past.moves) > len(game.moves) and not past.is_over:
         past.undo()
     return past.is_over
-
-
-def _with_moves(ownership: Ownership) -> Ownership:
-    """Return the same sums, with arrays for those of each root move, which lack the samples so far."""
-    n = ownership.total.size
-    return ownership._replace(move_weight=np.zeros(n), moves=np.zeros((n, n)), move_squares=np.zeros((n, n)))
