@@ -428,7 +428,13 @@ class PuctConfig(Section, name="puct"):
         "Share of a rollout's result in a leaf's value beside the network's; AlphaGo used 0.5; 0: no rollouts.",
         bounds=(0, 1),
     )
-    rollout_limit: int = option(0, "Longest rollout; 0: to the end of the game.", unit="moves", bounds=(0, 10**6))
+    rollout_limit: int = option(
+        0,
+        "Longest rollout; one that is cut off has no opinion, and its leaf keeps the network's value; 0: to the end of "
+        "the game.",
+        unit="moves",
+        bounds=(0, 10**6),
+    )
     playout_depth: int = option(
         0, "Most moves from the root to a leaf; 0: the general limit of 500.", unit="moves", bounds=(0, 500)
     )

@@ -168,6 +168,12 @@ class SearchConfig(Section, name="search"):
         "0: no prior knowledge.",
         bounds=(0, 100),
     )
+    reward: str = option(
+        "result",
+        "What a rollout is worth: result is winning or losing, with margin_weight for the margin; margin is the margin "
+        "alone, as a share of the board, as in programs for Othello: values are mean margins then.",
+        choices=("result", "margin"),
+    )
     margin_weight: float = option(
         0.02,
         "Weight of the margin (as a share of the board) beside winning and losing, so that points still count in a "

@@ -45,7 +45,7 @@ clear_board
 komi 5
 genmove b
 genmove w
-play b c2
+play b e1
 genmove w
 genmove w
 kata-raw-nn 0
@@ -128,7 +128,7 @@ MOVES_OF_EACH = "boardsize 5\ngenmove b\ngenmove w\nundo"
     [
         ((), {"puct.rollout_share": "0.5"}, "training.alphago.rollout_batches:play_rows"),
         (("value",), {}, "nn.decode:decode_value"),
-        (("value", "rollout"), {"puct.rollout_share": "0.5"}, "training.alphago.rollout_batches:count_unfinished"),
+        (("value", "rollout"), {"puct.rollout_share": "0.5"}, "training.alphago.rollout_batches:play_moves"),
         (("value", "linear"), {"puct.rollout_share": "0.5"}, "training.alphago.linear_rollouts:play_rows_linear"),
         (
             ("value", "linear"),

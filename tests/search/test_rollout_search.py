@@ -55,6 +55,17 @@ def test_a_search_with_a_seed_repeats_itself_with_any_number_of_threads(algorith
     assert visits_of(search(Game(9), search=algorithm, seed=2)) != visits_of(reports[0])
 
 
+def test_ties_among_moves_without_visits_are_drawn() -> None:
+    """Without priors every move is tried once before any other; forty visits tried the upper left with every seed."""
+    tried = []
+    for seed in (1, 2, 3):
+        report = search(Game(9), 40, search="uct", prior_weight=0, expand_visits=1, batch=1, seed=seed)
+        assert [move.visits for move in report.moves] == [1] * 40
+        tried.append({move.point for move in report.moves})
+    assert tried[0] != tried[1] != tried[2] != tried[0]
+    assert all(any(point // 10 > 7 for point in points) for points in tried), "not the first rows alone"
+
+
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
     """A commit that changes it states this and the reason; `scripts/update_signatures` writes the file."""
     assert rollouts_signature() == ROLLOUTS_FILE.read_text(encoding="utf-8").strip()
@@ -211,12 +222,13 @@ def interpreted() -> Iterator[Callable[[], None]]:
     interpret_until_loaded(None)
 
 
+@pytest.mark.parametrize(("reward", "won"), [("result", 1.0), ("margin", 0.0)])
 @pytest.mark.parametrize("rules", RULES_SCORED)
-def test_rollouts_are_scored_by_the_rules(rules: str, interpreted: Callable[[], None]) -> None:
+def test_rollouts_are_scored_by_the_rules(rules: str, reward: str, won: float, interpreted: Callable[[], None]) -> None:
     """The value of each leaf is the score of the position at the end of its rollout, which is played here once more."""
     game, batch = Game(7, rules=Rules.parse(rules), komi=6.5), 20
     buffers = RolloutBuffers((7, 7), batch=batch, threads=1, seed=1)
-    settings, work = config(margin_weight=1, expand_visits=1), buffers.works[0]
+    settings, work = config(margin_weight=1, expand_visits=1, reward=reward), buffers.works[0]
     position, leaves = kernel_position(RootPosition(game, BLACK), settings), buffers.leaves
     select_leaves(new_tree(100_000), position, leaves, batch, work.rollout)
     zobrist, n = game.board.zobrist, game.board.color.size
@@ -236,7 +248,7 @@ def test_rollouts_are_scored_by_the_rules(rules: str, interpreted: Callable[[], 
         margin = score[BLACK] - score[WHITE] - game.komi
         if game.has_free_button:
             margin += 0.5 if first_player[PASS] == BLACK else -0.5
-        assert leaves.value[row] == pytest.approx(np.sign(margin) + np.clip(margin / 49, -1, 1))
+        assert leaves.value[row] == pytest.approx(won * np.sign(margin) + np.clip(margin / 49, -1, 1))
         compared += 1
     assert compared > batch / 2
 

@@ -57,7 +57,8 @@ class RolloutParams(NamedTuple):
     rave_equivalence: float  # E above, visits
     expand_visits: int  # a leaf gets children once it has this many visits
     prior_weight: float  # factor on all prior visits
-    margin_weight: float  # share of the margin (as a fraction of the board) in a result
+    won_weight: float  # of winning and losing in a result
+    margin_weight: float  # of the margin, as a fraction of the board
     policy: int  # rollout.UNIFORM or TACTICAL
     komi: float  # points for White beside the area, everything included (`Game.area_komi`)
     superko: int  # 0 simple ko, 1 positional, 2 situational
@@ -157,7 +158,7 @@ def _select_leaf(
                 break
             if tree.info[USED] + board.color.size > tree.move.size:
                 break  # the tree is full
-            expand(tree, node, BeforeMove(board, color, last, params.prior_weight), work)
+            expand(tree, node, BeforeMove(board, color, last, params.prior_weight), work, leaves.rng[row])
         child = _best_child(tree, node, depth, color, position)
         if child == 0:
             break
@@ -255,16 +256,16 @@ def _write_result(params: RolloutParams, leaves: RolloutLeaves, row: int, board:
         beside -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, work.tax)
     if leaves.is_over[row] == 0:
         work.beside_area[0] += beside
-    leaves.value[row] = _result(margin + beside - params.komi, board, params.margin_weight)
+    leaves.value[row] = _result(margin + beside - params.komi, board, params)
 
 
 @spliced_kernel
-def _result(margin: float, board: Board, margin_weight: float) -> float:
-    """Return Black's result of a game: 1, 0 or −1, plus a share of the margin as a fraction of the board."""
+def _result(margin: float, board: Board, params: RolloutParams) -> float:
+    """Return Black's result of a game: 1, 0 or −1, and the margin as a fraction of the board, each with its weight."""
     won = 1.0 if margin > 0 else (-1.0 if margin < 0 else 0.0)
     area = float(board.info[WIDTH]) * float(board.info[HEIGHT])
     share = min(1.0, max(-1.0, margin / area))
-    return won + margin_weight * share
+    return params.won_weight * won + params.margin_weight * share
 
 
 @kernel

@@ -33,6 +33,7 @@ from gtp_engine.go.board import (
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.ladder import working_attacks_into
 from gtp_engine.go.tactics import count_captures, is_escape, is_eye, would_be_self_atari
+from gtp_engine.search.rng import State, random_below
 from gtp_engine.search.rollouts.patterns import fits_pattern
 from gtp_engine.search.rollouts.rollout import RolloutWork
 
@@ -139,10 +140,11 @@ class BeforeMove(NamedTuple):
 
 
 @spliced_kernel
-def expand(tree: RolloutTree, node: int, before: BeforeMove, work: RolloutWork) -> None:
-    """Give `node` its children: every legal move that fills no own eye, and the pass.
+def expand(tree: RolloutTree, node: int, before: BeforeMove, work: RolloutWork, rng: State) -> None:
+    """Give `node` its children in a random order: every legal move that fills no own eye, and the pass.
 
-    The board is played on and restored.  The caller has made sure that the tree can hold the children.
+    Of equal children selection takes the first, so that ties are drawn.  The board is played on and restored.  The
+    caller has made sure that the tree can hold the children.
     """
     board, color, weight = before.board, before.color, before.weight
     first = tree.info[USED]
@@ -161,12 +163,23 @@ def expand(tree: RolloutTree, node: int, before: BeforeMove, work: RolloutWork) 
     _add_prior(tree, first + count, PASS_VISITS * weight, -1.0)
     count += 1
     _add_chain_priors(tree, first, count, before, work)
+    _shuffle(tree, first, count, rng)
     if color == WHITE:
         for child in range(first, first + count):
             tree.prior_value[child] = -tree.prior_value[child]
     tree.child_count[node] = count
     tree.first_child[node] = first
     tree.info[USED] = first + count
+
+
+@spliced_kernel
+def _shuffle(tree: RolloutTree, first: int, count: int, rng: State) -> None:
+    """Bring new children, which have only moves and priors, into a random order (Fisher and Yates)."""
+    for place in range(first + count - 1, first, -1):
+        other = first + random_below(rng, place - first + 1)
+        tree.move[place], tree.move[other] = tree.move[other], tree.move[place]
+        for values in (tree.prior_visits, tree.prior_value):
+            values[place], values[other] = values[other], values[place]
 
 
 @kernel

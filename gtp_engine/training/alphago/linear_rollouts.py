@@ -527,5 +527,6 @@ def play_rows_linear(positions: Positions, count: int, results: Results, scratch
     for slot in range(count):
         copy_board(scratch.board, board_of(positions, slot, wide(0)))
         color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
-        play_out_linear(scratch.board, color, last, work, scratch.rng, scratch.first_player)
+        moves = play_out_linear(scratch.board, color, last, work, scratch.rng, scratch.first_player)
+        results.finished[slot] = wide(moves < work.limit)
         results.margin[slot] = area_margin(scratch.board, scratch.queue, results.owner[slot])

@@ -56,7 +56,7 @@ class Policy(NamedTuple):
     """A policy of kernels for rollouts."""
 
     number: int  # of `rollout.POLICIES`
-    limit: int  # moves that are played at most; 0: as in `play_out`
+    limit: int  # moves that are played at most
     work: RolloutWork
 
 
@@ -82,7 +82,8 @@ def play_rows(positions: Positions, count: int, policy: Policy, results: Results
         copy_board(scratch.board, board_of(positions, slot, wide(0)))
         color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
         number, limit = policy.number, policy.limit
-        play_out(scratch.board, color, last, number, policy.work, scratch.rng, scratch.first_player, limit)
+        moves = play_out(scratch.board, color, last, number, policy.work, scratch.rng, scratch.first_player, limit)
+        results.finished[slot] = wide(moves < limit)
         results.margin[slot] = area_margin(scratch.board, scratch.queue, results.owner[slot])
 
 
@@ -109,9 +110,10 @@ def new_network_rollouts(size: int, width: int, height: int) -> NetworkRollouts:
 
 
 @kernel
-def start_rollouts(positions: Positions, count: int, rollouts: NetworkRollouts) -> None:
+def start_rollouts(positions: Positions, count: int, rollouts: NetworkRollouts, results: Results) -> None:
     """Begin a rollout from each of the first `count` rows of `positions`."""
     for slot in range(wide(count)):
+        results.finished[slot] = 0
         copy_row(rollouts.positions, slot, positions, slot)
         rollouts.slot[slot] = slot
         rollouts.passes[slot] = 0
@@ -123,6 +125,7 @@ def play_moves(rollouts: NetworkRollouts, count: int, results: Results, rng: Sta
 
     Those that have ended are counted; their rows are filled with rows from the end.
     """
+    positions = rollouts.positions
     for row in range(count):
         _play(rollouts, row, _draw(rollouts, row, rng))
     row = wide(0)
@@ -130,27 +133,15 @@ def play_moves(rollouts: NetworkRollouts, count: int, results: Results, rng: Sta
         if rollouts.passes[row] < 2:
             row += 1
             continue
-        _count(rollouts, row, results)
+        slot, board = wide(rollouts.slot[row]), board_of(positions, row, wide(0))
+        results.finished[slot] = 1
+        results.margin[slot] = area_margin(board, rollouts.queue, results.owner[slot])
         count -= 1
         if row < count:
-            copy_row(rollouts.positions, row, rollouts.positions, wide(count))
+            copy_row(positions, row, positions, wide(count))
             rollouts.slot[row] = rollouts.slot[count]
             rollouts.passes[row] = rollouts.passes[count]
     return count
-
-
-@kernel
-def count_unfinished(rollouts: NetworkRollouts, count: int, results: Results) -> None:
-    """Count the first `count` rows as they are, at the limit of moves."""
-    for row in range(count):
-        _count(rollouts, row, results)
-
-
-@kernel
-def _count(rollouts: NetworkRollouts, row: int, results: Results) -> None:
-    """Write the result of a row by area."""
-    slot = wide(rollouts.slot[row])
-    results.margin[slot] = area_margin(board_of(rollouts.positions, row, wide(0)), rollouts.queue, results.owner[slot])
 
 
 @spliced_kernel

@@ -28,7 +28,6 @@ from gtp_engine.training.alphago.linear_policy import LinearPolicy, new_tables
 from gtp_engine.training.alphago.linear_rollouts import new_linear_work, play_leaves_linear, play_rows_linear
 from gtp_engine.training.alphago.rollout_batches import (
     Policy,
-    count_unfinished,
     new_network_rollouts,
     new_scratch,
     play_moves,
@@ -51,6 +50,9 @@ def rollout_players(config: Config, evaluator: Evaluator) -> NewRolloutPlayer | 
                 advice="put one into the folder of network.model (--model), or leave search.rollout_policy at auto",
             )
         )
+    if config.puct.rollout_share < 1.0 and not info.has_value:
+        given = f"puct.rollout_share = {config.puct.rollout_share} without a value network"
+        raise ConfigError(problem(given, expected="1", advice="then rollouts alone say who wins (--rollout-share 1)"))
     if config.puct.rollout_share == 0.0:
         return None
     if policy in ("auto", "linear") and weights is not None:
@@ -86,11 +88,16 @@ def _weights(config: SearchConfig, info: EvaluatorInfo | None) -> LinearPolicy |
     return None
 
 
+def _longest(width: int, height: int) -> int:
+    """Return the moves after which a rollout is cut off in any case."""
+    return MOVES_PER_POINT * width * height
+
+
 class KernelPlayer:
     """Plays by a policy of `search.rollouts.rollout`; `limit` is the largest number of moves (0: to the end)."""
 
     def __init__(self, policy: int, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:
-        self._policy: Final = Policy(policy, limit, new_rollout_work(*board_size))
+        self._policy: Final = Policy(policy, limit or _longest(*board_size), new_rollout_work(*board_size))
         self._scratch: Final = new_scratch(*board_size, rng)
 
     def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
@@ -116,19 +123,18 @@ class RolloutNetworkPlayer:
     def __init__(self, network: RolloutPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:
         width, height = board_size
         self._network: Final = network
-        self._limit: Final = limit or MOVES_PER_POINT * width * height
+        self._limit: Final = limit or _longest(width, height)
         self._rng: Final = rng
         self._rollouts: Final = new_network_rollouts(size, width, height)
 
     def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
         """Write how the positions end; see `RolloutPlayer`.  Raises what the network raises."""
         rollouts, moves = self._rollouts, 0
-        start_rollouts(positions, count, rollouts)
+        start_rollouts(positions, count, rollouts, results)
         while count > 0 and moves < self._limit and not is_dropped():
             self._network.write_rollout_policy(rollouts.positions, count, rollouts.policy)
             count = play_moves(rollouts, count, results, self._rng)
             moves += 1
-        count_unfinished(rollouts, count, results)
 
 
 class LinearLeafPlayer:

@@ -35,7 +35,7 @@ from gtp_engine.search.puct.evaluation_thread import RolloutPlayer
 from gtp_engine.search.puct.expand import Results, new_results
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
-from gtp_engine.search.rollouts.rollout import UNIFORM
+from gtp_engine.search.rollouts.rollout import TACTICAL, UNIFORM
 from gtp_engine.training.alphago.linear_policy import LinearPolicy
 from gtp_engine.training.alphago.rollout_players import KernelPlayer, LinearPlayer, RolloutNetworkPlayer
 
@@ -94,6 +94,18 @@ def network_player(
 ) -> RolloutNetworkPlayer:
     rng = new_states(1, seed)[0]
     return RolloutNetworkPlayer(evaluator, limit, size, (board, board), rng)
+
+
+def tactical_player(limit: int) -> KernelPlayer:
+    return KernelPlayer(TACTICAL, limit, 2, (5, 5), new_states(1, 1)[0])
+
+
+def linear_player(limit: int) -> LinearPlayer:
+    return LinearPlayer(INDIFFERENT, limit, 2, (5, 5), new_states(1, 1)[0])
+
+
+def scripted_player(limit: int) -> RolloutNetworkPlayer:
+    return network_player(RolloutEvaluator(), 2, 5, limit)
 
 
 # --- the mixture
@@ -278,11 +290,44 @@ def test_rows_of_ended_rollouts_are_reused_and_results_keep_their_slots() -> Non
         assert np.array_equal(found.owner[number], alone.owner[0])
 
 
+@pytest.mark.parametrize("limit", [1, 0], ids=["cut off", "to the end"])
+@pytest.mark.parametrize("new", [tactical_player, linear_player, scripted_player])
+def test_a_rollout_that_is_cut_off_has_no_opinion(new: Callable[[int], RolloutPlayer], limit: int) -> None:
+    results = play_out(new(limit), [Game(5), Game(5)])
+    assert results.finished.tolist() == [limit == 0] * 2
+
+
+@pytest.mark.parametrize("has_ownership", [True, False])
+def test_leaves_of_rollouts_that_are_cut_off_keep_the_networks_evaluation(has_ownership: bool) -> None:
+    """`--rollout-limit 5` in the opening counted the empty board: 0 % for Black at komi 7.5, 100 % at −7.5."""
+    options = {"rollout_policy": "tactical", "rollout_limit": 1}
+    plain = search(Game(7), 100, ShapedEvaluator(has_ownership=has_ownership))
+    mixed = search(Game(7), 100, ShapedEvaluator(has_ownership=has_ownership), rollout_share=1, **options)
+    assert mixed.moves == plain.moves
+    assert mixed.value_black == plain.value_black
+    assert np.array_equal(mixed.ownership_black, plain.ownership_black)
+
+
+@pytest.mark.parametrize(("share", "owned"), [(0.0, 0.0), (1.0, 1.0)])
+def test_ends_of_games_have_owners_where_rollouts_count(share: float, owned: float) -> None:
+    """A single rollout says little; after passes nearly every playout ends the game at once, with the same owners."""
+
+    class Passing(ShapedEvaluator):
+        def policy(self, board, color, moves):
+            return np.array([1.0 if point == PASS else 1e-6 for point in moves])
+
+    game = game_from(NEUTRAL, BLACK)
+    report = search(game, 200, Passing(has_ownership=False), rollout_share=share, rollout_policy="uniform")
+    assert report.ownership_samples == 200 * (share > 0)
+    black = [point for point in game.stones if game.color_at(point) == BLACK]
+    assert min(report.ownership_black[black]) > owned - 0.2
+
+
 def test_rollouts_of_a_network_are_cut_off_at_the_limit() -> None:
     evaluator = RolloutEvaluator(script(*(parse_vertex(v, width=5, height=5) for v in ("C1", "C2", "C3"))))
     result = play_out(network_player(evaluator, 1, 5, limit=2), [game_from(NEUTRAL, BLACK)])
     assert evaluator.rollout_rows == [1, 1]
-    assert int(result.margin[0]) == 0, "a point each"
+    assert result.finished.tolist() == [0]
 
 
 def test_a_dropped_rollout_ends_early() -> None:
