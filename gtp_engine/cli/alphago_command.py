@@ -21,6 +21,7 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     PolicySettings,
     RecordSettings,
     ReinforceSettings,
+    RolloutNetSettings,
     RolloutSettings,
     ValueLearning,
     ValueSettings,
@@ -116,6 +117,27 @@ def rollout_policy_command(records: Path, run: Path, **flags: Any) -> None:
         _file_of(run_rollout_policy(read_games(records, log=stage.bar.log), settings, stage))
 
 
+@alphago_command.command("rollout-network", cls=ConfigCommand)
+@click.argument("records", type=FOLDER)
+@click.argument("run", type=FOLDER)
+@settings_options(RolloutNetSettings)
+@settings_options(PolicyLearning)
+@settings_options(ExportSettings, is_own=True)
+def rollout_network_command(records: Path, run: Path, **flags: Any) -> None:
+    """Train a small policy network for rollouts on the moves of RECORDS; write RUN/rollout.onnx.
+
+    Beside policy and value network the engine plays rollouts by it with --rollout-policy network. RECORDS is a folder
+    of SGF files on one board size. RUN receives checkpoint, log, curves and network.
+    """
+    settings, learning = settings_of(RolloutNetSettings, flags), settings_of(PolicyLearning, flags)
+    with _stage(run, flags) as stage:
+        from gtp_engine.training.alphago.stages.game_records import read_games
+        from gtp_engine.training.alphago.stages.supervised import run_supervised
+
+        games = read_games(records, log=stage.bar.log)
+        _file_of(run_supervised(games, settings, learning, stage, for_rollouts=True))
+
+
 @alphago_command.command("reinforce", cls=ConfigCommand)
 @click.argument("supervised", type=FOLDER)
 @click.argument("run", type=FOLDER)
@@ -160,9 +182,10 @@ def value_command(supervised: Path, reinforced: Path, run: Path, **flags: Any) -
 @alphago_command.command("chain")
 @click.argument("folder", type=FOLDER)
 @click.option("--mini", is_flag=True, help="In miniature: 12 minutes on two cores instead of some hours.")
+@click.option("--size", type=click.IntRange(2, 25), default=9, show_default=True, help="Lines of the board.")
 @click.option("--teacher", type=FILE, help="Network that plays the records. [default: the one that ships]")
 @click.option("--license", "terms", default="", help="Licence of the weights, recorded in the files.")
-def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) -> None:
+def chain_command(folder: Path, mini: bool, size: int, teacher: Path | None, terms: str) -> None:
     """Train all networks of AlphaGo's pipeline and compare them in a round robin.
 
     FOLDER/network is for `gtp-engine --model`, FOLDER/table.md has the Elo table. The commands are printed. After an
@@ -173,7 +196,7 @@ def chain_command(folder: Path, mini: bool, teacher: Path | None, terms: str) ->
 
     check_torch()
     with owning(folder):
-        status = run_chain(MINI if mini else FULL, folder, teacher or shipped_teacher(), terms)
+        status = run_chain((MINI if mini else FULL).on(size), folder, teacher or shipped_teacher(), terms)
     if status:
         sys.exit(status)
     click.echo("\n" + (folder / TABLE).read_text("utf-8"), nl=False)

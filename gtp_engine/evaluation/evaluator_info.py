@@ -65,6 +65,8 @@ class EvaluatorInfo:
     """Rows in one call that this machine evaluates most efficiently; calls may have more or fewer."""
     position_seconds: float = 0.0
     """Estimated seconds for a position on 19×19; 0 where that is unknown, or a full batch takes hardly longer."""
+    has_value: bool = True
+    """Whether it evaluates who wins; else every position is even, and only rollouts may count."""
     has_score: bool = True
     """Whether it evaluates score, lead and the score's deviation."""
     has_ownership: bool = True

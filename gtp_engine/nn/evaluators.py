@@ -108,4 +108,5 @@ def _load(config: Config, log: Log) -> Evaluator:
 
     config = replace(config, network=with_imported_model(config.network, log))
     # A network that cannot play this board prepares its own board size, on which the engine then starts.
-    return load_evaluator(config.network, log=log, board=config.game.board or USUAL_BOARD)
+    board, needs_value = config.game.board or USUAL_BOARD, config.puct.rollout_share < 1.0
+    return load_evaluator(config.network, log=log, board=board, needs_value=needs_value)

@@ -187,17 +187,18 @@ _BOARD: Final = (19, 19)
 
 
 def load_evaluator(
-    config: NetworkConfig, *, log: Log, board: tuple[int, int] = _BOARD, batch: int = 0
+    config: NetworkConfig, *, log: Log, board: tuple[int, int] = _BOARD, batch: int = 0, needs_value: bool = True
 ) -> NetworkEvaluator:
     """Return the evaluator that the configuration describes, ready for boards of `board` (width, height) points.
 
     `log` receives a line about what runs the network, one for each provider that failed, and hints.  `batch` is the
     number of positions that callers pass to the evaluator in one call, 0: a number that suits network and machine.
+    Without `needs_value` a policy alone will do.
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
     """
     path = model_path(config.model)
-    files = find_networks(path)
+    files = find_networks(path, needs_value=needs_value)
     for remark in {each.remark for entry in files.values() for each in entry.networks} - {""}:
         log(remark)
     simd = describe_machine()["simd"]
@@ -257,7 +258,7 @@ def _evaluator(
         by_purpose[purpose] = networks[path]
     evaluator = NetworkEvaluator(
         by_purpose["policy"],
-        by_purpose["value"],
+        by_purpose.get("value"),
         rollout=by_purpose.get("rollout"),
         rollout_weights=rollout_weights,
         config=config,

@@ -181,7 +181,8 @@ class _Workspace:
 class NetworkEvaluator:
     """An `evaluation.evaluator.Evaluator` that runs networks.
 
-    `policy` gives the policy and `value` everything else; they may be the same.  For searches that play positions out,
+    `policy` gives the policy and `value` everything else; they may be the same.  Without a value network every value is
+    even, and rollouts have to say what a position is worth.  For searches that play positions out,
     `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
     holds symmetry, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
     orientations, whose mean is taken.
@@ -190,19 +191,20 @@ class NetworkEvaluator:
     def __init__(
         self,
         policy: EncodedNetwork,
-        value: EncodedNetwork,
+        value: EncodedNetwork | None,
         *,
         rollout: EncodedNetwork | None = None,
         rollout_weights: object = None,
         config: NetworkConfig,
         looks: int = 1,
     ) -> None:
-        self.networks: Final = tuple(dict.fromkeys([policy, value, *([] if rollout is None else [rollout])]))
-        infos, of_value = [network.model.info for network in self.networks], value.model.info
+        self.networks: Final = tuple(dict.fromkeys(each for each in (policy, value, rollout) if each is not None))
+        infos, of_value = [network.model.info for network in self.networks], (value or policy).model.info
         self.info: Final = EvaluatorInfo(
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
             batch=policy.model.batch,
-            position_seconds=sum(each.model.position_seconds for each in {policy, value}),
+            position_seconds=sum(each.model.position_seconds for each in {policy, value or policy}),
+            has_value=value is not None,
             has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,
             knows_komi=of_value.is_katago,
@@ -312,6 +314,9 @@ class NetworkEvaluator:
         self._add_policy(positions, encoded, options, raw, out.policy)
         if request.optimistic is not None and raw.policy is not None and raw.policy.shape[1] > 1:
             self._add_policy(positions, encoded, options._replace(optimism=1.0), raw, request.optimistic)
+        if self._value is None:
+            decode_value(positions.to_play, encoded, np.zeros((len(rows), 1), dtype=np.float32), out)
+            return
         if self._value is not self._policy:
             raw = self._value.run(positions, rows, symmetries, options.suicide_area)
         assert raw.value is not None, "checked when the session was created"

@@ -83,9 +83,10 @@ def _quantize_command(original: Path) -> str:
     return join_command(["gtp-engine", "models", "quantize", str(original)])
 
 
-def find_networks(path: Path) -> dict[str, NetworkFiles]:
+def find_networks(path: Path, *, needs_value: bool = True) -> dict[str, NetworkFiles]:
     """Return the files for each purpose: "policy" and "value", which may be one network, and perhaps "rollout".
 
+    Without `needs_value` there may be none for "value".
     `path` is a file, to which its quantized copy is added, or a folder.  Raises ModelError.
     """
     if not os.path.exists(path):
@@ -101,13 +102,14 @@ def find_networks(path: Path) -> dict[str, NetworkFiles]:
             if files not in compared:
                 compared[files] = _with_boards(fitting, purpose, path)
             chosen[purpose] = compared[files]
-    if missing := [purpose for purpose in ("policy", "value") if purpose not in chosen]:
+    needed = ("policy", "value") if needs_value else ("policy",)
+    if missing := [purpose for purpose in needed if purpose not in chosen]:
         kinds = ", ".join(sorted({info.kind for _, info in found}))
         raise ModelError(
             problem(
                 f"network {shown(path.name)} is for {kinds}",
                 expected=f"one for {' and '.join(missing)} too",
-                advice="put the files into one folder and name that",
+                advice="put the files into one folder and name that; with --rollout-share 1 a policy alone will do",
             )
         )
     return chosen

@@ -23,9 +23,11 @@ _LEAVES: Final = "gtp_engine.training.alphago.rollout_players:leaf_players"
 def rollout_players(config: Config, evaluator: Evaluator) -> "NewRolloutPlayer | None":
     """Return what makes the players of rollouts for a search with a network, None if it mixes no rollouts in.
 
-    Raises ConfigError if the configuration asks for a rollout network or weights that are not loaded.
+    Raises ConfigError if the configuration asks for a rollout network or weights that are not loaded, or where rollouts
+    alone can say who wins and do not.
     """
-    if config.puct.rollout_share == 0.0 and config.search.rollout_policy not in ("linear", "network"):
+    share, policy = config.puct.rollout_share, config.search.rollout_policy
+    if share == 0.0 and policy not in ("linear", "network") and evaluator.info.has_value:
         return None
     found: NewRolloutPlayer | None = _plugged_in(_ROLLOUTS)(config, evaluator)
     return found

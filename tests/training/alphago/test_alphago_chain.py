@@ -35,6 +35,7 @@ SMALLEST = stage_chain.StageFlags(
     records=("--games", 24, "--parallel-games", 24),
     policy=(*_NET, *_LEARNING, "--test-share", 0.3),
     rollout_policy=("--epochs", 1, "--least-count", 5, "--test-share", 0.3),
+    rollout_network=(*_NET, *_LEARNING, "--test-share", 0.3),
     reinforce=("--iterations", 1, "--games", 4, "--evaluation-games", 4, "--threads", 1, "--precision", "float32"),
     value=(*_LEARNING, "--games", 24, "--hidden", 4, "--test-share", 0.3),
     games=1,
@@ -57,11 +58,11 @@ def test_every_stage_of_a_short_chain(
     teacher, out = v7_network(tmp_path / "teacher.onnx"), tmp_path / "chain"
     assert stage_chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
     log = capfd.readouterr().err
-    assert "5/5  Value network" in log
+    assert "6/6  Value network" in log
     assert "1/1  policy, value network and rollouts (λ = 0.5) – rollouts alone (RAVE)" in log
 
     evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
-    assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value"]
+    assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value", "rollout"]
     assert {network.model.info.license for network in evaluator.networks} == {"CC0-1.0"}
     linear = evaluator.info.rollout_weights
     assert isinstance(linear, LinearPolicy) and linear.license == "CC0-1.0"
@@ -74,9 +75,14 @@ def test_every_stage_of_a_short_chain(
 
     assert stage_chain.run_chain(SMALLEST, out, teacher) == 0
     again = capfd.readouterr().err
-    products = ("supervised/policy.onnx", "rollouts/rollout-policy.npz", "reinforced/policy.onnx", "value/value.onnx")
-    assert all(f"{out / product} " in again for product in products), "nothing is trained again"
+    products = "supervised/policy.onnx rollouts/rollout-policy.npz rollout-network/rollout.onnx value/value.onnx"
+    assert all(f"{out / product} " in again for product in products.split()), "nothing is trained again"
     assert (out / "table.md").read_text("utf-8") == table
+
+
+def test_a_chain_on_another_board_is_another_chain() -> None:
+    assert MINI.on(9) == MINI
+    assert (MINI.on(7).size, MINI.on(7).command) == (7, "gtp-engine alphago chain --mini --size 7")
 
 
 @pytest.mark.parametrize("plan", [stage_chain.FULL, stage_chain.MINI], ids=["full", "mini"])

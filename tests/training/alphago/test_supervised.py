@@ -1,6 +1,8 @@
 """The supervised policy: it learns, resumes exactly, and its examples have the right perspective."""
 
+import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,21 @@ from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.cli import cli
+from gtp_engine.config import Config
+from gtp_engine.go.game import Game
+from gtp_engine.nn.evaluators import evaluator_of
+from gtp_engine.search.limits import Limits
+from gtp_engine.search.players import rollout_players
+from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.training.alphago.stages.game_positions import ExampleStream, GameStore, examples_of
 from gtp_engine.training.alphago.stages.nets import read_policy
 from gtp_engine.training.alphago.stages.replay import PositionRefs
-from gtp_engine.training.alphago.stages.stage_settings import PolicyLearning, PolicySettings, StageRun
+from gtp_engine.training.alphago.stages.stage_settings import (
+    PolicyLearning,
+    PolicySettings,
+    RolloutNetSettings,
+    StageRun,
+)
 from gtp_engine.training.alphago.stages.supervised import accuracy, run_supervised
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.reporting import read_log
@@ -48,6 +61,39 @@ def test_a_network_learns_to_predict_moves(tmp_path: Path, capfd: pytest.Capture
     assert tests[-1]["loss"] < 0.8 * tests[0]["loss"] and tests[-1]["loss"] < 2.5
     assert tests[-1]["top-1"] > 0.2 and tests[-1]["top-5"] > tests[-1]["top-1"]
     assert "top-5" in capfd.readouterr().err
+
+
+def test_a_network_for_rollouts_plays_them_beside_a_policy_without_a_value(tmp_path: Path) -> None:
+    """The policy alone plays with rollouts that count in full (λ = 1), by either kind of rollouts."""
+    run(tmp_path / "policy")
+    settings = RolloutNetSettings(layers=2, channels=4, test_share=0.2)
+    with ProgressBar() as bar:
+        made = StageRun(tmp_path / "small", bar)
+        rollouts = run_supervised(orderly_records(GAMES), settings, LEARNING, made, for_rollouts=True)
+    assert rollouts == tmp_path / "small" / "rollout.onnx"
+    with pytest.raises(ModelError, match="a rollout network: expected a run with a policy network"):
+        read_policy(tmp_path / "small")
+    folder = tmp_path / "network"
+    folder.mkdir()
+    shutil.copy(tmp_path / "policy" / "policy.onnx", folder)
+    alone = Config().with_values({"network.model": str(folder), "network.provider": "cpu", "search.visits": 8})
+    with pytest.raises(ModelError, match=r"expected one for value too.*--rollout-share 1"):
+        evaluator_of(alone, print)
+    config = alone.with_values({"puct.rollout_share": 1})
+    size = read_policy(tmp_path / "policy").shape.width
+    for policy in ("tactical", "network"):
+        evaluator = evaluator_of(config, print)
+        assert evaluator is not None
+        assert not evaluator.info.has_value
+        assert evaluator.info.has_rollout_policy == (policy == "network")
+        played = config.with_values({"search.rollout_policy": policy})
+        with pytest.raises(ConfigError, match="without a value network: expected 1"):
+            rollout_players(alone, evaluator)
+        with closing(PuctSearch(played, evaluator)) as search:
+            report = search.run(Game(size), Limits(visits=8))
+        assert report.visits == 8 and 0 < report.winrate < 1
+        evaluator.close()
+        shutil.copy(rollouts, folder)
 
 
 def test_a_stopped_run_resumes_exactly(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ Shapes: N positions, boards of H × W points, A = H·W.
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -129,7 +129,7 @@ class ConvStack(nn.Module):
 class PolicyNet(nn.Module):
     """The policy network."""
 
-    KIND: Final = "policy"
+    KIND: ClassVar[str] = "policy"
     PLANES: Final = POLICY_PLANES
 
     def __init__(self, shape: NetShape) -> None:
@@ -146,10 +146,16 @@ class PolicyNet(nn.Module):
         return points + self.point_bias
 
 
+class RolloutNet(PolicyNet):
+    """A policy network for rollouts: as the policy network, and small."""
+
+    KIND: ClassVar[str] = "rollout"
+
+
 class ValueNet(nn.Module):
     """The value network."""
 
-    KIND: Final = "value"
+    KIND: ClassVar[str] = "value"
     PLANES: Final = VALUE_PLANES
 
     def __init__(self, shape: NetShape) -> None:
@@ -188,9 +194,9 @@ class ValueNet(nn.Module):
 
 
 Net: TypeAlias = PolicyNet | ValueNet
-_Kind = TypeVar("_Kind", PolicyNet, ValueNet)
+_Kind = TypeVar("_Kind", PolicyNet, RolloutNet, ValueNet)
 
-KINDS: Final[dict[str, type[Net]]] = {"policy": PolicyNet, "value": ValueNet}
+KINDS: Final[dict[str, type[Net]]] = {kind.KIND: kind for kind in (PolicyNet, RolloutNet, ValueNet)}
 """The kinds of networks by their names in files."""
 
 
@@ -333,7 +339,7 @@ def read_net(folder: Path) -> Net:
 def read_policy(folder: Path) -> PolicyNet:
     """Return the policy network of the run in `folder`; raises ModelError if it has none."""
     net = read_net(folder)
-    if not isinstance(net, PolicyNet):
+    if not isinstance(net, PolicyNet) or net.KIND != PolicyNet.KIND:
         raise ModelError(
             problem(f"{shown_path(folder)} has a {net.KIND} network", expected="a run with a policy network")
         )

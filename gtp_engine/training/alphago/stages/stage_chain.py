@@ -32,7 +32,12 @@ NETWORK: Final = "network"
 TABLE: Final = "table.md"
 """What a chain leaves in its folder: the networks for `gtp-engine --model`, and the table of the matches."""
 
-_PRODUCTS: Final = ("supervised/policy.onnx", "rollouts/rollout-policy.npz", "value/value.onnx")
+_PRODUCTS: Final = (
+    "supervised/policy.onnx",
+    "rollouts/rollout-policy.npz",
+    "rollout-network/rollout.onnx",
+    "value/value.onnx",
+)
 """The files that the engine plays with; as in the paper, the supervised policy guides the search."""
 
 Flags = tuple[object, ...]
@@ -47,12 +52,18 @@ class StageFlags(NamedTuple):
     records: Flags
     policy: Flags
     rollout_policy: Flags
+    rollout_network: Flags
     reinforce: Flags
     value: Flags
     games: int
     """Of the match of each pair of players."""
     seconds: float
     """Per move of an engine that searches in a match; GNU Go's time is not limited."""
+
+    def on(self, size: int) -> "StageFlags":
+        """Return the same on a board of `size` lines."""
+        command = self.command if size == self.size else f"{self.command} --size {size}"
+        return self._replace(size=size, command=command)
 
 
 FULL: Final = StageFlags(
@@ -61,6 +72,7 @@ FULL: Final = StageFlags(
     records=("--games", 12_000, "--temperature", 0.7),
     policy=("--minutes", 12, "--layers", 7, "--channels", 64),
     rollout_policy=("--epochs", 6),
+    rollout_network=("--minutes", 5),
     reinforce=("--iterations", 150, "--learning-rate", 0.03, "--pool-every", 10, "--evaluate-every", 25),
     value=("--games", 300_000, "--samples", 5_000_000, "--layers", 15, "--test-share", 0.01),
     games=60,
@@ -72,6 +84,7 @@ MINI: Final = StageFlags(
     records=("--games", 1000),
     policy=("--minutes", 1, "--layers", 4, "--channels", 32),
     rollout_policy=("--epochs", 4),
+    rollout_network=("--minutes", 0.5),
     reinforce=(
         *("--iterations", 16, "--games", 64, "--pool-every", 4, "--parallel-games", 64),
         *("--evaluate-every", 16, "--evaluation-games", 128),
@@ -115,11 +128,12 @@ def training_steps(plan: StageFlags, folder: Path, teacher: Path, terms: str) ->
     def step(title: str, stage: str, product: Path, *arguments: object) -> Step:
         return Step(title, (*ENGINE, "alphago", stage, *arguments, "--license", terms), product)
 
-    weights = rollouts / "rollout-policy.npz"
+    weights, small = rollouts / "rollout-policy.npz", folder / "rollout-network"
     return [
         Step("Records", (*ENGINE, "alphago", "records", teacher, records, "--size", plan.size, *plan.records)),
         step("Supervised policy", "policy", supervised / "policy.onnx", records, supervised, *plan.policy),
         step("Rollout policy", "rollout-policy", weights, records, rollouts, *plan.rollout_policy),
+        step("Rollout network", "rollout-network", small / "rollout.onnx", records, small, *plan.rollout_network),
         step("Reinforcement", "reinforce", reinforced / "policy.onnx", supervised, reinforced, *plan.reinforce),
         step("Value network", "value", value / "value.onnx", supervised, reinforced, value, *plan.value),
     ]

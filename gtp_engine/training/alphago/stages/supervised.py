@@ -18,17 +18,28 @@ from gtp_engine.base.errors import counted
 from gtp_engine.base.steps import check_same
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, ExampleStream, GameStore, examples_of
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, split_games
-from gtp_engine.training.alphago.stages.nets import Net, NetShape, PolicyNet, export_run, new_net
+from gtp_engine.training.alphago.stages.nets import (
+    Net,
+    NetShape,
+    PolicyNet,
+    RolloutNet,
+    export_run,
+    new_net,
+)
 from gtp_engine.training.alphago.stages.replay import PositionRefs
-from gtp_engine.training.alphago.stages.stage_settings import LIMITS, PolicyLearning, PolicySettings, StageRun
+from gtp_engine.training.alphago.stages.stage_settings import (
+    LIMITS,
+    PolicyLearning,
+    PolicySettings,
+    RolloutNetSettings,
+    StageRun,
+)
 from gtp_engine.training.core.checkpoint import has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.learning import Learning
 from gtp_engine.training.core.loop import Figures, TrainingLoop, Validation
 from gtp_engine.training.core.reporting import run_and_report
 
-FILE_NAME: Final = "policy.onnx"
-"""The network's name in the folder of a run."""
 TOP: Final = 5
 """Validation also counts how often the move played is among so many of the most probable ones."""
 
@@ -161,21 +172,30 @@ def accuracy(store: GameStore, refs: PositionRefs, evaluate: Evaluate) -> dict[s
 
 
 def run_supervised(
-    games: list[RecordedGame], settings: PolicySettings, learning: PolicyLearning, run: StageRun
+    games: list[RecordedGame],
+    settings: PolicySettings | RolloutNetSettings,
+    learning: PolicyLearning,
+    run: StageRun,
+    *,
+    for_rollouts: bool = False,
 ) -> Path | None:
-    """Train until the end, or until the run is stopped; return the network file, None if the run is not done."""
+    """Train until the end, or until the run is stopped; return the network file, None if the run is not done.
+
+    It is policy.onnx, or rollout.onnx of a network `for_rollouts`.
+    """
+    kind = RolloutNet if for_rollouts else PolicyNet
     train_games, test_games = split_games(games, settings.test_share)
     store, test_store = GameStore(train_games), GameStore(test_games)
     shape = NetShape(store.width, store.height, settings.layers, settings.channels)
     stream = ExampleStream(store, store.move_refs(), learning.batch, seed=learning.seed, for_value=False)
     objective = PolicyObjective(test_store, _test_positions(test_store, learning))
-    facts = {"stage": "supervised policy", "shape": shape.to_json(), "test_share": settings.test_share}
+    facts = {"stage": f"supervised {kind.KIND}", "shape": shape.to_json(), "test_share": settings.test_share}
     run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
-    if not train(new_net(PolicyNet, shape, seed=learning.seed), objective, stream, learning, run, facts):
+    if not train(new_net(kind, shape, seed=learning.seed), objective, stream, learning, run, facts):
         return None
     samples = read_checkpoint(run.out).samples
     origin = f"trained by Tengen on {samples:,} samples of moves of recorded games"
-    return export_run(run, FILE_NAME, default_name="policy", origin=origin)
+    return export_run(run, f"{kind.KIND}.onnx", default_name=kind.KIND, origin=origin)
 
 
 def _test_positions(store: GameStore, learning: PolicyLearning) -> PositionRefs:
