@@ -142,6 +142,9 @@ class Choice:
     report: SearchReport
     resign: bool = False
 
+    def __repr__(self) -> str:
+        return f"<Choice {'resign' if self.resign else self.point}, {self.report!r}>"
+
 
 class MoveChooser:
     """Chooses moves with the `searches` of an engine, at its `level`; `seed` is that of the delays.

@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.base.errors import counted
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
 
@@ -192,6 +193,10 @@ class SearchReport:
     """The human-like network's."""
     retrospect: PositionResults | None = None
     """The results without visits that the moves would not get again; None where nothing is known about such visits."""
+
+    def __repr__(self) -> str:
+        found, seconds = self.seen_by(self.to_play), f"{self.seconds:.2f} s"
+        return f"<SearchReport {found.winrate:.1%} for the side to play, {counted(self.visits, 'visit')}, {seconds}>"
 
     @property
     def position_results(self) -> PositionResults:
