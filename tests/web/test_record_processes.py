@@ -22,7 +22,7 @@ def sleeping(data: bytes) -> None:
 async def call(function: object, data: bytes) -> object:
     records = RecordProcesses()
     async with records.turn(data, "192.0.2.1"):
-        return await records.call(function, data)  # type: ignore[arg-type]
+        return await records.call(function, data, lambda: False)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("length", [10, SHORT + 1])

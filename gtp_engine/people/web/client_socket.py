@@ -14,13 +14,13 @@ import re
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from types import SimpleNamespace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from aiohttp import ClientError, WebSocketError, WSCloseCode, WSMsgType, web
 
-from gtp_engine.base.errors import TengenError, counted, problem
+from gtp_engine.base.errors import counted, problem
 from gtp_engine.people.web.access import ADDRESS, MOST_ADDRESSES, ROLE, Role, network_of
 
 ROOM: Final = 1 << 20
@@ -59,8 +59,6 @@ TURN: Final = 0.005
 
 GONE_CHECK: Final = 0.2
 """Seconds between two checks whether a client that is held back has gone."""
-
-T = TypeVar("T")
 
 _LONGEST_HEAD: Final = 14
 _MASK: Final = bytes(4)
@@ -183,10 +181,6 @@ class Outbox:
     def _call(self, step: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(step)
-
-
-class ClientGoneError(TengenError):
-    """The client has gone before its answer."""
 
 
 class Pace:
@@ -400,17 +394,6 @@ class ClientSocket:
                 return
             if seconds <= 0.0:
                 return
-
-    async def while_there(self, work: Awaitable[T]) -> T:
-        """Return what the work returns; once the client has gone, cancel it and raise ClientGoneError."""
-        task = asyncio.ensure_future(work)
-        try:
-            while not (await asyncio.wait((task,), timeout=GONE_CHECK))[0]:
-                if self.outbox.is_lost:
-                    raise ClientGoneError("the client has gone")
-            return task.result()
-        finally:
-            task.cancel()
 
     async def close(self) -> None:
         """Close the connection after everything has been sent."""

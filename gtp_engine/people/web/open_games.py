@@ -483,14 +483,19 @@ class OpenGames:
         """Return a new game; raises TengenError."""
         return await self._open(await self._new_entry(level), lambda engine: GameSession.start(engine, settings))
 
-    async def load(self, data: bytes, human: int | None, level: str | None, address: str) -> OpenGame:
-        """Return a new game that continues the SGF file `data`, which came from an address; raises TengenError."""
+    async def load(
+        self, data: bytes, human: int | None, level: str | None, address: str, is_lost: Callable[[], bool]
+    ) -> OpenGame:
+        """Return a new game that continues the SGF file `data`; raises TengenError.
+
+        The file came from an address; it is not read any further once that client `is_lost`.
+        """
         async with self.records.turn(data, address):
-            await self.records.call(check_record, data)
+            await self.records.call(check_record, data, is_lost)
             entry = await self._new_entry(level)
             return await self._open(entry, lambda engine: GameSession.load(engine, data, human=human))
 
-    async def find(self, name: str, address: str) -> OpenGame:
+    async def find(self, name: str, address: str, is_lost: Callable[[], bool] = lambda: False) -> OpenGame:
         """Return a game by its id, which a client at an address asks for; raises TengenError."""
         async with self._named(name):
             game = self._games.pop(name, None)
@@ -502,7 +507,7 @@ class OpenGames:
                 data = saved.sgf.encode(errors="surrogatepass")
                 async with self.records.turn(data, address):
                     with contextlib.suppress(SgfError):  # what is damaged shows below
-                        await self.records.call(check_record, data)
+                        await self.records.call(check_record, data, is_lost)
                     return await self._open(GameEntry(name, saved.level, saved.title), saved.session)
             except DamagedFileError as error:
                 await asyncio.to_thread(self._saved.put_aside, name)

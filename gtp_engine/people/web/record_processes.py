@@ -70,26 +70,26 @@ class RecordProcesses:
         async with lock, self._seats:
             yield
 
-    async def call(self, function: Callable[[bytes], T], data: bytes) -> T:
+    async def call(self, function: Callable[[bytes], T], data: bytes, is_lost: Callable[[], bool]) -> T:
         """Return what a function returns for a record, and raise the TengenError that it raises; within a turn.
 
-        Raises RecordTooLargeError if that takes too long.  A cancellation ends the work.
+        Raises RecordTooLargeError if that takes too long, or once the client `is_lost`, as a cancellation ends it.
         """
         if len(data) <= SHORT:
             return await asyncio.to_thread(function, data)
         is_over = threading.Event()
         try:
-            return await asyncio.to_thread(_in_process, function, data, is_over)
+            return await asyncio.to_thread(_in_process, function, data, lambda: is_over.is_set() or is_lost())
         finally:
             is_over.set()
 
 
-def _in_process(function: Callable[[bytes], T], data: bytes, is_over: threading.Event) -> T:
-    """Do what `RecordProcesses.call` does, until the event is set."""
+def _in_process(function: Callable[[bytes], T], data: bytes, is_over: Callable[[], bool]) -> T:
+    """Do what `RecordProcesses.call` does, until it is over."""
     worker, end = start_worker(_answer, function, data), time.monotonic() + READ_SECONDS
     try:
         while not worker.pipe.poll(_CHECK):
-            if is_over.is_set() or time.monotonic() > end:
+            if is_over() or time.monotonic() > end:
                 given = f"a record that takes more than {READ_SECONDS:g} seconds to read"
                 raise RecordTooLargeError(problem(given, advice="take variations out of it"))
         found: T | TengenError = worker.pipe.recv()
