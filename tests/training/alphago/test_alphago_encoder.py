@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 import reference
-from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, rows, vertex
+from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, vertex
 from superko_games import game_with_superko
 from training.alphago.alphago_oracle import AlphaGoOracle
 
@@ -49,14 +49,6 @@ def grid(planes: FloatArray, feature: str) -> str:
     assert part.sum(axis=0).max() <= 1, "no two planes of a feature are set at one point"
     numbers = (part * np.arange(1, len(part) + 1)[:, None, None]).sum(axis=0).astype(int)
     return "\n".join("".join(str(n) if n else "." for n in row) for row in numbers)
-
-
-def tidy(diagram: str) -> str:
-    return "\n".join(line.replace(" ", "") for line in diagram.strip().splitlines())
-
-
-def check(game: Game, feature: str, expected: str, to_play: int | None = None) -> None:
-    assert grid(encode(game, to_play), feature) == tidy(expected)
 
 
 def play(game: Game, *vertices: str) -> Game:
@@ -102,14 +94,11 @@ class TestTable:
         assert np.array_equal(spatial[0], encode(game)[:48])
 
 
-class TestConstants:
-    """Planes that are the same everywhere."""
-
-    @pytest.mark.parametrize(("to_play", "color"), [(BLACK, 1), (WHITE, 0)])
-    def test_ones_zeros_and_player_color(self, to_play: int, color: int) -> None:
-        planes = encode(play(Game(3, 4), "B2"), to_play)
-        for feature, value in (("ones", 1), ("zeros", 0), ("player color", color)):
-            assert (planes[planes_of(feature)[0]] == value).all(), feature
+@pytest.mark.parametrize(("to_play", "color"), [(BLACK, 1), (WHITE, 0)])
+def test_planes_that_are_the_same_everywhere(to_play: int, color: int) -> None:
+    planes = encode(play(Game(3, 4), "B2"), to_play)
+    for feature, value in (("ones", 1), ("zeros", 0), ("player color", color)):
+        assert (planes[planes_of(feature)[0]] == value).all(), feature
 
 
 STONES = """
@@ -126,76 +115,78 @@ KO = """
 """White takes a ko at B3."""
 
 
-class TestStones:
-    """Features of the stones on the board."""
+CHAINS = """
+    X X . . . .
+    O . . X . .
+    O . X X X .
+    . . . X . .
+    O . . . X X"""
 
-    def test_stone_colour_is_player_opponent_empty(self) -> None:
-        check(game_from(STONES), "stone colour", "31233 \n 12323 \n 31233 \n 33331")
-        check(game_from(STONES), "stone colour", "32133 \n 21313 \n 32133 \n 33332", WHITE)
+CAPTURES = """
+    . O O O O X .
+    X X X X X . .
+    . X O . X O .
+    X O O X . . .
+    . X X . . . ."""
 
-    def test_turns_since(self) -> None:
-        game = play(Game(5), "A5", "B5", "C5", "D5", "E5", "A1", "B1", "C1", "D1", "E1")
-        check(game, "turns since", "88876 \n ..... \n ..... \n ..... \n 54321")
+ATARIS = """
+    X X . . O .
+    O O O O . .
+    . . . . . .
+    . . . . O O
+    . . . . O ."""
 
-    def test_a_pass_is_a_turn(self) -> None:
-        game = play(Game(5), "A5", "pass", "C5", "pass")
-        check(game, "turns since", "4.2.. \n ..... \n ..... \n ..... \n .....")
+EYES = """
+    . X . X O .
+    X X X X O O
+    . X O O O .
+    O X O . O O
+    . O O O O ."""
+"""White's corner is a false eye: filling it stays sensible."""
 
-    def test_set_up_stones_are_old(self) -> None:
-        game = play(game_from(STONES), "E4")
-        check(game, "turns since", ".88.1 \n 88.8. \n .88.. \n ....8")
+ATTACKED = """
+    . . . . . . .
+    . O X X . . .
+    O X O . X . .
+    . . X X . . .
+    . O . . . . .
+    . . . . . . ."""
 
-    def test_a_point_played_again_counts_from_its_last_stone(self) -> None:
-        """White takes the ko at B3, and later connects at C3, where the stone taken had been set up."""
-        game = play(game_from(KO, first_player=WHITE), "B3", "D1", "C3", "C1")
-        check(game, "turns since", ".88. \n 8428 \n .88. \n ..13")
+TAKES_KO = (KO, WHITE, "B3 D1 C3 C1")
+"""White takes the ko at B3, and later connects at C3, where the stone taken had been set up."""
 
-    def test_liberties_of_chains(self) -> None:
-        game = game_from(
-            """
-            X X . . . .
-            O . . X . .
-            O . X X X .
-            . . . X . .
-            O . . . X X"""
-        )
-        check(game, "liberties", "22.... \n 3..8.. \n 3.888. \n ...8.. \n 2...33")
+
+@pytest.mark.parametrize(
+    ("diagram", "first", "moves", "feature", "expected"),
+    [
+        (STONES, BLACK, "", "stone colour", "31233 12323 31233 33331"),
+        (STONES, WHITE, "", "stone colour", "32133 21313 32133 33332"),
+        ("", BLACK, "A5 B5 C5 D5 E5 A1 B1 C1 D1 E1", "turns since", "88876 ..... ..... ..... 54321"),
+        ("", BLACK, "A5 pass C5 pass", "turns since", "4.2.. ..... ..... ..... ....."),
+        (STONES, BLACK, "E4", "turns since", ".88.1 88.8. .88.. ....8"),  # set-up stones are old
+        (*TAKES_KO, "turns since", ".88. 8428 .88. ..13"),
+        (CHAINS, BLACK, "", "liberties", "22.... 3..8.. 3.888. ...8.. 2...33"),
+        (CAPTURES, BLACK, "", "capture size", "4...... ....... ...3... ....... ......."),
+        (CAPTURES, BLACK, "", "liberties after move", "8.....2 .....63 5..8..2 ....733 2..4332"),
+        (ATARIS, BLACK, "", "self-atari size", "..31.1 ...... ...... ...... ......"),
+        # A capture can be self-atari: the ko, besides two moves that capture nothing, and its recapture, forbidden.
+        (KO, WHITE, "", "capture size", ".... .1.. .... ...."),
+        (KO, WHITE, "", "self-atari size", "...3 .1.. 1... ...."),
+        (KO, WHITE, "B3", "capture size", ".... .... .... ...."),
+        (KO, WHITE, "B3", "self-atari size", "3... .... ...1 ...."),
+        (STONES, BLACK, "", "liberties after move", "1..12 ..1.2 3..23 2323."),
+        (EYES, BLACK, "", "sensibleness", "...... ...... 1..... ...... ......"),
+        (EYES, WHITE, "", "sensibleness", "...... ...... 1..... ...... 1....."),
+        (ATTACKED, WHITE, "", "ladder escape", "....... ....... ....... .1..... ....... ......."),
+    ],
+)
+def test_maps(diagram: str, first: int, moves: str, feature: str, expected: str) -> None:
+    game = game_from(diagram, first_player=first) if diagram else Game(5)
+    assert grid(encode(play(game, *moves.split())), feature).split() == expected.split()
 
 
 class TestMoves:
     """Features of the moves of the side to play."""
-
-    def test_capture_size(self) -> None:
-        game = game_from(
-            """
-            . O O O O X .
-            X X X X X . .
-            . X O . X O .
-            X O O X . . .
-            . X X . . . ."""
-        )
-        check(game, "capture size", "4...... \n ....... \n ...3... \n ....... \n .......")
-        check(game, "liberties after move", "8.....2 \n .....63 \n 5..8..2 \n ....733 \n 2..4332")
-
-    def test_self_atari_size(self) -> None:
-        game = game_from(
-            """
-            X X . . O .
-            O O O O . .
-            . . . . . .
-            . . . . O O
-            . . . . O ."""
-        )
-        check(game, "self-atari size", "..31.1 \n ...... \n ...... \n ...... \n ......")
-
-    def test_capturing_can_be_self_atari(self) -> None:
-        """The ko, besides two moves that capture nothing; the ban keeps all planes of the recapture empty."""
-        game = game_from(KO, first_player=WHITE)
-        check(game, "capture size", ".... \n .1.. \n .... \n ....")
-        check(game, "self-atari size", "...3 \n .1.. \n 1... \n ....")
-        play(game, "B3")
-        check(game, "capture size", ".... \n .... \n .... \n ....")
-        check(game, "self-atari size", "3... \n .... \n ...1 \n ....")
 
     def test_superko_forbids_too(self) -> None:
         game, banned = game_with_superko("tromp-taylor")
@@ -218,20 +209,6 @@ class TestMoves:
             expected = first_row.replace("3", ".") if feature != "sensibleness" else "....11"
             assert grid(encode(game_from(diagram, CHINESE)), feature).splitlines()[0] == expected
 
-    def test_liberties_after_move(self) -> None:
-        check(game_from(STONES), "liberties after move", "1..12 \n ..1.2 \n 3..23 \n 2323.")
-
-    def test_sensibleness_excludes_illegal_moves_and_real_own_eyes(self) -> None:
-        """White's corner is a false eye: filling it stays sensible."""
-        diagram = """
-            . X . X O .
-            X X X X O O
-            . X O O O .
-            O X O . O O
-            . O O O O ."""
-        check(game_from(diagram), "sensibleness", "...... \n ...... \n 1..... \n ...... \n ......")
-        check(game_from(diagram), "sensibleness", "...... \n ...... \n 1..... \n ...... \n 1.....", WHITE)
-
 
 LADDER = """
     . . . . . . . . .
@@ -243,43 +220,23 @@ LADDER = """
     . . . . . . . . .
     . . . . . . . . .
     . . . . . . . . ."""
-BREAKER = "F4"
-NOTHING = "\n".join(["." * 9] * 9)
 
 
-def marks(*vertices: str) -> str:
-    """Return a map of 9 by 9 points with 1 on the vertices."""
-    game = Game(9)
-    points = {vertex(game, text) for text in vertices}
-    return rows("".join("1" if action_to_point(i, width=9, height=9) in points else "." for i in range(81)), 9)
-
-
-class TestLadders:
-    """Ladder capture and ladder escape."""
-
-    def test_the_atari_that_works_is_a_ladder_capture(self) -> None:
-        check(game_from(LADDER), "ladder capture", marks("E7"))
-        check(game_from(LADDER), "ladder escape", NOTHING)
-
-    def test_it_is_not_one_for_the_other_side(self) -> None:
-        check(game_from(LADDER), "ladder capture", NOTHING, WHITE)
-
-    def test_a_ladder_breaker_reverses_both(self) -> None:
-        game = play(game_from(LADDER, first_player=WHITE), BREAKER)
-        check(game, "ladder capture", NOTHING)
-        check(play(game, "E7"), "ladder escape", marks("D6"))
-
-    def test_capturing_an_attacker_is_an_escape(self) -> None:
-        game = game_from(
-            """
-            . . . . . . .
-            . O X X . . .
-            O X O . X . .
-            . . X X . . .
-            . O . . . . .
-            . . . . . . ."""
-        )
-        check(game, "ladder escape", "....... \n ....... \n ....... \n .1..... \n ....... \n .......", WHITE)
+@pytest.mark.parametrize(
+    ("moves", "feature", "to_play", "vertices"),
+    [
+        ("", "ladder capture", BLACK, "E7"),
+        ("", "ladder escape", BLACK, ""),
+        ("", "ladder capture", WHITE, ""),
+        ("pass F4", "ladder capture", BLACK, ""),  # a ladder breaker reverses both
+        ("pass F4 E7", "ladder escape", WHITE, "D6"),
+    ],
+)
+def test_ladders(moves: str, feature: str, to_play: int, vertices: str) -> None:
+    game = play(game_from(LADDER), *moves.split())
+    (plane,) = encode(game, to_play)[list(planes_of(feature))]
+    expected = {vertex(game, text) for text in vertices.split()}
+    assert {action_to_point(int(action), width=9, height=9) for action in plane.ravel().nonzero()[0]} == expected
 
 
 @pytest.mark.parametrize("rules", ["chinese", "tromp-taylor", "japanese"])

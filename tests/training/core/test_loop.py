@@ -307,14 +307,6 @@ def test_a_loss_of_nan_between_two_reports_leaves_the_last_checkpoint(
     assert (tmp_path / "run" / CHECKPOINT_FILE).read_bytes() == before
 
 
-def test_held_out_positions_are_not_needed(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, samples=32)
-    for path in (config.data / "held-out").iterdir():
-        path.unlink()
-    _, diary = train(config)
-    assert diary.validations[-1] == {}
-
-
 def test_held_out_positions_that_come_later_are_used(tmp_path: Path) -> None:
     machine, module = choose_machine("cpu", "float32", threads=1), tiny_module()
     write_data(tmp_path, (5, 5), count=10)
