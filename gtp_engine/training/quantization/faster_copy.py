@@ -62,11 +62,14 @@ def step_aside() -> None:
     A network on all cores waits for its slowest thread, so that even a little work on each of them costs a game that is
     played meanwhile much of its speed.  On Windows the process was started with the priority of idle time.
     """
-    with contextlib.suppress(AttributeError, OSError):  # Windows and macOS lack the functions; a container may forbid
-        os.nice(_LOWEST_PRIORITY)
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    with contextlib.suppress(AttributeError, OSError):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    with contextlib.suppress(OSError):  # a container may forbid it
+        if sys.platform != "win32":
+            os.nice(_LOWEST_PRIORITY)
+        if sys.platform == "linux":
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str], None]) -> None:
