@@ -1,4 +1,4 @@
-"""Exact reading of the positions in tests/data/robustness.txt: which moves decide whether a group is captured.
+"""Exact reading of the positions in scripts/measure/robustness.txt: which moves decide whether a group is captured.
 
 The *room* of a group is what it reaches without crossing stones that are pass-alive, which nothing can capture.  What
 happens elsewhere does not change whether the group is captured, so all moves there are one and the same: a pass.  All
