@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import inspect
-import math
 import os
 import signal
 import sys
@@ -132,17 +131,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         share = [item for file in list(files.values())[worker::workers] for item in file]
         ordered += [*share, *(item for _, item in zip(range(part - len(share)), others, strict=False))]
     items[:] = ordered
-
-
-@pytest.fixture(autouse=True, scope="session")
-def long_readings() -> Iterator[None]:
-    """Read out life and death to the end: the first reading compiles kernels for half of its ten seconds or more.
-
-    Groups for which there is no time have the status that the searches expect.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gtp_engine.engine.life_reading.LONGEST_SECONDS", math.inf)
-        yield
 
 
 @pytest.fixture(scope="session")

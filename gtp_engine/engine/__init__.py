@@ -9,7 +9,7 @@ One move, from `Engine.genmove` to the board:
                       stops it in time
     game_end          estimates from ownership which stones are dead and which points are neutral; whether the players
                       may stop here, and which moves still change something
-    life_reading      finds groups that the searches leave in doubt, and reads out whether they live, by playing on
+    life_reading      puts what can be proved of doubtful chains (`search.fights`) in place of what searches expect
     level_play        draws the move instead, for a level below full strength: `level_drawing` from what people would
                       play, `level_table` says how much each rank overlooks
     variety           what moves cost the search that have been played before
@@ -19,7 +19,7 @@ Around it:
     answers           what is asked of an engine from Python, and what it answers
     resources         networks and kernels, the searches that a configuration makes of them, what it needs of them
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
-    final_score       score and status of the stones, by one search for each side and by reading out what is in doubt
+    final_score       score and status of the stones: what is expected, and what is proved of doubtful chains
     kernels           has kernels compiled as they are called, or loads them in the background
     time_manager      the time for a move
     book              books of small boards: played here, made and checked

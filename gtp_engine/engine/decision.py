@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from math import ceil, inf
 from typing import Final
 
@@ -29,6 +29,7 @@ from gtp_engine.engine.game_end import (
     Ownership,
     StatusEstimate,
     allows_atari,
+    chains_of,
     counts_all_stones,
     estimate_status,
     goes_in_circles,
@@ -41,7 +42,7 @@ from gtp_engine.engine.game_end import (
     useless_points,
 )
 from gtp_engine.engine.level_play import LevelPlay
-from gtp_engine.engine.life_reading import LifeReader, find_disputes, leave_in_doubt
+from gtp_engine.engine.life_reading import PROOF_NODES, may_pass_safely, proved_capture, read_out
 from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, TimeWatcher
 from gtp_engine.engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 from gtp_engine.engine.variety import Variety
@@ -109,8 +110,8 @@ _LEAST_PROBABILITY: Final = 0.1
 Confirm = Callable[[int], SearchReport | None]
 """Searches the same position with a new tree and this colour to play; None if no time is left for it."""
 
-ReadOut = Callable[[Game, Sequence[Ownership]], Sequence[Ownership]]
-"""Replaces the ownership of groups in doubt by what reading them out shows, see `LifeReader.read_out`."""
+COMPILING_NODES: Final = 20
+"""Positions of one proof meanwhile, a second of an interpreted reader for each dozen chains."""
 
 
 @dataclass(frozen=True)
@@ -350,8 +351,6 @@ def decide(
         report = level.search(game, task.color, task.request, watcher)
     if resignation is not None and resignation.is_due(game, report) and (level is None or level.gives_up(game, report)):
         return Choice(game.point(PASS), report, resign=True)
-    # Moves are read with no more visits than were asked for, unless so few would prove nothing.
-    visits = max(report.visits, thresholds.confirm_visits)
     search_again = partial(searches.confirm, game, deadline=task.deadline, cancel=task.cancel)
     decision = Decision(
         game,
@@ -359,7 +358,7 @@ def decide(
         thresholds,
         confirm=cache(search_again),
         look_again=cache(partial(search_again, visits=thresholds.pass_visits)),
-        read_out=LifeReader(searches, cancel=task.cancel, deadline=task.deadline, visits=visits).read_out,
+        nodes=COMPILING_NODES if searches.resources.is_compiling else PROOF_NODES,
         level=level,
         left_out=frozenset[int]().union(
             *(each.points for each in task.request.restrictions if each.color == task.color)
@@ -385,7 +384,8 @@ class Decision:
     report: SearchReport
     thresholds: Thresholds
     confirm: Confirm
-    read_out: ReadOut
+    nodes: int = PROOF_NODES
+    """Positions of each proof about a chain."""
     level: LevelPlay | None = None
     """Draws the move where the game goes on."""
     left_out: frozenset[int] = frozenset()
@@ -413,7 +413,7 @@ class Decision:
         if point == PASS and self.may_pass and self.level is None:
             point = self._instead_of_pass()
             point = self._move_worth_points() if point == PASS else point
-            point = self._needed_capture() if point == PASS else point
+            point = self._capture_that_counts() if point == PASS else point
         return PASS if self.may_pass and goes_round(self.game, self.game.as_move((self.color, point))) else point
 
     def _first_choice(self) -> int:
@@ -450,7 +450,7 @@ class Decision:
         differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
         is_settled = status.is_decided and not counts_neutral and not differs
         may_turn = abs(status.margin_black(game)) <= POINT and allows_atari(game, status)
-        is_risky = may_turn or self._is_pass_unproved()
+        is_risky = may_turn or self._is_pass_unproved() or not self._is_safe
         is_clear = is_settled and not is_risky and not self._has_better_move(expected, status)
         if point != PASS or is_clear or report.visits >= self.thresholds.pass_visits:
             return point
@@ -463,32 +463,52 @@ class Decision:
         """Return the best move of a longer search if a pass would cost a point, also where that decides nothing.
 
         What a pass is worth is what a search expects in which the opponent moves first.  PASS if no move is worth more,
-        or if there was no time to find out.
+        or if there was no time to find out; where a chain is in danger, the best move that is known then.
         """
         game, report = self.game, self.report
-        if not report.has_score or game.has_free_button or not may_be_over(game) or not self._may_cost_a_point():
+        if not report.has_score or game.has_free_button or not may_be_over(game):
+            return PASS
+        if self._is_safe and not self._may_cost_a_point():
             return PASS
         again = report if report.visits >= self.thresholds.pass_visits else self.look_again(self.color)
-        best = None if again is None else best_of(legal_moves(game, again))
-        if again is None or best is None or best.point == PASS or again.visits < report.visits:
+        if again is None or again.visits < report.visits:
+            if self._is_safe:
+                return PASS
+            again = report
+        best = best_of(legal_moves(game, again))
+        if best is None or best.point == PASS:
             return PASS
         passed, gain = self.look_again(opponent(self.color)), self._gain_by_move(again, best)
-        if passed is None or self._gain(again, passed) < POINT or (gain is not None and gain < POINT):
+        if passed is not None and self._gain(again, passed) < POINT:
+            return PASS
+        if self._is_safe and (passed is None or (gain is not None and gain < POINT)):
             return PASS
         status = estimate_status(game, again.ownership_black)
         return PASS if is_useless(game, best.point, status, self.color) else best.point
 
-    def _needed_capture(self) -> int:
-        """Return a move against dead stones without whose capture the game is lost, PASS if there are none.
+    @cached_property
+    def _is_safe(self) -> bool:
+        """Whether each living chain that the opponent could put in atari survives, by proof, though it moves first."""
+        status = estimate_status(self.game, self.report.ownership_black)
+        return may_pass_safely(self.game, status, self.color, nodes=self.nodes)
 
-        Where all stones count, an opponent who is behind passes and hopes for a pass.  A search of few visits may take
-        moves that change nothing, or a pass, for better than the captures.
+    def _capture_that_counts(self) -> int:
+        """Return a move against dead stones where all stones count, PASS if there are none.
+
+        It is a proved capture.  Where the game is lost without one, as an opponent who is behind passes and hopes for a
+        pass, it may also be one that is only expected.
         """
         game, status = self.game, estimate_status(self.game, self.report.ownership_black)
-        wins_by_captures = for_color(status.margin_black(game), self.color) > 0.0
-        if not (counts_all_stones(game) and wins_by_captures and game.score().winner != self.color):
+        if not counts_all_stones(game):
             return PASS
-        return self.capture_of_dead(self.report, status)
+        enemy = opponent(self.color)
+        dead = [chain for chain in chains_of(game) if chain[0] in status.dead and game.board.color[chain[0]] == enemy]
+        point = proved_capture(game, dead, self.color, nodes=self.nodes)
+        if point is not None and point not in self.left_out:
+            return point
+        wins_by_captures = for_color(status.margin_black(game), self.color) > 0.0
+        is_needed = wins_by_captures and game.score().winner != self.color
+        return self.capture_of_dead(self.report, status) if is_needed else PASS
 
     def _may_cost_a_point(self) -> bool:
         """Return whether a pass may cost a point: by a move that was tried, or by a search for the opponent."""
@@ -542,28 +562,20 @@ class Decision:
         return passing is not None and winrate_of(passing.value_black, self.color) >= CONCEDED_WINRATE
 
     def cleanup_move(self) -> int:
-        """Return the point to play, or PASS if no dead enemy stones are on the board.
-
-        Where reading takes long, groups in doubt are read out only before a pass.
-        """
+        """Return the point to play, or PASS if no dead enemy stones are on the board."""
         if not legal_moves(self.game, self.report):
             return PASS
-        if self.thresholds.reads_at_once or self.report.best_point == PASS:
-            point = self._capture(self.read_out)
-            return self.move() if point == PASS else point
-        point = self._capture(leave_in_doubt)
-        if point == PASS:
-            point = self.move()
-        return self._capture(self.read_out) if point == PASS else point
+        point = self._capture()
+        return self.move() if point == PASS else point
 
     def _is_pass_certain(self, status: StatusEstimate) -> bool:
-        """Return whether a pass is the best move and will be played whatever reading would show."""
+        """Return whether a pass is the network's best move and will be played whatever the end is agreed to be."""
         return (
             self.report.best_point == PASS
             and self.may_pass
             and may_be_over(self.game)
             and self.level is None
-            and not self.thresholds.reads_at_once
+            and self.report.raw is not None
             and self.neutral_point(legal_moves(self.game, self.report), status) == PASS
         )
 
@@ -589,11 +601,11 @@ class Decision:
         report = self.confirm(self.color) or self.report
         return self.capture_of_dead(report, estimate_status(self.game, report.ownership_black))
 
-    def _capture(self, read_out: ReadOut) -> int:
+    def _capture(self) -> int:
         """Return a move that takes a liberty of a dead enemy stone after a dispute, PASS if there is none."""
         other_report = self.confirm(opponent(self.color))
         reports = [self.report] if other_report is None else [self.report, other_report]
-        ownerships = read_out(self.game, [each.ownership_black for each in reports])
+        ownerships = read_out(self.game, [each.ownership_black for each in reports], nodes=self.nodes)
         return self.capture_of_dead(self.report, estimate_status(self.game, np.mean(ownerships, axis=0)))
 
     # --- whether the game can end ---
@@ -603,9 +615,7 @@ class Decision:
 
         They could if the same stones are dead and the same points neutral whichever side moves first, and both searches
         expect the winner that counting gives.  If the first move changes something, it has to be played, however clear
-        the position looks.  Groups in doubt are read out; where that takes long, only before a pass: if that is the
-        best move, or if the opponent has passed.  Where another move costs nothing, the searches have to agree on the
-        end before that.
+        the position looks.  What is proved of doubtful chains replaces what the searches expect.
         """
         game, report = self.game, self.report
         if not may_be_over(game):
@@ -622,15 +632,8 @@ class Decision:
         if other_report is None:
             return None
         reports = (report, other_report)
-        expected = [each.ownership_black for each in reports]
-        if not self.thresholds.reads_at_once and find_disputes(game, expected):
-            is_free = game.rules.scoring is Scoring.AREA  # to play on, if the opponent has passed
-            may_end = game.consecutive_passes > 0 and (
-                not is_free or self._agreed_status(reports, expected) is not None
-            )
-            if not may_end and report.best_point != PASS:
-                return None
-        return self._agreed_status(reports, self.read_out(game, expected))
+        expected = read_out(game, [each.ownership_black for each in reports], nodes=self.nodes)
+        return self._agreed_status(reports, expected)
 
     def is_won_repetition(self) -> bool:
         """Return whether the opponent has passed, the game goes in circles, and a pass now is certain to win.

@@ -1,14 +1,16 @@
 """Score and status of the stones of a position (dead, alive, seki, territory), as `final_score` of GTP gives them.
 
-They come from one search for each side; groups that these leave in doubt are read out.  In an open position, where
-nothing is settled, no group is read out.  After two passes, a stone that would live only if its side moved first is
-dead: it did not get that move.  A score is *counted* only if both searches expect the winner that counting gives.  It
-depends on the position and the network, neither on the seed nor on the machine's load.
+They come from what the network expects with each side to play, averaged over the orientations of the board, or without
+a network from a search for each side; what can be proved of doubtful chains replaces that (`life_reading`).  In an open
+position, where nothing is settled, nothing is read.  After two passes, a stone that would live only if its side moved
+first is dead: it did not get that move.  A score is *counted* only if the winner by counting is the expected one;
+else it is an estimate.  It depends on the position and the network, neither on how the board is turned nor on the seed
+nor on the machine's load, and takes no more than `life_reading.READING_NODES` and two evaluations.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +19,6 @@ from gtp_engine.engine.game_end import (
     DEAD_BELOW,
     Ownership,
     StatusEstimate,
-    allows_atari,
     chain_ownership,
     chains_of,
     counts_all_stones,
@@ -28,18 +29,17 @@ from gtp_engine.engine.game_end import (
     with_dead,
     with_proofs,
 )
-from gtp_engine.engine.life_reading import LifeReader
+from gtp_engine.engine.life_reading import read_out
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.area import remove_dead, territory_owners
 from gtp_engine.go.benson import pass_alive_owners
-from gtp_engine.go.board import STRIDE
+from gtp_engine.go.board import CAPTURED, STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import Point, board_points, neighbors, points_by_number
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Scoring
+from gtp_engine.go.rules import Scoring, Tax
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki
 from gtp_engine.search.limits import CancelToken, Limits
-from gtp_engine.search.report import SearchReport
 
 ALIVE: Final = "alive"
 DEAD: Final = "dead"
@@ -58,7 +58,6 @@ NOISE: Final = 0.75
 
 _NOT_OVER: Final = later("the game is not over")
 _OPEN: Final = later("both sides have passed, but the game is not settled")
-_LATE: Final = later("reading out groups took too long")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,9 @@ class FinalScore:
     score: Score
     status: StatusEstimate
     doubt: str = ""
-    """Why the score is not counted, but the lead that searches expect, or not what they expect; empty if counted."""
+    """Why the score is not counted, but the lead that is expected, or not what is expected; empty if counted."""
+    is_lead: bool = False
+    """Whether only the difference of the two sides' points is estimated, not the points of each."""
 
     @property
     def is_counted(self) -> bool:
@@ -84,6 +85,16 @@ class FinalScore:
             found[point] = BLACK_TERRITORY if owner == BLACK else WHITE_TERRITORY
         points = points_by_number(self.game.width, self.game.height)
         return {points[point]: status for point, status in found.items()}
+
+
+class Expectation(NamedTuple):
+    """What is expected of a position with one side to move first."""
+
+    to_play: int
+    ownership_black: Ownership
+    lead_black: float
+    has_score: bool
+    """Whether the lead counts points."""
 
 
 class Scorer:
@@ -102,63 +113,69 @@ class Scorer:
         key = (game.hash, game.to_play, game.rules, game.komi, game.moves)
         if self._cached is not None and self._cached[0] == key:
             return self._cached[1]
-        thresholds, playouts = self._searches.thresholds, self._searches.reading_playouts(game.width, game.height)
-        reader = LifeReader(self._searches, cancel=cancel, playouts=playouts)
-        self._searches.restart_separate()
-        found = self._estimate(game, thresholds.status_visits, reader, cancel)
-        if found.doubt and (game.is_over or found.status.is_decided):
-            found = self._estimate(game, thresholds.doubt_visits, reader, cancel)
-        if thresholds.pass_visits > thresholds.doubt_visits and _may_need_move(game, found.status):
-            found = self._estimate(game, thresholds.pass_visits, reader, cancel)
-        if reader.is_late:
-            found = replace(found, doubt=_LATE)
+        found = self._estimate(game, cancel)
         if not cancel.is_cancelled:
             self._cached = key, found
         return found
 
-    def _estimate(self, game: Game, visits: int, reader: LifeReader, cancel: CancelToken) -> FinalScore:
-        """Return the outcome that two searches of so many visits expect, one for each side.
-
-        Passes at the end of the game are left out: they decide nothing, but to a network they are moves.
-        """
-        limits = Limits(visits, cancel=cancel)
-        left, taken = game, frozenset[int]()
-        reports, status = self._expect(left, limits)
+    def _estimate(self, game: Game, cancel: CancelToken) -> FinalScore:
+        """Return the outcome that is expected."""
+        left, taken, expected = game, frozenset[int](), self._expect(game, cancel)
+        leads = {each.to_play: each.lead_black for each in expected}
+        status = estimate_status(game, np.mean([each.ownership_black for each in expected], axis=0))
         if game.is_over and counts_all_stones(game):
             return FinalScore(game.copy(), game.score(), with_dead(game, status, frozenset()))
-        while game.is_over and not status.is_open and (chain := _left_to_die(left, reports)):
+        while game.is_over and not status.is_open and (chain := _left_to_die(left, status, expected)):
             taken = taken.union(chain)
             left = _without(game, taken)
-            reports, status = self._expect(left, limits)
+            expected = self._expect(left, cancel)
+            status = estimate_status(left, np.mean([each.ownership_black for each in expected], axis=0))
         if has_both_colors(left) and (game.is_over or not status.is_open):
-            ownerships = [report.ownership_black for report in reports]
-            status = estimate_status(left, np.mean(_read_out(left, ownerships, reader), axis=0))
+            read = _read_out(left, [each.ownership_black for each in expected])
+            status = estimate_status(left, np.mean(read, axis=0))
         if game.is_over:
             status = with_dead(game, status, status.dead | taken) if taken else status
-            return outcome_of_ended(game, status, reports, is_settled=not taken)
-        return outcome_of_unfinished(game, status, next(each for each in reports if each.to_play == game.to_play))
+            return outcome_of_ended(game, status, leads, is_settled=not taken)
+        return outcome_of_unfinished(game, status, next(each for each in expected if each.to_play == game.to_play))
 
-    def _expect(self, game: Game, limits: Limits) -> tuple[list[SearchReport], StatusEstimate]:
-        """Return the reports of two searches, of which Black begins one and White the other, and what both expect."""
+    def _expect(self, game: Game, cancel: CancelToken) -> list[Expectation]:
+        """Return what is expected if Black moves first and if White does.
+
+        Searches leave out the passes at the end of the game: they decide nothing, but for a search they are moves.
+        """
+        thresholds = self._searches.thresholds
+        if thresholds.status_visits == 1:
+            return [self._evaluated(game, color) for color in (BLACK, WHITE)]
+        self._searches.restart_separate()
         without_passes = game.copy()
         without_passes.undo(game.consecutive_passes)
+        limits = Limits(thresholds.status_visits, cancel=cancel)
         reports = [self._searches.search_afresh(without_passes, color, limits) for color in (BLACK, WHITE)]
-        return reports, estimate_status(game, np.mean([report.ownership_black for report in reports], axis=0))
+        return [Expectation(each.to_play, each.ownership_black, each.lead_black, each.has_score) for each in reports]
+
+    def _evaluated(self, game: Game, color: int) -> Expectation:
+        """Return what the network expects if `color` moves first, the mean over the board's orientations."""
+        found = self._searches.evaluate_impartially(game, color)
+        return Expectation(
+            color, found.ownership_black.mean(axis=0, dtype=np.float64), float(found.lead_black.mean()), has_score=True
+        )
 
 
-def _left_to_die(game: Game, reports: Sequence[SearchReport]) -> list[int]:
+def _left_to_die(game: Game, status: StatusEstimate, expected: Sequence[Expectation]) -> list[int]:
     """Return the weakest chain that would live if its side moved first, but is dead if the opponent does; [] if none.
 
     Both sides have passed: it did not get the move that it needs.  Where either side could take stones of the other,
-    the weaker ones are those with fewer stones around their liberties; once they are gone, the others may be safe.
+    the weaker ones are those with fewer stones around their liberties; once they are gone, the others may be safe.  A
+    chain without which an area lies open is not left to die: the players would have closed it.
     """
     proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
-    expected = {report.to_play: with_proofs(report.ownership_black, proved) for report in reports}
+    owned = {each.to_play: with_proofs(each.ownership_black, proved) for each in expected}
 
     def is_dying(chain: list[int]) -> bool:
         color = int(game.board.color[chain[0]])
-        attacked, defended = (chain_ownership(game, chain, expected[first]) for first in (opponent(color), color))
-        return attacked < DEAD_BELOW and defended > -DEAD_BELOW
+        attacked, defended = (chain_ownership(game, chain, owned[first]) for first in (opponent(color), color))
+        is_due = attacked < DEAD_BELOW and defended > -DEAD_BELOW
+        return is_due and not with_dead(game, status, status.dead.union(chain)).is_open
 
     return min(filter(is_dying, chains_of(game)), key=lambda chain: len(_with_neighbors(game, chain)), default=[])
 
@@ -183,60 +200,49 @@ def _without(game: Game, taken: frozenset[int]) -> Game:
     return left
 
 
-def _may_need_move(game: Game, status: StatusEstimate) -> bool:
-    """Return whether filling neutral points may force a move in one's own territory, which no count of it foresees."""
-    is_left = game.is_over and game.rules.scoring is Scoring.TERRITORY and bool(status.neutral)
-    return is_left and status.is_decided and not status.is_open and allows_atari(game, status)
-
-
-def _read_out(game: Game, ownerships: Sequence[Ownership], reader: LifeReader) -> tuple[Ownership, ...]:
-    """Return `ownerships` after reading out the groups in doubt.
+def _read_out(game: Game, ownerships: Sequence[Ownership]) -> tuple[Ownership, ...]:
+    """Return `ownerships` with what is proved of doubtful chains.
 
     Unsettled stones become what the side to play makes of them by moving first.  In a game that is over they keep what
-    the searches expected, because both sides have passed.
+    is expected, because both sides have passed.
     """
     if not game.is_over:
-        return reader.read_out(game, ownerships, to_play=game.to_play)
-    found = reader.read_out(game, ownerships)
+        return read_out(game, ownerships, to_play=game.to_play)
+    found = read_out(game, ownerships)
     return tuple(np.where(now == 0, before, now) for before, now in zip(ownerships, found, strict=True))
 
 
 def outcome_of_ended(
-    game: Game, status: StatusEstimate, reports: Sequence[SearchReport], *, is_settled: bool = True
+    game: Game, status: StatusEstimate, leads_black: dict[int, float], *, is_settled: bool = True
 ) -> FinalScore:
-    """Return the outcome after two passes: counted, unless the searches expect another winner, or it is not settled.
+    """Return the outcome after two passes: counted, unless another winner is expected, or it is not settled.
 
-    Where the players left an open area, a winner that both searches expect is more reliable than a count.  Elsewhere
-    the count is, because groups were read out, unless a side may need a move before all neutral points are filled: then
-    a winner that both expect is that by the mean of their leads.  Two leads of which one is more than twice the other
-    are no agreement, unless they are `CLOSE`.  Any other lead is that of the side to play, as before the passes.
+    `leads_black` are those expected with each colour to move first.  Where the players left an open area, a winner that
+    both expect is more reliable than a count.  Elsewhere the count is.  The lead is that of the side to play, as before
+    the passes.
     """
     final = settled(game, status)
     count = game.score(final.dead)
-    leads = [report.lead_black for report in reports]
-    winners = [score_by_lead(game, lead).winner for lead in leads]
-    is_agreed = all(
-        winner == count.winner or abs(lead - count.margin_black) <= NOISE
-        for winner, lead in zip(winners, leads, strict=True)
-    )
-    is_same = max(leads) - min(leads) <= max(CLOSE, min(map(abs, leads)))
-    if is_settled and is_same and not final.is_open and is_agreed:
+    lead, leads = leads_black[game.to_play], leads_black.values()
+    winners = [score_by_lead(game, each).winner for each in leads]
+    off = max(abs(each - count.margin_black) for each in leads)
+    is_agreed = off <= NOISE or score_by_lead(game, lead).winner == count.winner
+    is_same = off <= NOISE or winners[0] == winners[1] or status.is_decided
+    if is_settled and not final.is_open and is_agreed and is_same:
         return FinalScore(game.copy(), count, final)
-    if is_settled and is_same and not is_agreed and winners[0] == winners[-1] and _may_need_move(game, final):
-        return FinalScore(game.copy(), score_by_lead(game, float(np.mean(leads))), final, _OPEN)
-    is_lead = final.is_open or (status.is_open and count.winner not in winners)
-    lead = next(lead for report, lead in zip(reports, leads, strict=True) if report.to_play == game.to_play)
-    return FinalScore(game.copy(), score_by_lead(game, lead) if is_lead else count, final, _OPEN)
+    is_far = abs(lead - count.margin_black) > CLOSE
+    is_lead = final.is_open or (status.is_open and count.winner not in winners and is_far)
+    return FinalScore(game.copy(), score_by_lead(game, lead) if is_lead else count, final, _OPEN, is_lead)
 
 
-def outcome_of_unfinished(game: Game, status: StatusEstimate, report: SearchReport) -> FinalScore:
-    """Return the outcome of a game that is not over, after the search for the side to play."""
-    count, expected = estimated_score(game, status), score_by_lead(game, report.lead_black)
-    if status.is_decided and expected.winner == count.winner:
+def outcome_of_unfinished(game: Game, status: StatusEstimate, expected: Expectation) -> FinalScore:
+    """Return the outcome of a game that is not over, as expected for the side to play."""
+    count, by_lead = estimated_score(game, status), score_by_lead(game, expected.lead_black)
+    is_close = not status.is_open and abs(expected.lead_black - count.margin_black) <= CLOSE
+    if (is_close or not expected.has_score) and status.is_decided and by_lead.winner == count.winner:
         return FinalScore(game.copy(), count, status)
-    is_close = status.is_decided and abs(expected.margin_black - count.margin_black) <= CLOSE
-    is_count = is_close or not (report.has_score or not has_both_colors(game))
-    return FinalScore(game.copy(), count if is_count else expected, status, _NOT_OVER)
+    is_count = is_close or not (expected.has_score or not has_both_colors(game))
+    return FinalScore(game.copy(), count if is_count else by_lead, status, _NOT_OVER, not is_count)
 
 
 def estimated_score(game: Game, status: StatusEstimate) -> Score:
@@ -258,20 +264,39 @@ def _neutral_owners(game: Game, status: StatusEstimate) -> dict[int, int]:
 
 
 def score_by_lead(game: Game, lead_black: float) -> Score:
-    """Return the possible score nearest to `lead_black`, the points by which Black is expected to win."""
+    """Return the possible score nearest to `lead_black`, the points by which Black is expected to win.
+
+    No side gets more than all points, and by territory all stones of the other side as prisoners.
+    """
     is_area = game.rules.scoring is Scoring.AREA
     white = game.area_komi if is_area else game.komi
-    margin = round(lead_black + white)
+    black_most, white_most = (_most_points(game, color) for color in (BLACK, WHITE))
+    margin = min(max(round(lead_black + white), -white_most), black_most)
     return Score(float(max(margin, 0)), max(-margin, 0) + white)
 
 
+def _most_points(game: Game, color: int) -> int:
+    """Return the largest margin without komi by which `color` can win from here if no more stones are captured."""
+    area = game.width * game.height
+    if game.rules.scoring is Scoring.AREA:
+        return area
+    own, other = (int(np.count_nonzero(game.board.color == each)) for each in (color, opponent(color)))
+    prisoners = int(game.board.info[CAPTURED + opponent(color)]) - int(game.board.info[CAPTURED + color])
+    return area - own + other + prisoners
+
+
 def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
-    """Return the status of every point: alive, dead or seki for stones, territory or dame for empty points."""
+    """Return the status of every point: alive, dead or seki for stones, territory or dame for empty points.
+
+    Eyes in seki are no territory where the rules tax them.
+    """
     colors = remove_dead(game.board, dead)
     stride = int(game.board.info[STRIDE])
     owners = territory_owners(colors, stride)
     in_seki = groups_in_seki(find_groups(colors.tolist(), owners.tolist(), stride))
     seki = {point for group in in_seki for point in group.stones}
+    if game.rules.tax is not Tax.NONE:
+        owners[[point for group in in_seki for eye in group.eyes for point in eye]] = EMPTY
     empty_names = {BLACK: BLACK_TERRITORY, WHITE: WHITE_TERRITORY, EMPTY: DAME}
     result = {}
     for point in board_points(game.width, game.height):

@@ -138,13 +138,15 @@ def chain_ownership(game: Game, chain: list[int], ownership: Ownership) -> float
 def settled(game: Game, status: StatusEstimate) -> StatusEstimate:
     """Return the status of a game that both players have ended, in which no area is left between doubtful stones.
 
-    A stone alive in a large area makes it neutral, all of it.  Where the ownership contradicts that, the chains beside
-    the area are dead whose death makes the owners of all points fit the ownership best: a few doubtful stones are worth
-    less than what depends on them.  Chains that are beyond doubt stay.
+    A stone alive in a large area makes it neutral, all of it, and so may the death of one that closed it.  Where the
+    ownership contradicts that, those chains beside the area are dead, or alive, which make the owners of all points fit
+    the ownership best: a few doubtful stones are worth less than what depends on them.  Chains beyond doubt stay.
     """
     dead, misfit = status.dead, _misfit(game, status.dead, status.ownership_black)
     while True:
-        options = ((_misfit(game, option, status.ownership_black), option) for option in _more_dead(game, dead, status))
+        options = (
+            (_misfit(game, option, status.ownership_black), option) for option in _other_dead(game, dead, status)
+        )
         least, option = min(options, key=lambda found: found[0], default=(misfit, dead))
         if least >= misfit:
             break
@@ -194,22 +196,22 @@ def _misfit(game: Game, dead: frozenset[int], ownership: Ownership) -> float:
     return misfit
 
 
-def _more_dead(game: Game, dead: frozenset[int], status: StatusEstimate) -> Iterator[frozenset[int]]:
-    """Yield the dead stones with the weakest chains of one colour beside a neutral area: one, two, or more of them."""
+def _other_dead(game: Game, dead: frozenset[int], status: StatusEstimate) -> Iterator[frozenset[int]]:
+    """Yield the dead stones with the weakest chains of one colour beside a neutral area, or less a dead one there."""
     ownership = status.ownership_black
     owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
-    doubtful = [
-        (chain_ownership(game, chain, ownership), chain)
+    doubtful = sorted(
+        (value, chain)
         for chain in chains_of(game)
-        if chain[0] not in dead and status.proved[chain[0]] == EMPTY
-    ]
-    doubtful = sorted(found for found in doubtful if found[0] < SURE)
+        if status.proved[chain[0]] == EMPTY and abs(value := chain_ownership(game, chain, ownership)) < SURE
+    )
     for area in neutral_areas(game, owners):
-        beside = {near for point in area for near in neighbors(point, width=game.width)}
+        beside = area.union(near for point in area for near in neighbors(point, width=game.width))
+        yield from (dead.difference(chain) for _, chain in doubtful if chain[0] in dead and not area.isdisjoint(chain))
         for color in (BLACK, WHITE):
             option = dead
             for _, chain in doubtful:
-                if game.board.color[chain[0]] == color and not beside.isdisjoint(chain):
+                if game.board.color[chain[0]] == color and chain[0] not in dead and not beside.isdisjoint(chain):
                     option = option.union(chain)
                     yield option
 
@@ -269,16 +271,17 @@ def allows_atari(game: Game, status: StatusEstimate) -> bool:
 
     Of 150 positions at the end of games 34 had such a move.
     """
-    board = game.board
-    for chain in chains_of(game):
-        if chain[0] in status.dead or status.proved[chain[0]] != EMPTY:
-            continue
-        attacker, liberties = opponent(int(board.color[chain[0]])), game.liberties(chain[0])
-        if len(liberties) <= 2 and any(
-            game.is_legal(point, attacker) and not would_be_self_atari(board, point, attacker) for point in liberties
-        ):
-            return True
-    return False
+    return any(opponent_may_atari(game, status, chain) for chain in chains_of(game))
+
+
+def opponent_may_atari(game: Game, status: StatusEstimate, chain: list[int]) -> bool:
+    """Return whether a chain lives, but not by proof, and a move of the opponent's attacks it without self-atari."""
+    if chain[0] in status.dead or status.proved[chain[0]] != EMPTY:
+        return False
+    attacker, liberties = opponent(int(game.board.color[chain[0]])), game.liberties(chain[0])
+    return len(liberties) <= 2 and any(
+        game.is_legal(point, attacker) and not would_be_self_atari(game.board, point, attacker) for point in liberties
+    )
 
 
 def legal_moves(game: Game, report: SearchReport) -> list[MoveReport]:

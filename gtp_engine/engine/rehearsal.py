@@ -12,6 +12,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
+from gtp_engine.search.fights import FightReader
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, Searcher, SearchRequest
 
 ANY_BOARD: Final = (5, 5)
@@ -43,6 +44,7 @@ def _play(width: int, height: int) -> Game:
         game.play(point, WHITE)
         game.play(answer, BLACK)
     is_real_eye(game.board, at[0][0], WHITE)
+    FightReader(game.board, nodes=_VISITS).life(at[2][2])
     is_captured_defender_first(game.board, at[2][2], new_ladder_work(width, height))
     game.pass_alive(WHITE)
     area_owners(game.board.color, width + 1)

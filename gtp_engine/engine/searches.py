@@ -40,6 +40,7 @@ from gtp_engine.evaluation.from_game import GameRows, advantage_black, condition
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game, initial_advantage_black, is_continued
+from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
 
@@ -67,17 +68,12 @@ class Thresholds:
     """Numbers of visits and samples for one kind of search."""
 
     status_visits: int
-    """Visits of each of the two searches (Black first, White first) that estimate which stones are dead."""
-    doubt_visits: int
-    """The same where the first two do not expect the winner that counting gives."""
+    """Visits of each of the two searches (Black first, White first) that estimate which stones are dead; 1 where the
+    network evaluates the position in all orientations instead."""
     confirm_visits: int
     """Visits of each search that confirms that a game is over, time permitting."""
     pass_visits: int
     """Visits of the search before a pass by which something may be lost, time permitting."""
-    reading_visits: int
-    """Visits for each move that reads out whether a group lives."""
-    reads_at_once: bool
-    """Whether groups in doubt are read out as soon as the game may be over, not only before a pass."""
     ownership_samples: int
     """Fewest samples of an ownership from which the status of stones is estimated."""
     tried_visits: int
@@ -87,12 +83,9 @@ class Thresholds:
 
 
 ROLLOUT_THRESHOLDS: Final = Thresholds(
-    status_visits=1500,
-    doubt_visits=6000,
+    status_visits=6000,
     confirm_visits=1000,
     pass_visits=4000,
-    reading_visits=1000,
-    reads_at_once=True,  # a move takes 0.1 s
     ownership_samples=32,  # a batch; a finished position has few, as most playouts pass twice
     tried_visits=FEW_VISITS,
     settled_visits=SETTLED_MIN_VISITS,
@@ -100,12 +93,9 @@ ROLLOUT_THRESHOLDS: Final = Thresholds(
 """A rollout is either won or lost; the mean of n of them has a standard error of about 1/√n."""
 
 NETWORK_THRESHOLDS: Final = Thresholds(
-    status_visits=8,
-    doubt_visits=100,
+    status_visits=1,
     confirm_visits=8,
     pass_visits=1000,  # with 400 one game of 816 was lost that these win
-    reading_visits=200,  # with 64 the shipped network misses a sacrifice of four stones that kills by a nakade
-    reads_at_once=False,  # a reading takes seconds, and one that runs out of time is repeated move after move
     ownership_samples=1,
     tried_visits=1,
     settled_visits=50,
@@ -147,16 +137,6 @@ class CountingEvaluator(ForwardingEvaluator):
         super().evaluate(request)
 
 
-READING_SECONDS: Final = 10.0
-"""Estimated seconds for reading out all groups of a position whose score is wanted."""
-
-ROLLOUTS_A_SECOND: Final = 3000.0
-"""Rollouts on 19×19 with which these seconds are estimated (docs/strength.md has those of this machine)."""
-
-SHORTEST_POSITION: Final = 0.001
-"""Fewest seconds of an evaluation on 19×19 with which they are estimated."""
-
-
 class Searches:
     """The searches of an engine: with an evaluator by PUCT unless the configuration says otherwise, else by rollouts.
 
@@ -184,17 +164,6 @@ class Searches:
             return ROLLOUT_THRESHOLDS
         info = evaluator.info
         return NETWORK_THRESHOLDS if info.has_ownership and info.knows_komi else ROLLOUT_THRESHOLDS
-
-    def reading_playouts(self, width: int, height: int) -> float:
-        """Return how many playouts may read out all groups in doubt where a score is wanted: about ten seconds' worth.
-
-        It depends on the machine, but not on what else runs there.
-        """
-        seconds = READING_SECONDS * 19**2 / (width * height)
-        evaluator = self.resources.evaluator
-        if evaluator is None or self.thresholds is ROLLOUT_THRESHOLDS:
-            return seconds * ROLLOUTS_A_SECOND
-        return seconds / max(evaluator.info.position_seconds, SHORTEST_POSITION)
 
     @property
     def uses_network(self) -> bool:
@@ -320,6 +289,14 @@ class Searches:
         if optimism is not None:
             config = replace(config, puct=replace(config.puct, root_policy_optimism=optimism))
         return evaluate_game(self._network(by_people=by_people), game, color, config, symmetries)
+
+    def evaluate_impartially(self, game: Game, color: int) -> Evaluation:
+        """Return the network's evaluation with `color` to play, one row for each orientation of the board.
+
+        No side has a playout doubling advantage.  Raises ConfigError without a network.
+        """
+        config = self.resources.impartial_config(self.config)
+        return evaluate_game(self._network(), game, color, config, range(symmetry_count(game.width, game.height)))
 
     def _network(self, *, by_people: bool = False) -> Evaluator:
         """Return the network, or the human-like one; raises ConfigError without it."""

@@ -19,5 +19,6 @@ limits          SearchRequest: reports, moves left out; its Limits: visits, watc
 players         the players of rollouts that other parts of the package have, imported by name
 report          SearchReport: the root's moves, the value, ownership; scores for reports without a network
 repetition      keys of positions on a path, repetitions and long cycles (kernels); the rule of superko is in `go.game`
+fights          proofs of local fights: whether a chain is captured or survives, by `proofs`, which has the kernels
 rng             random numbers for kernels
 """

@@ -463,7 +463,7 @@ def test_one_colour_alone_is_not_read_out_and_does_not_own_the_board(
     def read_out(*_: object, **__: object) -> None:
         raise AssertionError("nothing to read")
 
-    monkeypatch.setattr("gtp_engine.engine.life_reading.LifeReader.read_out", read_out)
+    monkeypatch.setattr("gtp_engine.engine.final_score.read_out", read_out)
     engine.play(BLACK, point(engine, "E5"))
     assert abs(engine.score().margin_black) < 20
     assert not engine.outcome().status.is_decided

@@ -14,7 +14,7 @@ from gtp_engine.engine import SEKI, Engine
 from gtp_engine.engine.decision import Confirm, Decision
 from gtp_engine.engine.final_score import status_map
 from gtp_engine.engine.game_end import Ownership, _misfit, estimate_status
-from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
+from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import Move, board_points, parse_vertex, xy_to_point
 from gtp_engine.go.game import Game
@@ -25,11 +25,6 @@ from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 def make(rules: str, komi: float, **values: str) -> Engine:
     config = {"search.visits": "600", "search.seed": "5", "search.threads": "1", "game.rules": rules}
     return Engine(Config().with_values({**config, "game.komi": str(komi), **values}), evaluator=None)
-
-
-def as_expected(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
-    """Return the ownership as it is, without reading anything out."""
-    return ownerships
 
 
 def same_for_both(report: SearchReport) -> Confirm:
@@ -159,17 +154,17 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
         to_play=BLACK, visits=100, playouts=100, seconds=0.1, value_black=0.98, moves=tuple(moves),
         ownership_samples=100, ownership_black=ownership,
     )  # fmt: skip
-    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report), as_expected).move()
+    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report)).move()
     assert chosen == (PASS if is_over else moves[1].point)
 
 
 @pytest.mark.parametrize(("rules", "balance", "answer"), [
-    ("tromp-taylor", -0.5, "A6"),  # lost unless the dead stone is taken
-    ("tromp-taylor", 0.5, "pass"),  # won in any case
-    ("tromp-taylor", -4.5, "pass"),  # lost in any case
+    ("tromp-taylor", -0.5, "B7"),  # lost unless the dead stone is taken
+    ("tromp-taylor", 0.5, "B7"),  # won in any case
+    ("tromp-taylor", -4.5, "B7"),  # lost in any case
     ("chinese", -0.5, "pass"),
 ])  # fmt: skip
-def test_no_pass_while_the_game_is_won_only_by_taking_dead_stones(rules: str, balance: float, answer: str) -> None:
+def test_no_pass_while_dead_stones_are_left_that_count(rules: str, balance: float, answer: str) -> None:
     """An opponent who passed won: moves that change nothing seemed best, a pass second, and the captures came after."""
     diagram = parse_diagram(DEAD_STONE)
     game = Game(7, 7, PRESETS[rules], 0.0)
@@ -185,7 +180,7 @@ def test_no_pass_while_the_game_is_won_only_by_taking_dead_stones(rules: str, ba
         to_play=BLACK, visits=20, playouts=20, seconds=0.1, value_black=-0.2, moves=tuple(moves),
         ownership_samples=20, ownership_black=ownership,
     )  # fmt: skip
-    chosen = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), as_expected).move()
+    chosen = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report)).move()
     assert game.vertex(chosen) == answer
 
 
@@ -260,7 +255,7 @@ def test_neutral_points_are_compared_with_the_best_move_where_another_was_drawn(
     status = estimate_status(game, np.zeros(game.board.color.size))
     assert {drawn.point, best.point} <= set(status.neutral)
     report = report_of_white(game, [], value_black=0.0, ownership_black=status.ownership_black)
-    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), as_expected, fill_dame=True)
+    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), fill_dame=True)
     assert decision.neutral_point([drawn, best], status) == parse_vertex(filled, width=4, height=4)
 
 
@@ -319,38 +314,8 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
         to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
         ownership_samples=50, ownership_black=ownership,
     )  # fmt: skip
-    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report), as_expected).move()
+    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report)).move()
     assert chosen == (PASS if is_over else best.point)
-
-
-@pytest.mark.parametrize(("moves", "rules", "owned", "thresholds", "is_read"), [
-    (8, "chinese", 0.85, NETWORK_THRESHOLDS, True),  # Black has just passed
-    (8, "chinese", 0.75, NETWORK_THRESHOLDS, False),  # not decided
-    (8, "japanese", 0.75, NETWORK_THRESHOLDS, True),  # another move costs a point
-    (6, "chinese", 0.85, NETWORK_THRESHOLDS, False),
-    (6, "chinese", 0.85, ROLLOUT_THRESHOLDS, True),
-    (8, "chinese", 0.75, ROLLOUT_THRESHOLDS, True),
-])  # fmt: skip
-def test_where_reading_takes_long_groups_in_doubt_are_read_out_only_before_a_pass(
-    moves: int, rules: str, owned: float, thresholds: Thresholds, is_read: bool
-) -> None:
-    """With 100 visits a move, the last moves of a game took ten seconds each, in vain.
-
-    So did each move against an opponent who only passed, although the position was not decided without reading either.
-    """
-    diagram = parse_diagram(THREATENED)
-    game = Game(9, 7, PRESETS[rules], 0.5)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
-    for vertex in CIRCLE[:moves]:
-        game.play(vertex)
-    ownership = np.zeros(game.board.color.size)
-    for column in range(9):
-        for row in range(7):
-            ownership[xy_to_point(column, row, width=9)] = owned if column < 4 else -owned
-    report = report_of_white(game, ["J1"], value_black=-0.98, ownership_black=ownership)
-    chosen, is_read_out = chosen_with(report, game, thresholds)
-    assert is_read_out is is_read
-    assert game.vertex(chosen) == ("pass" if is_read and owned == 0.85 else "J1")
 
 
 @pytest.mark.parametrize(("rules", "moves", "expected"), [
@@ -358,19 +323,16 @@ def test_where_reading_takes_long_groups_in_doubt_are_read_out_only_before_a_pas
     ("chinese", ["pass"], "pass"),
     ("japanese", ["pass", "C1"], "pass"),
 ])  # fmt: skip
-def test_groups_in_doubt_are_not_read_out_where_a_pass_is_the_best_move_in_any_case(
+def test_only_a_neutral_point_is_played_instead_of_a_pass_that_is_the_best_move(
     rules: str, moves: list[str], expected: str
 ) -> None:
-    """Only a neutral point would be played instead, and reading took ten seconds before the last passes of a game."""
     diagram = parse_diagram(NEUTRAL)
     game = Game(4, 4, PRESETS[rules], 0.5)
     game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
-    ownership = np.select([game.board.color == BLACK, game.board.color == WHITE], [0.85, -0.85], 0.0)
-    ownership[[parse_vertex(vertex, width=4, height=4) for vertex in ("D4", "D3")]] = -0.85
+    ownership = np.select([game.board.color == BLACK, game.board.color == WHITE], [0.95, -0.95], 0.0)
+    ownership[[parse_vertex(vertex, width=4, height=4) for vertex in ("D4", "D3")]] = -0.95
     report = report_of_white(game, moves, value_black=0.98, ownership_black=ownership)
-    chosen, is_read_out = chosen_with(report, game, NETWORK_THRESHOLDS)
-    assert game.vertex(chosen) == expected
-    assert is_read_out is (expected != "pass")
+    assert game.vertex(Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report)).move()) == expected
 
 
 def report_of_white(
@@ -390,46 +352,6 @@ def report_of_white(
         to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=value_black, moves=tuple(found),
         ownership_samples=50, ownership_black=ownership_black,
     )  # fmt: skip
-
-
-def chosen_with(
-    report: SearchReport, game: Game, thresholds: Thresholds, *, owned: float = 1.0, cleanup: bool = False
-) -> tuple[int, bool]:
-    """Return the move chosen after a report, and whether groups in doubt were read out.
-
-    Reading finds what was expected, but multiplies the ownership of black stones by `owned`.
-    """
-    read: list[Game] = []
-
-    def read_out(game: Game, ownerships: Sequence[Ownership]) -> Sequence[Ownership]:
-        read.append(game)
-        return [np.where(game.board.color == BLACK, each * owned, each) for each in ownerships]
-
-    decision = Decision(game, report, thresholds, same_for_both(report), read_out)
-    chosen = decision.cleanup_move() if cleanup else decision.move()
-    return chosen, bool(read)
-
-
-@pytest.mark.parametrize(("best", "black_stones", "thresholds", "is_read", "is_captured"), [
-    ("J1", 0.75, NETWORK_THRESHOLDS, False, False),
-    ("J1", -0.95, NETWORK_THRESHOLDS, False, True),
-    ("pass", 0.75, NETWORK_THRESHOLDS, True, True),
-    ("J1", 0.75, ROLLOUT_THRESHOLDS, True, True),
-])  # fmt: skip
-def test_in_the_cleanup_too_groups_in_doubt_are_read_out_only_before_a_pass(
-    best: str, black_stones: float, thresholds: Thresholds, is_read: bool, is_captured: bool
-) -> None:
-    """With 100 visits, each move after a dispute took ten seconds, also those that captured other stones."""
-    diagram = parse_diagram(THREATENED)
-    game = Game(9, 7, PRESETS["chinese"], 0.5)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
-    colors = game.board.color
-    ownership = np.select([colors == BLACK, colors == WHITE], [black_stones, -0.95], 0.0)
-    report = report_of_white(game, [best], value_black=-0.98, ownership_black=ownership)
-    chosen, is_read_out = chosen_with(report, game, thresholds, owned=-1.0, cleanup=True)
-    liberties = {liberty for point in np.flatnonzero(colors == BLACK) for liberty in game.liberties(int(point))}
-    assert (is_read_out, chosen in liberties) == (is_read, is_captured)
-    assert is_captured or game.vertex(chosen) == best
 
 
 LAST_NEUTRAL = """
@@ -478,7 +400,7 @@ def test_it_does_not_pass_where_the_search_rates_the_pass_well_below_its_best_mo
         WHITE: found_at_the_end(game, WHITE, white_first, owners[WHITE]),
         BLACK: found_at_the_end(game, BLACK, black_first, owners[BLACK]),
     }
-    decision = Decision(game, reports[WHITE], NETWORK_THRESHOLDS, reports.__getitem__, as_expected)
+    decision = Decision(game, reports[WHITE], NETWORK_THRESHOLDS, reports.__getitem__)
     assert game.vertex(decision.move()) == chosen
 
 
@@ -499,9 +421,7 @@ def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
     assert estimate_status(game, first.ownership_black).neutral
     first = replace(first, moves=tuple(reversed(first.moves)))
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(
-        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
-    )
+    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
     assert game.vertex(decision.move()) == chosen
 
 
@@ -551,7 +471,6 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
         confirmed[WHITE],
         NETWORK_THRESHOLDS,
         confirmed.__getitem__,
-        as_expected,
         look_again=again.__getitem__,
     )
     assert game.vertex(decision.move()) == chosen
@@ -572,7 +491,7 @@ ATTACKED = """
     ("japanese", ATTACKED, -3.5, 0.98, (0.99, 0.6), "E4"),  # won by half a point, if the opponent has nothing
     ("japanese", ATTACKED, -4.5, 0.02, (0.6, 0.02), "E4"),  # lost by half a point
     ("japanese", ATTACKED, -4.5, 0.02, (0.02, 0.02), "pass"),
-    ("japanese", ATTACKED, -6.0, 0.02, (0.6, 0.02), "pass"),  # by two points
+    ("japanese", ATTACKED, -6.0, 0.02, (0.6, 0.02), "E4"),  # by two points
     ("japanese", LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "pass"),  # nothing to attack
 ])  # fmt: skip
 def test_a_pass_is_searched_once_more_if_a_point_decides_and_a_chain_can_be_put_in_atari(
@@ -586,9 +505,7 @@ def test_a_pass_is_searched_once_more_if_a_point_decides_and_a_chain_can_be_put_
         first.ownership_black[parse_vertex("C1", width=5, height=4)] = 0.0
     first = replace(first, moves=tuple(reversed(first.moves)))
     longer = found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(
-        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
-    )
+    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
     assert game.vertex(decision.move()) == chosen
 
 
@@ -614,9 +531,7 @@ def test_a_pass_is_searched_once_more_if_nothing_else_was_tried_though_the_netwo
     first = replace(found_at_the_end(game, WHITE, (winrate, winrate), 0.0), visits=8, raw=raw)
     first = replace(first, moves=tuple(reversed(first.moves))[:tried])
     assert first.best_point == PASS and estimate_status(game, first.ownership_black).is_decided
-    decision = Decision(
-        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
-    )
+    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
     assert game.vertex(decision.move()) == chosen
 
 
@@ -652,7 +567,7 @@ def test_two_kos_are_not_fought_for_ever_with_passes_between(rules: str, first: 
         to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=0.0, moves=(best,),
         ownership_samples=50, ownership_black=np.zeros(game.board.color.size),
     )  # fmt: skip
-    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), as_expected)
+    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report))
     assert game.vertex(decision.move()) == chosen
 
 
@@ -668,9 +583,7 @@ def test_a_pass_is_searched_once_more_if_a_move_with_fewer_visits_seems_better(
     first = replace(first, moves=(replace(passing, selection_weight=2.0), replace(better, selection_weight=1.0)))
     assert first.best_point == PASS
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(
-        game, first, NETWORK_THRESHOLDS, same_for_both(first), as_expected, look_again=lambda color: longer
-    )
+    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
     assert game.vertex(decision.move()) == chosen
 
 

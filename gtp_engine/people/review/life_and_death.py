@@ -174,7 +174,7 @@ class Solution:
         for move in self.moves:
             verdict = self._verdict(move)
             node = end.add_variation(move.line, self.color)
-            node.set("BM" if verdict == "worse" else "TE", "1")
+            node.set("TE" if self.succeeds and verdict != "worse" else "BM", "1")
             node.comment = f"{self._described(move, move.success.value)}: {verdict}"
         if not self.succeeds:
             end.comment = "No move succeeds."
@@ -192,9 +192,9 @@ class Solution:
         return later("as good") if move.winrate >= _least_good(self.moves) else later("worse")
 
     def is_right(self, point: int) -> bool:
-        """Return whether a first move is the best one, or succeeds as well."""
-        best, move = self.moves[0], next((move for move in self.moves if move.point == point), None)
-        return point == best.point or (move is not None and SUCCESS <= move.winrate >= _least_good(self.moves))
+        """Return whether a first move succeeds, and as well as the best one; no move is right where none succeeds."""
+        move = next((move for move in self.moves if move.point == point), None)
+        return move is not None and SUCCESS <= move.winrate >= _least_good(self.moves)
 
     def _described(self, move: SolutionMove, how: str) -> str:
         line = " ".join(map(self.game.vertex, move.line))

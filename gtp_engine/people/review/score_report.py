@@ -32,6 +32,8 @@ class ScoreReport:
     score: Score
     statuses: dict[Point, str]
     doubt: str
+    is_lead: bool
+    """Whether only the difference of the two sides' points is estimated."""
     moves: int
     """Moves of the record before the position."""
     notes: tuple[str, ...] = ()
@@ -50,8 +52,8 @@ class ScoreReport:
             "result": self.result,
             "is_counted": not self.doubt,
             "doubt": self.doubt,
-            "black": self.score.black,
-            "white": self.score.white,
+            "black": None if self.is_lead else self.score.black,
+            "white": None if self.is_lead else self.score.white,
             "rules": format_rules(self.game.rules),
             "komi": self.game.komi,
             "points": {status: self._vertices(status) for status in _STATUSES},
@@ -60,13 +62,11 @@ class ScoreReport:
 
     def to_text(self) -> str:
         """Return the result in the first line, then both sides' points with komi and rules, and the dead stones."""
+        terms = {"komi": format(self.game.komi, "g"), "rules": rules_text(format_rules(self.game.rules))}
         points = {"black": f"{self.score.black:g}", "white": f"{self.score.white:g}"}
-        sums = _(
-            "Black {black}, White {white} with komi {komi}, rules {rules}",
-            **points,
-            komi=format(self.game.komi, "g"),
-            rules=rules_text(format_rules(self.game.rules)),
-        )
+        sums = _("Black {black}, White {white} with komi {komi}, rules {rules}", **points, **terms)
+        if self.is_lead:
+            sums = _("Komi {komi}, rules {rules}", **terms)
         how = _("estimated, {doubt}", doubt=_(self.doubt)) if self.doubt else _("counted")
         dead = " ".join(self._vertices(DEAD))
         stones = _("Dead: {stones}", stones=dead) if dead else _("No dead stones")
@@ -110,4 +110,4 @@ def score_record(engine: Engine, data: bytes, *, move_number: int | None = None)
     record = engine.load_sgf(data, move_number)
     moves = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
     found = engine.outcome()
-    return ScoreReport(found.game, found.score, found.statuses, found.doubt, moves, record.notes)
+    return ScoreReport(found.game, found.score, found.statuses, found.doubt, found.is_lead, moves, record.notes)

@@ -144,11 +144,14 @@ def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:
 
 @command("final_score", "", "The score, such as B+3.5, W+7.0 or 0; dead stones are estimated.")
 def final_score(server: GtpServer, args: Args) -> str:
-    """Return the score of the position under the game's rules.
+    """Return the score of the position under the game's rules; stderr gets a line if it is an estimate.
 
     There is always a decimal: gogui-twogtp compares the text with those of GNU Go and KataGo.
     """
-    text = str(server.engine.score(server.cancel))
+    found = server.engine.outcome(server.cancel)
+    if not found.is_counted:
+        server.log(f"The score is an estimate: {found.doubt}.")
+    text = str(found.score)
     return text if text == "0" or "." in text else f"{text}.0"
 
 

@@ -1,0 +1,161 @@
+"""Asks for proofs about chains, see `proofs`: `FightReader` reads one board.
+
+A search that reaches its limit depends on the order of the moves it tries, so a board is read in the one of its eight
+orientations whose stones come first in order: the answers are the same whichever way it is turned.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gtp_engine.base.errors import problem
+from gtp_engine.go.board import HEIGHT, KO_COLOR, KO_POINT, WIDTH, Board, add_stone, clone, merge, new_board
+from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WALL, WHITE, opponent
+from gtp_engine.go.coords import board_points, neighbors, xy_to_point
+from gtp_engine.search.proofs import DEPTH, NODES_OPENED, TARGETS, Aim, new_proof_work, prove, read_proof
+
+NODES: Final = 4000
+"""Positions that one search opens by default, about 0.1 s compiled."""
+
+RESERVES: Final = (6, 10, 16)
+"""Liberties of an attacker's chain that it counts as safe with, in the order tried where the proof is too long."""
+
+
+class Life(Enum):
+    """What is proved of a chain."""
+
+    ALIVE = "alive"
+    """It survives though the opponent moves first."""
+    DEAD = "dead"
+    """It is captured though its side moves first."""
+    UNSETTLED = "unsettled"
+    """The side that moves first decides."""
+    KO = "ko"
+    """It is captured if the attacker may retake kos and lives if the defender may, each moving first."""
+    UNKNOWN = "unknown"
+
+
+class Proof(NamedTuple):
+    """The answer of a search for a proof: nothing is claimed unless it `is_proved`."""
+
+    is_proved: bool
+    line: tuple[int, ...]
+    """The moves of the proof in which the other side holds out longest, passes (PASS) of either side included."""
+    nodes: int
+    zone: frozenset[int]
+    """The points on which the proof rests."""
+    is_exhausted: bool
+    """Whether there was no proof to be found with the moves tried, so that a larger limit would change nothing."""
+
+
+class _Turned(NamedTuple):
+    """A board in the orientation in which it is read."""
+
+    board: Board
+    to_turned: dict[int, int]
+    """The point of this board for each of the original's, PASS and NULL_POINT included."""
+
+
+def _turned(board: Board) -> _Turned:
+    """Return a board in the orientation whose size and colours, row by row, are the first in order."""
+    width, height = int(board.info[WIDTH]), int(board.info[HEIGHT])
+    colors = board.color[list(board_points(width, height))].reshape(height, width)
+    points = np.array(board_points(width, height)).reshape(height, width)
+    turns = [
+        (np.rot90(flipped, number), np.rot90(places, number))
+        for flipped, places in ((colors, points), (colors[:, ::-1], points[:, ::-1]))
+        for number in range(4)
+    ]
+    stones, origins = min(turns, key=lambda turn: (turn[0].shape, turn[0].tobytes()))
+    rows, columns = stones.shape
+    turned = new_board(columns, rows)
+    places = {NULL_POINT: NULL_POINT, PASS: PASS}
+    for (y, x), color in np.ndenumerate(stones):
+        point = xy_to_point(x, y, width=columns)
+        places[int(origins[y, x])] = point
+        if color in (BLACK, WHITE):
+            add_stone(turned, point, int(color))
+            for near in neighbors(point, width=columns):
+                if turned.color[near] == color and turned.head[near] != turned.head[point]:
+                    merge(turned, int(turned.head[near]), int(turned.head[point]))
+    turned.info[KO_POINT], turned.info[KO_COLOR] = places[int(board.info[KO_POINT])], board.info[KO_COLOR]
+    return _Turned(turned, places)
+
+
+class FightReader:
+    """Proves what can be proved of chains on one board, with at most `nodes` positions for each proof.
+
+    The board is copied, and ko bans on it hold.  Without `suicide` no move is suicide.  For threads one at a time.
+    All methods raise ValueError for a point without a stone.
+    """
+
+    def __init__(self, board: Board, *, suicide: bool = False, nodes: int = NODES) -> None:
+        self._board, self._to_turned = _turned(board)
+        self._to_original: Final = {turned: point for point, turned in self._to_turned.items()}
+        self._suicide: Final = int(suicide)
+        self._nodes: Final = nodes
+        self._work: Final = new_proof_work(int(self._board.info[WIDTH]), int(self._board.info[HEIGHT]), nodes)
+        self.nodes = 0
+        """Positions opened by all proofs so far."""
+
+    def captures(self, points: int | Sequence[int], first: int, *, retakes: bool = False) -> Proof:
+        """Return the proof that one of the chains on `points`, of one colour, is captured if `first` moves first.
+
+        With `retakes` the attacker may retake kos at once and the defender may not, else the other way round.
+        """
+        return self._prove(points, first, captures=True, retakes=retakes)
+
+    def survives(self, points: int | Sequence[int], first: int, *, retakes: bool = False) -> Proof:
+        """Return the proof that all the chains on `points`, of one colour, survive if `first` moves first.
+
+        `retakes` is for their side.
+        """
+        return self._prove(points, first, captures=False, retakes=retakes)
+
+    def life(self, point: int) -> Life:
+        """Return what is proved of the chain on `point`."""
+        color = int(self._board.color[self._to_turned[point]])
+        enemy = opponent(color)
+        if self.survives(point, enemy).is_proved:
+            return Life.ALIVE
+        if self.captures(point, enemy).is_proved:
+            if self.captures(point, color).is_proved:
+                return Life.DEAD
+            return Life.UNSETTLED if self.survives(point, color).is_proved else Life.UNKNOWN
+        by_ko = self.captures(point, enemy, retakes=True).is_proved and (
+            self.survives(point, color, retakes=True).is_proved
+        )
+        return Life.KO if by_ko else Life.UNKNOWN
+
+    def _prove(self, points: int | Sequence[int], first: int, *, captures: bool, retakes: bool) -> Proof:
+        board, work = clone(self._board), self._work
+        stones = sorted(self._to_turned[point] for point in ([points] if isinstance(points, int) else points[:TARGETS]))
+        work.targets[: len(stones)] = stones
+        color = int(board.color[stones[0]])
+        if color not in (BLACK, WHITE):
+            raise ValueError(problem("no stone on the point that is read", expected="a chain"))
+        winner = opponent(color) if captures else color
+        obeys = opponent(winner) if retakes else winner
+        nodes = 0
+        for reserve in RESERVES:
+            aim = Aim(len(stones), winner, int(captures), obeys, self._suicide, reserve)
+            result = prove(board, work, aim, first, self._nodes)
+            nodes += int(work.counters[NODES_OPENED])
+            if result != 2:
+                break
+        self.nodes += nodes
+        if result != 1:
+            return Proof(False, (), nodes, frozenset(), result == -1)
+        zone, line = np.zeros(board.color.size, dtype=np.uint8), np.zeros(DEPTH, dtype=np.int32)
+        length = read_proof(clone(board), work, aim, first, zone, line)
+        on_board = np.flatnonzero((zone == 1) & (board.color < WALL)).tolist()
+        original = self._to_original
+        return Proof(
+            True,
+            tuple(original[point] for point in line[:length].tolist()),
+            nodes,
+            frozenset(original[point] for point in on_board),
+            False,
+        )

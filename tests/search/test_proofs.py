@@ -1,0 +1,151 @@
+"""Proofs of local fights: against an oracle that knows every position of tiny boards, by symmetry, and by shapes."""
+
+import random
+
+import pytest
+from board_helpers import game_from, vertex
+from search.fight_oracle import TinyBoard, cases
+
+from gtp_engine.base.errors import IllegalMoveError
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
+from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
+from gtp_engine.go.game import Game
+from gtp_engine.search.fights import FightReader, Life
+
+
+def game_of(width: int, height: int, colors: tuple[int, ...] | list[int], first: int = BLACK) -> Game:
+    """Return a game that begins with these colours, row by row."""
+    game = Game(width, height)
+    points = board_points(width, height)
+    game.set_up([(color, point) for point, color in zip(points, colors, strict=True) if color != EMPTY], first)
+    return game
+
+
+# --- soundness ---
+
+
+@pytest.mark.parametrize(("width", "height", "retakes"), [(2, 4, False), (2, 4, True), (3, 3, False)])
+def test_what_is_proved_is_true(width: int, height: int, retakes: bool) -> None:
+    """Of the true aims, nine in ten are proved; the others need a capture that is retaken, or go round in a ko."""
+    boards = {obeys: TinyBoard(width, height, obeys) for obeys in (BLACK, WHITE)}
+    points, rng = board_points(width, height), random.Random(68)
+    proved = true = 0
+    for position, target, first in rng.sample(list(cases(boards[BLACK])), 250):
+        color = position[target]
+        reader = FightReader(game_of(width, height, position).board, nodes=1000)
+        for captures in (True, False):
+            winner = opponent(color) if captures else color
+            board = boards[opponent(winner) if retakes else winner]
+            is_true = ((position, first, -1) in board.captured(target, color)) == captures
+            aim = reader.captures if captures else reader.survives
+            is_proved = aim(points[target], first, retakes=retakes).is_proved
+            assert is_true or not is_proved, (position, target, first, captures)
+            proved, true = proved + is_proved, true + is_true
+    assert proved >= 0.85 * true
+
+
+def random_game(rng: random.Random, size: int) -> Game:
+    """Return a game of random moves."""
+    game = Game(size, size)
+    for _ in range(rng.randrange(size * size // 2, 3 * size * size)):
+        moves = game.legal_points()
+        game.play(rng.choice(moves) if moves else PASS)
+    return game
+
+
+def random_target(rng: random.Random, game: Game) -> int:
+    """Return a stone of a game."""
+    return int(rng.choice([point for point in board_points(game.width, game.height) if game.board.color[point]]))
+
+
+def test_the_opposite_is_not_proved_where_nothing_but_what_is_outside_the_zone_has_changed() -> None:
+    """The stones there become the loser's, or vanish."""
+    rng, checked = random.Random(7), 0
+    while checked < 40:
+        game = random_game(rng, 7)
+        target, first = random_target(rng, game), rng.choice((BLACK, WHITE))
+        proof = FightReader(game.board, nodes=1000).survives(target, first)
+        enemy = opponent(int(game.board.color[target]))
+        colors = [
+            int(game.board.color[point]) if point in proof.zone else rng.choice((EMPTY, enemy))
+            for point in board_points(7, 7)
+        ]
+        try:
+            changed = game_of(7, 7, colors)
+        except IllegalMoveError:  # a chain without liberties
+            continue
+        if proof.is_proved:
+            checked += 1
+            assert not FightReader(changed.board, nodes=1000).captures(target, first).is_proved, str(game)
+
+
+# --- symmetry ---
+
+
+def turned(game: Game, symmetry: int, *, swapped: bool) -> tuple[Game, dict[int, int]]:
+    """Return a game's position mirrored or turned, with colours exchanged, and where each point has gone."""
+    places = {}
+    size = game.width
+    for point in board_points(size, size):
+        x, y = point_to_xy(point, width=size)
+        x, y = (size - 1 - x if symmetry & 2 else x), (size - 1 - y if symmetry & 1 else y)
+        places[point] = xy_to_point(*((y, x) if symmetry & 4 else (x, y)), width=size)
+    result = Game(size, size)
+    color = game.board.color
+    result.set_up(
+        [(3 - int(color[p]) if swapped else int(color[p]), q) for p, q in places.items() if color[p] != EMPTY],
+        BLACK,
+    )
+    return result, places
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_answers_do_not_depend_on_how_the_board_is_turned(swapped: bool) -> None:
+    """The winner of a finished game depended on it, by 47 points."""
+    rng = random.Random(2)
+    for _ in range(12):
+        game = random_game(rng, 6)
+        target = random_target(rng, game)
+        expected = FightReader(game.board, nodes=300).life(target)
+        for symmetry in range(8):
+            other, places = turned(game, symmetry, swapped=swapped)
+            assert FightReader(other.board, nodes=300).life(places[target]) is expected
+
+
+# --- shapes ---
+
+SHAPES = {
+    "two eyes": ("A2", Life.ALIVE, ". X . X O . . / X X X X O . . / O O O O O . ."),
+    "three in a row": ("A2", Life.UNSETTLED, ". . . X O . . / X X X X O . . / O O O O O . ."),
+    "two points": ("A2", Life.DEAD, ". . X O . . . / X X X O . . . / O O O O . . ."),
+    "four in a row": ("A2", Life.ALIVE, ". . . . X O . / X X X X X O . / O O O O O O ."),
+}
+
+
+@pytest.mark.parametrize(("at", "life", "text"), SHAPES.values(), ids=SHAPES)
+def test_shapes(at: str, life: Life, text: str) -> None:
+    rows = text.split(" / ")
+    filling = [". . . . . . ."] * (7 - len(rows))
+    top = [*rows, *filling]
+    number = 7 - len(rows) + int(at[1:])  # the rows are the uppermost of seven
+    game = game_from("\n".join(top))
+    assert FightReader(game.board, nodes=8000).life(vertex(game, f"{at[0]}{number}")) is life
+
+
+def test_a_ko_is_neither_life_nor_death() -> None:
+    """Black's last stone in the corner is taken, and retaken, by ko."""
+    game = game_from(
+        """
+        . X O . .
+        X . X O O
+        . X O . .
+        X X O . .
+        O O O . .
+        """
+    )
+    assert FightReader(game.board, nodes=8000).life(vertex(game, "C4")) not in (Life.ALIVE, Life.DEAD)
+
+
+def test_a_point_without_a_stone_is_refused() -> None:
+    with pytest.raises(ValueError, match="no stone"):
+        FightReader(Game(5, 5).board).life(board_points(5, 5)[0])
