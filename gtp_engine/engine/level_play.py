@@ -41,17 +41,21 @@ LOST: Final = 5.0
 """Points by which the strongest level must be behind to resign."""
 
 
+class LevelError(ConfigError):
+    """The network cannot play at a level below full strength."""
+
+
 def check_level(config: Config, evaluator: Evaluator | None) -> None:
-    """Raise ConfigError if the configuration names a level for which the network is missing or not fit."""
+    """Raise LevelError if the configuration names a level for which the network is missing or not fit."""
     if config.play.level == MAX_LEVEL:
         return
     given = f"level {config.play.level}"
     if evaluator is None or config.search.search not in ("auto", "puct"):
         advice = "leave search.search at auto, or set play.level to max (--level max)"
-        raise ConfigError(problem(f"{given} in a search without a network", expected="a network", advice=advice))
+        raise LevelError(problem(f"{given} in a search without a network", expected="a network", advice=advice))
     if not evaluator.info.has_score or not evaluator.info.has_ownership:
         expected = "one that evaluates score and ownership"
-        raise ConfigError(problem(f"{given} with network {evaluator.info.name}", expected=expected))
+        raise LevelError(problem(f"{given} with network {evaluator.info.name}", expected=expected))
 
 
 class LevelPlay:

@@ -74,7 +74,7 @@ def test_move_mistakes_and_players_are_described(page: str) -> None:
     text = plain(page)
     assert "Move 4: White A5 bad move · lost 7.0 points and 7.0 % winrate" in text
     assert "Black to play: winrate 56.0 %, lead +6.0; 50 visits." in text
-    assert "White A5 lost 7.0; better C5 −7.0 −7.0 % winrate" in text
+    assert "White A5 lost 7.0; better C5 −7.0 −7 % winrate" in text
     accuracy = RESULT["players"]["W"]["accuracy"]
     assert re.search(rf"Accuracy {RESULT['players']['B']['accuracy']} {accuracy}", text)
 

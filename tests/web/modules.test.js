@@ -40,7 +40,7 @@ const table = (name, call, rows) => test(name, () => {
 
 table("points", pointOf, [[["A1", 9], [0, 8]], [["j9", 9], [8, 0]], [["Q16", 19], [15, 3]], [["Z25", 25], [24, 0]], [["PASS", 9], null]]);
 table("vertices", vertexOf, [[[0, 8, 9], "A1"], [[8, 0, 9], "J9"], [[15, 3, 19], "Q16"]]);
-table("classes of losses", lossClass, [[[0], "loss-0"], [[0.5], "loss-1"], [[1], "loss-2"], [[2], "loss-3"], [[4.9], "loss-3"], [[5], "loss-4"]]);
+table("classes of losses", lossClass, [[[0], "loss-0"], [[0.46], "loss-1"], [[0.5], "loss-1"], [[0.96], "loss-2"], [[1], "loss-2"], [[2], "loss-3"], [[4.9], "loss-3"], [[5], "loss-4"]]);
 table("losses", lossText, [[[0.04], "0"], [[0.4], "−0.4"], [[3], "−3.0"], [[14.1], "−14"], [[14.12, 2], "−14.12"]]);
 
 test("stones are captured, at last a chain that takes its own last liberty", () => {
@@ -132,7 +132,7 @@ test("a mistake is described", () => {
   assert.equal(mistakeText({ ...mistake, best: null }), "White B4 lost 8.0");
   assert.deepEqual(mistakeMarks(mistake, 5).map(({ x, y, text, kind }) => [x, y, text, kind]), [[1, 1, "−8.0", "played"], [2, 2, "0", "best"]]);
   assert.deepEqual(mistakeMarks({ ...mistake, vertex: "pass" }, 5).map(({ kind }) => kind), ["best"]);
-  assert.deepEqual(peopleTexts({ shares: { "3k": 0.31, "1k": 0.2, "3d": 0.001 } }, "C3"), ["A 3k plays C3 in 31 % of such positions, a 3d in 0.1 %."]);
+  assert.deepEqual(peopleTexts({ shares: { "3k": 0.31, "1k": 0.2, "3d": 0.001 } }, "C3"), ["A 3k plays C3 in 31% of such positions, a 3d in 0.1%."]);
   assert.deepEqual(peopleTexts({ shares: { "3k": 1 } }, "C3"), []);
   const estimate = { low: "5k", high: "1k", rank: "3k", or_weaker: true };
   const players = { B: { played_like: { estimate } }, W: { played_like: { estimate: null, note: "few" } } };
@@ -165,7 +165,7 @@ test("a quiz tells other lessons from as many before", () => {
 
 /** Return a tree: B C3, then W D4 and B E5, or W C4; each node has its place in the list as its number. */
 function grown() {
-  const tree = Object.assign(new GameTree(), { size: [5, 5] });
+  const tree = new GameTree([5, 5]);
   tree.load({ id: "game", nodes: [
     { id: 0, parent: null }, { id: 1, parent: 0, move: ["black", "C3"] }, { id: 2, parent: 1, move: ["white", "D4"] },
     { id: 3, parent: 2, move: ["black", "E5"] }, { id: 4, parent: 1, move: ["white", "C4"], marks: { C4: "circle" }, labels: { A5: "a" } },
@@ -204,7 +204,7 @@ test("a node that changes keeps its children, and positions are worked out again
 
 test("White begins after handicap stones, unless the record has a move of Black", () => {
   const first = (...children) => {
-    const tree = Object.assign(new GameTree(), { size: [5, 5] });
+    const tree = new GameTree([5, 5]);
     tree.load({ id: "game", nodes: [{ id: 0, parent: null, setup: [["black", "B2"], ["black", "D4"]] }, ...children] });
     return tree.position().toPlay;
   };

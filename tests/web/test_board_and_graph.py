@@ -36,10 +36,9 @@ def test_what_board_and_graph_draw(chromium: Chromium, tmp_path: Path) -> None:
 
 
 BOARD = """const drawn = new board.Board(put(%d), () => {}, { hasCursor: false });
-  drawn.show({ width: 19, height: 19, rows: ['XO' + '.'.repeat(17), ...Array(18).fill('.'.repeat(19))], last: null });
-  drawn.overlay({ ownership: Array(361).fill(0.9), candidates: [
-    { x: 3, y: 3, text: '−14.1', brief: '−14', small: '2', loss: 14.1 },
-  ] });
+  drawn.render({ width: 19, height: 19, rows: ['XO' + '.'.repeat(17), ...Array(18).fill('.'.repeat(19))],
+    ownership: Array(361).fill(0.9),
+    candidates: [{ x: 3, y: 3, text: '−14.1', brief: '−14', small: '2', loss: 14.1 }] });
 """
 
 

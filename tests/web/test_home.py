@@ -32,7 +32,13 @@ def test_a_new_game_asks_three_things_and_remembers_them(chromium: Chromium, tmp
             shown = (
                 "[...document.querySelectorAll('#setup select, #setup input')].filter((each) => each.checkVisibility())"
             )
-            assert await page.evaluate(f"{shown}.map((each) => each.name)") == ["size", "level", "human"]
+            names = await page.evaluate(f"{shown}.map((each) => each.name)")
+            assert names == ["experience", "experience", "experience", "size", "human"], "the server has no levels"
+            await page.click("[name=experience][value=rank]")
+            values = [await page.input_value(f"#setup [name={name}]") for name in ("rank", "size", "level")]
+            assert values == ["10k", "19", "10k"], "not full strength"
+            await page.click("[name=experience][value=new]")
+            assert [await page.input_value(f"#setup [name={name}]") for name in ("size", "level")] == ["9", "20k"]
             sizes = "[...document.querySelector('[name=size]').options].map((each) => Number(each.value))"
             assert await page.evaluate(sizes) == [*range(7, 26)]
             rules = "[...document.querySelector('[name=rules]').options].map((each) => each.text)"
@@ -83,6 +89,7 @@ def test_back_stays_on_the_page_and_games_are_found_again(chromium: Chromium, tm
             await page.click("#question-yes")
             await page.click("#setup button[value=start]")
             await until(page, f"location.hash.startsWith('#game=') && location.hash !== '{first}'")
+            await play(page, "D4")  # a game without a move is not listed
             await page.go_back()
             await until(page, f"location.hash === '{first}' && document.querySelector('#number').innerText === '2 / 2'")
             await page.go_back()
@@ -138,7 +145,9 @@ def test_a_game_is_renamed_and_shows_its_accuracy(chromium: Chromium, tmp_path: 
             text = await page.inner_text("#game-list .game")
             players, result = text.splitlines()[:2]
             accuracy = "Accuracy: Black [0-9]+, White [0-9]+"
-            assert players == "You – Tengen" and "2 moves · Sep 9, 2001" in result and re.search(accuracy, text), text
+            assert (
+                players == "You – Tengen" and "2 moves · 7 × 7 · Sep 9, 2001" in result and re.search(accuracy, text)
+            ), text
             for given, shown in ((" <b>My\u3000first</b> &amp; ", "<b>My first</b> &amp;"), ("x" * 99, "x" * 80)):
                 await page.click("#game-list button >> text=Rename")
                 assert await page.get_attribute("#title", "placeholder") == players

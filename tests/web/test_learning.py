@@ -69,15 +69,15 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             await reviewed(page)
             assert "Black played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
             assert "White: no rank. It takes 24 moves of an even game on 19x19." in await page.inner_text("#ranks")
-            assert (await page.locator("#mistakes h4").all_inner_texts())[0] == "Mistakes of Black"
-            phases = (await page.inner_text("#phases")).splitlines()
-            assert phases[0].startswith("Black, points lost per move: opening ") and phases[0].endswith("12 s per move")
+            assert (await page.locator("#mistakes h3").all_inner_texts())[0] == "Mistakes of Black"
+            rows = [row.split("\t") for row in (await page.inner_text("#accuracy")).splitlines()]
+            assert ["Seconds per move", "12", "3"] in rows, rows
             assert " · took 12 s · " in await page.inner_text("#mistakes button >> nth=0")
             await page.click("#mistakes button >> nth=0")
             await until(page, "document.querySelector('#number').innerText === '0 / 6'")
             text = await page.inner_text("#mistake")
             assert f"Black C3 lost 8.0; better {better}" in text
-            assert "A 3k plays C3 in 31 % of such positions, a 3d in 6 %." in text
+            assert "A 3k plays C3 in 31% of such positions, a 3d in 6%." in text
             assert await page.locator(".candidate.played, .candidate.best").count() == 2
             await page.get_by_role("button", name="As played").click()
             await page.get_by_role("button", name="Next move").click()
@@ -100,7 +100,7 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             await page.get_by_role("button", name="Stop").click()
             await until(page, "document.querySelector('#number').innerText === '0 / 6'")
             await page.get_by_role("button", name="White: Bob", exact=True).click()
-            titles = await page.locator("#mistakes h4").all_inner_texts()
+            titles = await page.locator("#mistakes h3").all_inner_texts()
             assert titles == ["Mistakes of White", "Mistakes of Black"], "of two others, neither is the person"
             await page.click(".quiz-start")
             assert (await page.inner_text(".quiz-text")).startswith("White to play."), "only one side's were asked for"

@@ -54,7 +54,7 @@ def test_everything_is_done_by_fingers(chromium: Chromium, tmp_path: Path) -> No
             await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
             fields = "[...document.querySelectorAll('#setup :is(select, input)')]"
             asked = await page.evaluate(f"{fields}.filter((each) => each.checkVisibility()).map((each) => each.name)")
-            assert asked == ["size", "level", "human"]
+            assert asked == ["experience", "experience", "experience", "size", "human"]
             await new_game(page, size="9", human="B")
             await page.evaluate(SOUNDS)
             await sounds(page)

@@ -29,8 +29,8 @@ PAGE_PARTS: Final = Path(__file__).parent / "page"
 """The folder of what the page is made of.  The board, positions and graphs are also those of the page of `gtp-engine
 serve`, which lies above this package."""
 
-_STYLES: Final = ("page", "board")
-_MODULES: Final = ("language", "names", "position", "board", "graph", "lessons", "page")
+_STYLES: Final = ("common", "page", "board")
+_MODULES: Final = ("language", "names", "position", "board", "graph", "lessons", "review_parts", "page")
 """The order is that in which modules import each other."""
 
 _POLICY: Final = "default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'"

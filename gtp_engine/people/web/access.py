@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from gtp_engine.base.languages import _
 from gtp_engine.base.streams import write_log
 
 
@@ -54,7 +55,7 @@ _NEEDED: Final[Mapping[str, Role]] = {"/analysis": Role.COMPUTE, "/gtp": Role.CO
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Server": "Tengen",
@@ -188,7 +189,8 @@ class Access:
             request[ADDRESS] = self.address_of(request)
             found = self.role_of(request)
             if not isinstance(found, Role):
-                return _refusal(*found)
+                asks = found[0] is HTTPStatus.UNAUTHORIZED and "text/html" in request.headers.get("Accept", "")
+                return _question() if asks else _refusal(*found)
             request[ROLE] = found
             response = await handler(request)
             given = request.query.get("token")
@@ -311,6 +313,24 @@ def _machine_names() -> set[str]:
     name = socket.gethostname().lower()
     short = name.partition(".")[0]
     return {name, short, f"{short}.local"} - {""}
+
+
+def _question() -> web.Response:
+    """Return the page that asks a person for the token; it leads to where it stands, whatever a proxy calls that."""
+    title, text, label, button = (
+        _("Tengen asks for its token"),
+        _("The server printed an address with the token when it started. Open that address, or enter the token here."),
+        _("Token"),
+        _("Open"),
+    )
+    page = (
+        '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<meta name="color-scheme" content="light dark"><title>Tengen</title><h1>{title}</h1><p>{text}</p>'
+        '<form method="get"><label>'
+        f'{label} <input name="token" type="password" autocomplete="current-password" required autofocus></label> '
+        f"<button>{button}</button></form>"
+    )
+    return web.Response(status=HTTPStatus.UNAUTHORIZED, text=page, content_type="text/html")
 
 
 def _refusal(status: HTTPStatus, text: str) -> web.Response:

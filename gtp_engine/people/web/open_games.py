@@ -422,6 +422,7 @@ def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
         "names": {"black": record.black_name or "Black", "white": record.white_name or "White"},
         "human": saved.human,
         "opened": not saved.is_own,
+        "level": saved.level,
         "moves": len(game.moves),
         "result": saved.result or record.result or "",
         "accuracy": {color: review[color] for color in ("B", "W")} if review.get("line") == line else None,
@@ -448,6 +449,12 @@ class OpenGames:
         self._choosing: Final = asyncio.Lock()
         self._index: Final = GameIndex()
         self._indexing: Final = threading.Lock()
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether games below full strength can be played: levels need a network and its search."""
+        config = self._host.config
+        return config.wants_network and config.search.search in ("auto", "puct")
 
     async def networks(self) -> Message:
         """Return the networks to choose from as a message."""
@@ -522,7 +529,7 @@ class OpenGames:
     async def newest(self, reviews: dict[str, Message], text: str = "", count: int = LISTED) -> Message:
         """Return the `count` games on the disk that were played last as a message, with the accuracies in `reviews`.
 
-        They are those with `text` in their names, players or dates.
+        They are those with `text` in their names, players or dates; games that were begun and not played are left out.
         """
         games = await asyncio.to_thread(self._newest, reviews, text.casefold(), count + 1)
         return {"type": "games", "games": games[:count], "text": text, "has_more": len(games) > count}
@@ -532,7 +539,8 @@ class OpenGames:
         for name, written, saved in self._saved.games():
             with contextlib.suppress(TengenError):
                 record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
-                if text not in _described(saved, record).casefold():
+                is_unplayed = saved.is_own and not record.moves and not saved.title
+                if is_unplayed or text not in _described(saved, record).casefold():
                     continue
                 found.append({"id": name, "time": written, **_summary(saved, record, reviews.get(name, {}))})
                 if len(found) == count:

@@ -35,6 +35,7 @@ from aiohttp import web
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import IllegalMoveError, TengenError, problem, shown
+from gtp_engine.engine.level_play import LevelError
 from gtp_engine.go.clock import parse_time
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import format_color
@@ -49,6 +50,7 @@ from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGame
 from gtp_engine.people.web.saved_games import MOST_GAMES
 from gtp_engine.protocols.analysis.query import Fields
 from gtp_engine.sgf import GameNode
+from gtp_engine.sgf.foreign.encodings import is_binary
 
 MAX_KOMI: Final = 400
 """Points for either side; KataGo's bound, since networks are not trained beyond it."""
@@ -137,7 +139,7 @@ class _Page:
             {"name": name, "komi": rules.default_komi(), "komi_9x9": rules.fair_komi(9, 9)}
             for name, rules in PRESETS.items()
         ]
-        hello = {"version": __version__, "levels": True, "rules": rules, "max_file": MAX_FILE}
+        hello = {"version": __version__, "levels": self._games.has_levels, "rules": rules, "max_file": MAX_FILE}
         self._send({"type": "hello", **hello, "role": self._role.name.lower()})
         async for message in self._client.messages():
             await self._answer(self._follow(message))
@@ -178,6 +180,8 @@ class _Page:
         except IllegalMoveError as error:
             refused = {"reason": error.reason, "vertex": data.get("vertex")}
             self._send({"type": "error", "message": str(error), **refused})
+        except LevelError as error:
+            self._send({"type": "error", "message": str(error), "reason": "levels"})
 
     async def _list(self, fields: Fields) -> None:
         text = _text(fields, "text") if "text" in fields else ""
@@ -223,6 +227,9 @@ class _Page:
 
     async def _load(self, fields: Fields) -> None:
         human, data = fields.color("human") if "human" in fields else None, _file(fields)
+        if is_binary(data):
+            self._send({"type": "error", "message": "the file is no game record", "reason": "binary"})
+            return
         if "asks" in fields and fields.flag("asks"):
             self._problems = await self._reading(data, problems_in)
             if self._problems:

@@ -81,8 +81,11 @@ PAGE: Final = "index.html"
 
 SHARED: Final = tuple(
     PAGE_PARTS / name
-    for name in ("position.js", "board.js", "board.css", "graph.js", "language.js", "lessons.js", "names.js")
-)
+    for name in (
+        "board.css", "board.js", "common.css", "graph.js", "language.js", "lessons.js", "names.js", "position.js",
+        "review_parts.js",
+    )
+)  # fmt: skip
 """What the page has in common with that of a review."""
 
 _TYPES: Final = {

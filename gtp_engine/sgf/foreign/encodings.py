@@ -55,6 +55,9 @@ _SHIFTS: Final = {b"\x1b$)C": "iso2022_kr", b"\x1b$B": "iso2022_jp_2", b"\x1b$@"
 """The sequences by which records in ISO 2022 turn to Korean or Japanese; nothing else has them."""
 
 _BYTE_ORDER_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_TEXT: Final = re.compile(rb"[\0-\x06\x10-\x19]")
+"""Control characters that no text has: not white space, nor the shifts of ISO 2022, nor the end of a file under DOS."""
+
 _UNMARKED: Final = {"utf-16-le": re.compile(rb"(?:\s\0)*\(\0"), "utf-16-be": re.compile(rb"(?:\0\s)*\0\(")}
 """How records in UTF-16 without a byte order mark begin."""
 
@@ -187,6 +190,11 @@ def utf_16(data: bytes) -> str | None:
     if max(zeros) > _LEAST_ZEROS and min(zeros) < _MOST_ZEROS:
         return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
     return None
+
+
+def is_binary(data: bytes) -> bool:
+    """Return whether a file is no text but, say, a picture: it begins with control characters that no text has."""
+    return utf_16(data) is None and _NO_TEXT.search(data[:_SAMPLE].rstrip(b"\0")) is not None
 
 
 def _is_certainly_utf_8(data: bytes, declared: str) -> bool:

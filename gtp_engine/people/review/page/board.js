@@ -1,12 +1,52 @@
-// The board as SVG: a grid of cells for mouse, touch and keyboard, and layers for what is on it.
+// The board as SVG: a grid of cells for mouse, touch and keyboard, and layers for what is on it. `render` draws all of it from
+// one value, a picture, so that no part of what is seen can be of another game.
+// @ts-check
 
 import { _ } from "./language.js";
 import { LETTERS, pointOf, vertexOf } from "./position.js";
 
+/**
+ * What a board shows.
+ *
+ * @typedef {Object} Picture
+ * @property {number} width
+ * @property {number} height
+ * @property {string[]} rows from the top: "." for an empty point, "X" for a black stone, "O" for a white one
+ * @property {number[] | null} [last] the point of the last move
+ * @property {string[]} [dead] vertices of stones that count as dead
+ * @property {string[] | null} [owners] whose each point is, by rows as the stones are
+ * @property {number[] | null} [ko] the point that a ko forbids
+ * @property {Object<string, number>} [numbers] of stones, by vertex
+ * @property {number[] | null} [next] the point that is played next
+ * @property {Markup} [markup] what a record says about points
+ * @property {Candidate[]} [candidates]
+ * @property {number[] | null} [ownership] by row, Black's positive, drawn on empty points; stones that are expected to be captured fade
+ * @property {"black" | "white" | null} [places] whose stone a move would place; null where none can be placed
+ *
+ * @typedef {Object} Markup
+ * @property {any[][]} [marks] [x, y, kind] each, as those that follow
+ * @property {any[][]} [labels] [x, y, text]
+ * @property {any[][]} [territory] [x, y, color]
+ * @property {any[][]} [branches] [x, y, color]: the moves of variations
+ *
+ * A mark on an empty point; `brief` is its text on a small board, `small` a second line, `share` that of the visits, `kind` "best"
+ * or "played", `label` what a screen reader says, and `line` the continuation as vertices, from the move itself on, which the
+ * board shows while the pointer is there (`color` moves first).
+ * @typedef {{x: number, y: number, text: string, loss: number, brief?: string, small?: string, share?: number, kind?: string,
+ *   label?: string, line?: string[], color?: string}} Candidate
+ */
+
 const SVG = "http://www.w3.org/2000/svg";
+/** @type {Object<string, () => string>} */
 const NAMES = { ".": () => _("empty"), X: () => _("black stone"), O: () => _("white stone") };
+/** @type {Object<string, () => string>} */
 const OWNERS = { X: () => _("Black's point"), O: () => _("White's point") };
 const MARGIN = 1.05;
+const RADIUS = 0.48; // of a stone
+const SHIFT = 0.035; // by which a stone lies beside its point at most
+const GRAIN = 70; // lines of it
+const WAVE = 0.35; // points by which they swing
+/** @type {Object<string, string>} */
 const SHAPES = { // of marks, from the point on
   triangle: "m0 -.27l.24 .41h-.48z", square: "m-.2 -.2h.4v.4h-.4z", circle: "m-.24 0a.24 .24 0 1 0 .48 0a.24 .24 0 1 0 -.48 0z",
   cross: "m-.2 -.2l.4 .4m0 -.4l-.4 .4", selected: "m-.12 -.12h.24v.24h-.24z",
@@ -15,111 +55,174 @@ const LOSSES = [0.5, 1, 2, 5]; // points lost with which the next colour of the 
 const SMALL = 24; // pixels between two points of a board on which labels are short
 const LIKELY = 0.5; // ownership from which a stone is expected to be captured
 
-/** Return the class of points lost, from "loss-0", good, to "loss-4", bad: its colours are those of everything that shows them. */
+/** Return the class of points lost, from "loss-0", good, to "loss-4", bad: its colours are those of everything that shows them.
+ * @param {number} points */
 export function lossClass(points) {
-  return `loss-${LOSSES.filter((least) => points >= least).length}`;
+  const shown = Math.round(10 * points) / 10; // what reads the same has the same colour
+  return `loss-${LOSSES.filter((least) => shown >= least).length}`;
 }
 
-/** Return points lost as a short text. */
-export function lossText(points, digits = points < 10 ? 1 : 0) {
+/** Return points lost as a short text.
+ * @param {number} points */
+export function lossText(points, digits = points < 9.95 ? 1 : 0) {
   const rounded = points.toFixed(digits);
   return Number(rounded) ? `−${rounded}` : "0";
 }
 
-/** Return a new SVG element. */
+/** Return a new SVG element.
+ * @param {string} name
+ * @param {Object<string, any>} attributes
+ * @param {(string | Node)[]} children */
 export function svg(name, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  const element = /** @type {SVGElement} */ (document.createElementNS(SVG, name));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   element.append(...children);
   return element;
+}
+
+/** Return what a drawing does by chance, the same each time: a number in [0, 1) for two others.
+ * @param {number} one
+ * @param {number} other */
+function chance(one, other) {
+  const wave = Math.sin(12.9898 * one + 78.233 * other) * 43758.5453; // the usual hash of shaders
+  return wave - Math.floor(wave);
 }
 
 let boards = 0; // on this page
 
 export class Board {
   /** A board inside `parent`; `onChoose(vertex)` is called for the point that is clicked, tapped or entered, the latter
-   * only if the board `hasCursor`, which takes the arrow keys; `usage` says so to screen readers. */
+   * only if the board `hasCursor`, which takes the arrow keys; `usage` says so to screen readers.
+   * @param {HTMLElement} parent
+   * @param {(vertex: string) => void} onChoose */
   constructor(parent, onChoose, { hasCursor = true, usage = _("Arrow keys move, Enter plays.") } = {}) {
     this.parent = parent;
     this.id = boards += 1; // in the names of its colours: those of a board that is hidden are no colours for others
     this.onChoose = onChoose;
     this.hasCursor = hasCursor;
     this.usage = usage;
-    this.width = this.height = 0;
-    this.rows = [];
+    this.hasShifts = true; // whether stones lie a little beside their points
+    /** @type {Picture} */
+    this.picture = { width: 0, height: 0, rows: [] };
+    /** @type {SVGElement[][]} */
     this.cells = [];
+    /** @type {string[][]} */
+    this.labels = [];
+    /** @type {({stone: string, element: SVGElement, shade: SVGElement} | null)[][]} */
+    this.stones = [];
+    /** @type {Object<string, SVGElement>} */
+    this.layers = {};
     this.focus = [0, 0];
-    this.ghostColor = null; // of the stone that a move would place; null where none can be placed
+    /** @type {string | null} */
     this.pending = null; // on touch screens: the vertex that waits for its confirmation
-    this.drawn = {}; // the analysis that is shown
+    /** @type {number[] | null} */
     this.hovered = null; // [x, y] of the point under the pointer or the focus
     this.isSmall = false;
-    this.isPointed = false; // whether the focus came by a click rather than by a key
+    this.isPointed = false; // whether the focus came by a pointer: then the arrows to the sides are the page's
     new ResizeObserver(() => this.resized()).observe(parent);
   }
 
-  /** The stone on a point that is shown, "." for none. */
+  /** Return the stone on a point that is shown, "." for none.
+   * @param {string} vertex */
   stoneAt(vertex) {
-    const [x, y] = pointOf(vertex, this.rows.length);
-    return this.rows[y][x];
+    const [x, y] = /** @type {number[]} */ (pointOf(vertex, this.picture.height));
+    return this.picture.rows[y][x];
   }
 
-  /** Show a position: {width, height, rows, last}, perhaps with dead stones, the owners of all points as rows, the
-   * forbidden point of a ko, the numbers of stones by vertex, and the point that is played next. */
-  show(position) {
-    if (position.width !== this.width || position.height !== this.height) this.build(position.width, position.height);
-    const before = this.rows;
-    this.rows = position.rows;
-    if (this.pending && before.join() !== this.rows.join()) this.wait(null);
-    const dead = new Set(position.dead);
-    const stones = [];
-    for (let y = 0; y < this.height; y++) {
-      for (let x = 0; x < this.width; x++) {
-        const stone = this.rows[y][x];
-        const vertex = vertexOf(x, y, this.height);
-        const isDead = dead.has(vertex);
-        const isLast = position.last && position.last[0] === x && position.last[1] === y;
-        const owner = stone === "." && OWNERS[position.owners?.[y][x]]?.();
-        this.labels[y][x] = [vertex, NAMES[stone](), isDead && _("dead"), owner, isLast && _("last move")].filter(Boolean).join(", ");
-        this.cells[y][x].setAttribute("aria-label", this.labels[y][x]);
-        this.stones[y][x] = null;
-        if (stone === ".") continue;
-        const isNew = before.length && before[y]?.[x] === ".";
-        this.stones[y][x] = this.stone(x, y, stone, isDead ? "dead" : isNew ? "new-stone" : "");
-        stones.push(this.stones[y][x]);
-        if (isDead) stones.push(svg("path", { class: "cross", d: `M${x - 0.2} ${y - 0.2}l.4 .4m0 -.4l-.4 .4` }));
+  /** Show a picture and nothing of the one before.
+   * @param {Picture} picture */
+  render(picture) {
+    const before = this.picture;
+    this.picture = picture;
+    const isOther = picture.width !== before.width || picture.height !== before.height;
+    if (isOther) this.build();
+    if (this.pending && (!picture.places || before.rows.join() !== picture.rows.join())) this.wait(null);
+    this.drawStones(isOther ? null : before.rows);
+    this.drawMarkup();
+    this.drawAnalysis();
+    this.drawLabels();
+    this.hover(this.pending ? pointOf(this.pending, picture.height) : this.hovered);
+  }
+
+  /** Draw the stones; those that stay keep their elements, and a single move with what it captures is seen.
+   * @param {string[] | null} before */
+  drawStones(before) {
+    const { width, height, rows } = this.picture;
+    const dead = new Set(this.picture.dead);
+    /** @type {number[][]} */
+    const placed = [];
+    /** @type {SVGElement[]} */
+    const gone = [];
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        const stone = rows[y][x];
+        const known = this.stones[y][x];
+        if (known && known.stone !== stone) {
+          known.element.remove();
+          known.shade.remove();
+          this.stones[y][x] = null;
+          gone.push(known.element);
+        }
+        if (stone !== "." && !this.stones[y][x]) {
+          const [element, shade] = [this.stone(x, y, stone, ""), svg("circle", { class: "shade", cx: x + 0.05, cy: y + 0.09, r: 0.55, fill: `url(#shade-${this.id})` })];
+          this.layers.stones.append(element);
+          this.layers.shades.append(shade);
+          this.stones[y][x] = { stone, element, shade };
+          placed.push([x, y]);
+        }
+        this.stones[y][x]?.element.classList.toggle("dead", dead.has(vertexOf(x, y, height)));
       }
     }
-    if (position.last && this.rows[position.last[1]][position.last[0]] !== ".") {
-      const [x, y] = position.last;
-      stones.push(svg("circle", { class: `last on-${this.rows[y][x] === "X" ? "black" : "white"}`, cx: x, cy: y, r: 0.24 }));
+    if (!before || placed.length > 1) return;
+    for (const [x, y] of placed) this.stones[y][x]?.element.classList.add("new-stone");
+    if (!placed.length || !gone.length || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    for (const element of gone) {
+      element.classList.add("captured");
+      element.addEventListener("animationend", () => element.remove());
     }
-    if (position.ko) stones.push(svg("rect", { class: "ko", x: position.ko[0] - 0.2, y: position.ko[1] - 0.2, width: 0.4, height: 0.4 }));
-    for (const [vertex, number] of Object.entries(position.numbers ?? {})) {
-      const [x, y] = pointOf(vertex, this.height);
-      const stone = this.rows[y][x];
-      if (stone !== ".") stones.push(text_(`number on-${stone === "X" ? "black" : "white"}`, x, y, number));
-    }
-    if (position.next) stones.push(svg("circle", { class: "next", cx: position.next[0], cy: position.next[1], r: 0.4 }));
-    this.layers.stones.replaceChildren(...stones);
-    this.hoverPending();
+    this.layers.stones.prepend(...gone);
   }
 
-  /** Draw an analysis over the position: `candidates` are marks on empty points, {x, y, text, loss}, and as far as given
-   * `brief`, the text on a small board, `small`, a second line, `share` of the visits, `kind` ("best" or "played") and
-   * `label`, what a screen reader says, and `line`, its continuation as vertices, from itself on, which the board shows
-   * while the pointer is there (`color` moves first); `ownership` has numbers by row, Black's positive, drawn on empty points. Stones
-   * that are expected to be captured fade. */
-  overlay({ candidates = [], ownership = null } = {}) {
-    this.drawn = { candidates, ownership };
+  /** Draw what lies on stones and points: the last move, a ko, numbers, dead stones' crosses, and what a record says. */
+  drawMarkup() {
+    const { rows, height, last, ko, numbers = {}, next, dead = [], markup = {} } = this.picture;
+    const { marks = [], labels = [], territory = [], branches = [] } = markup;
+    /** @type {(x: number, y: number) => string} */
+    const on = (x, y) => ({ X: "on-black", O: "on-white" })[rows[y][x]] ?? "on-wood";
+    /** @type {SVGElement[]} */
+    const drawn = [];
+    for (const vertex of dead) {
+      const [x, y] = /** @type {number[]} */ (pointOf(vertex, height));
+      for (const kind of ["cross under", "cross"]) drawn.push(svg("path", { class: kind, d: `M${x - 0.2} ${y - 0.2}l.4 .4m0 -.4l-.4 .4` }));
+    }
+    if (last && rows[last[1]][last[0]] !== ".") drawn.push(svg("circle", { class: `last ${on(last[0], last[1])}`, cx: last[0], cy: last[1], r: 0.19 }));
+    if (ko) drawn.push(svg("rect", { class: "ko", x: ko[0] - 0.2, y: ko[1] - 0.2, width: 0.4, height: 0.4 }));
+    for (const [vertex, number] of Object.entries(numbers)) {
+      const [x, y] = /** @type {number[]} */ (pointOf(vertex, height));
+      if (rows[y][x] !== ".") drawn.push(numberOn(x, y, on(x, y), number));
+    }
+    if (next) drawn.push(svg("circle", { class: "next", cx: next[0], cy: next[1], r: 0.4 }));
+    for (const [x, y, color] of territory) drawn.push(svg("rect", { class: `owner-${color}`, x: x - 0.14, y: y - 0.14, width: 0.28, height: 0.28 }));
+    for (const [x, y, color] of branches) if (rows[y][x] === ".") drawn.push(svg("circle", { class: `branch-${color}`, cx: x, cy: y, r: 0.16 }));
+    for (const [x, y, kind] of marks) drawn.push(svg("path", { class: `mark ${kind} ${on(x, y)}`, d: `M${x} ${y}${SHAPES[kind]}` }));
+    for (const [x, y, text] of labels) {
+      if (rows[y][x] === ".") drawn.push(svg("circle", { class: "wood", cx: x, cy: y, r: 0.36 }));
+      drawn.push(text_(`label ${on(x, y)}${text.length > 2 ? " long" : ""}`, x, y, text));
+    }
+    this.layers.markup.replaceChildren(...drawn);
+  }
+
+  /** Draw who is expected to have each point, and the candidates. */
+  drawAnalysis() {
+    const { width, height, rows, ownership, candidates = [], dead = [] } = this.picture;
+    const dying = new Set(dead);
     const owned = [];
-    for (let y = 0; y < this.height; y++) {
-      for (let x = 0; x < this.width; x++) {
-        const owner = ownership?.[y * this.width + x] ?? 0;
-        const stone = this.rows[y]?.[x];
-        this.cells[y][x].setAttribute("aria-label", this.labels[y][x]);
-        this.stones[y][x]?.classList.toggle("doomed", (stone === "X" ? -owner : owner) >= LIKELY);
-        if ((stone !== "." && !this.stones[y][x]?.classList.contains("dead")) || Math.abs(owner) < 0.1 || candidates.some((each) => each.x === x && each.y === y)) continue;
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        const owner = ownership?.[y * width + x] ?? 0;
+        const stone = rows[y][x];
+        this.stones[y][x]?.element.classList.toggle("doomed", (stone === "X" ? -owner : owner) >= LIKELY);
+        if ((stone !== "." && !dying.has(vertexOf(x, y, height))) || Math.abs(owner) < 0.1 || candidates.some((each) => each.x === x && each.y === y)) continue;
         const size = 0.42 * Math.sqrt(Math.abs(owner));
         owned.push(svg("rect", {
           class: owner > 0 ? "owner-black" : "owner-white", opacity: 0.65, x: x - size / 2, y: y - size / 2, width: size, height: size,
@@ -128,31 +231,34 @@ export class Board {
     }
     this.layers.ownership.replaceChildren(...owned);
     this.layers.candidates.replaceChildren(...candidates.map((each) => this.candidate(each)));
-    for (const { x, y, label } of candidates) if (label) this.cells[y][x].setAttribute("aria-label", `${this.labels[y][x]}, ${label}`);
-    this.hover(this.hovered);
   }
 
-  /** Show how the game goes on with a candidate, as when the pointer is there; null for none. */
+  /** Say to screen readers what is on each point. */
+  drawLabels() {
+    const { width, height, rows, last, dead = [], owners, markup = {}, candidates = [] } = this.picture;
+    const dying = new Set(dead);
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        const [stone, vertex] = [rows[y][x], vertexOf(x, y, height)];
+        const owner = stone === "." && owners && OWNERS[owners[y][x]]?.();
+        const isLast = last && last[0] === x && last[1] === y;
+        this.labels[y][x] = [vertex, NAMES[stone](), dying.has(vertex) && _("dead"), owner, isLast && _("last move")].filter(Boolean).join(", ");
+      }
+    }
+    for (const [x, y, text] of [...(markup.marks ?? []), ...(markup.labels ?? [])]) this.labels[y][x] += `, ${text}`;
+    for (const { x, y, label } of candidates) if (label) this.labels[y][x] += `, ${label}`;
+    this.cells.forEach((row, y) => row.forEach((cell, x) => {
+      if (cell.getAttribute("aria-label") !== this.labels[y][x]) cell.setAttribute("aria-label", this.labels[y][x]);
+    }));
+  }
+
+  /** Show how the game goes on with a candidate, as when the pointer is there; null for none.
+   * @param {string | null} vertex */
   showLine(vertex) {
-    this.hover(vertex && pointOf(vertex, this.height));
+    this.hover(vertex && pointOf(vertex, this.picture.height));
   }
 
-  /** Draw what a record says about points: `marks`, `labels`, `territory` and the moves of `branches`, each [x, y, what]. */
-  mark({ marks = [], labels = [], territory = [], branches = [] } = {}) {
-    const on = (x, y) => ({ X: "on-black", O: "on-white" })[this.rows[y][x]] ?? "on-wood";
-    const shape = ([x, y, kind]) => svg("path", { class: `mark ${kind} ${on(x, y)}`, d: `M${x} ${y}${SHAPES[kind]}` });
-    const square = ([x, y, color]) => svg("rect", { class: `owner-${color}`, x: x - 0.14, y: y - 0.14, width: 0.28, height: 0.28 });
-    const branch = ([x, y, color]) => svg("circle", { class: `branch-${color}`, cx: x, cy: y, r: 0.16 });
-    const label = ([x, y, text]) => [
-      ...(this.rows[y][x] === "." ? [svg("circle", { class: "wood", cx: x, cy: y, r: 0.36 })] : []),
-      text_(`label ${on(x, y)}${text.length > 2 ? " long" : ""}`, x, y, text),
-    ];
-    this.layers.markup.replaceChildren(
-      ...territory.map(square), ...branches.filter(([x, y]) => this.rows[y][x] === ".").map(branch), ...marks.map(shape), ...labels.flatMap(label),
-    );
-    for (const [x, y, text] of [...marks, ...labels]) this.cells[y][x].setAttribute("aria-label", `${this.cells[y][x].getAttribute("aria-label")}, ${text}`);
-  }
-
+  /** @param {Candidate} candidate */
   candidate({ x, y, text, brief = text, small = "", loss, share = 1, kind = "" }) {
     const content = this.isSmall ? [text_("candidate-text brief", x, y + 0.02, brief)]
       : [text_("candidate-text", x, y - (small ? 0.1 : 0), text), ...(small ? [text_("candidate-text small", x, y + 0.22, small)] : [])];
@@ -163,73 +269,71 @@ export class Board {
   /** Draw long or short labels as the size of the board asks for. */
   resized() {
     const grid = this.parent.firstElementChild;
-    const isSmall = Boolean(grid?.clientWidth) && grid.clientWidth / (this.width - 1 + 2 * MARGIN) < SMALL;
+    this.parent.style.setProperty("--hair", `${1 / (globalThis.devicePixelRatio || 1)}px`); // a pixel of the screen
+    const isSmall = Boolean(grid?.clientWidth) && grid.clientWidth / (this.picture.width - 1 + 2 * MARGIN) < SMALL;
     if (isSmall === this.isSmall) return;
     this.isSmall = isSmall;
-    this.overlay(this.drawn);
-  }
-
-  /** Let the next stone be placed by this colour, "black" or "white"; null if none can be placed. */
-  placing(color) {
-    this.ghostColor = color;
-    if (!color) this.wait(null);
-    this.hoverPending();
+    this.drawAnalysis();
   }
 
   /** Whether a finger's tap has to be confirmed: it covers several points of a large board. */
   get needsConfirmation() {
-    return this.width > 9;
+    return this.picture.width > 9;
   }
 
-  /** Let a vertex wait for its confirmation, or null for none. */
+  /** Let a vertex wait for its confirmation, or null for none.
+   * @param {string | null} vertex */
   wait(vertex) {
     this.pending = vertex;
     this.parent.dispatchEvent(new CustomEvent("pending", { detail: vertex }));
   }
 
-  build(width, height) {
-    [this.width, this.height] = [width, height];
-    this.rows = [];
-    this.drawn = {};
-    [this.labels, this.stones] = [0, 1].map(() => Array.from({ length: height }, () => Array(width).fill(null)));
+  build() {
+    const { width, height } = this.picture;
+    const empty = (/** @type {any} */ value) => Array.from({ length: height }, () => Array(width).fill(value));
+    this.stones = empty(null);
+    this.labels = empty("");
     this.focus = [Math.floor(width / 2), Math.floor(height / 2)];
-    this.wait(null);
+    this.hovered = null;
+    if (this.pending) this.wait(null);
     const grid = svg("svg", {
       viewBox: `${-MARGIN} ${-MARGIN} ${width - 1 + 2 * MARGIN} ${height - 1 + 2 * MARGIN}`,
       role: "grid", "aria-label": `${_("Board of {width} by {height}.", { width, height })}${this.hasCursor ? ` ${this.usage}` : ""}`,
       "aria-rowcount": height, "aria-colcount": width,
     });
-    this.layers = {};
-    for (const name of ["stones", "markup", "ownership", "candidates", "ghost"]) this.layers[name] = svg("g", { class: "overlay", "aria-hidden": true });
-    this.cells = Array.from({ length: height }, (_, y) => Array.from({ length: width }, (_, x) => svg("rect", {
+    for (const name of ["shades", "stones", "ownership", "markup", "candidates", "ghost", "ring"]) this.layers[name] = svg("g", { class: `overlay layer-${name}`, "aria-hidden": true });
+    this.cells = Array.from({ length: height }, (_row, y) => Array.from({ length: width }, (_cell, x) => svg("rect", {
       class: "point", role: "gridcell", x: x - 0.5, y: y - 0.5, width: 1, height: 1, "data-x": x, "data-y": y,
       ...(this.hasCursor && { tabindex: -1 }),
     })));
     grid.append(
-      definitions(this.id), wood(width, height), lines(width, height), ...stars(width, height), ...coordinates(width, height),
-      this.layers.stones, this.layers.markup, this.layers.ownership, this.layers.candidates, this.layers.ghost,
+      definitions(this.id), ...wood(width, height, this.id), lines(width, height), ...stars(width, height), ...coordinates(width, height),
+      ...Object.values(this.layers),
       ...this.cells.map((row, y) => svg("g", { role: "row", "aria-rowindex": y + 1 }, ...row)),
     );
-    grid.addEventListener("click", (event) => this.clicked(event));
+    grid.addEventListener("click", (event) => this.clicked(/** @type {PointerEvent} */ (event)));
     grid.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.hover(placeOf(event.target)));
-    grid.addEventListener("pointerleave", () => this.hover(null));
+    grid.addEventListener("pointerleave", () => this.hover(this.pending && pointOf(this.pending, this.picture.height)));
     if (this.hasCursor) grid.addEventListener("keydown", (event) => this.key(event));
     grid.addEventListener("focusin", (event) => this.hover(placeOf(event.target)));
     grid.addEventListener("pointerdown", () => (this.isPointed = true));
-    grid.addEventListener("focusout", () => (this.isPointed = false));
-    this.setFocus(...this.focus);
+    grid.addEventListener("focusout", ({ relatedTarget }) => {
+      if (!grid.contains(/** @type {Node | null} */ (relatedTarget))) this.isPointed = false;
+    });
+    this.setFocus(this.focus[0], this.focus[1]);
     this.parent.replaceChildren(grid);
-    grid.style.setProperty("--ratio", (width - 1 + 2 * MARGIN) / (height - 1 + 2 * MARGIN));
+    grid.style.setProperty("--ratio", String((width - 1 + 2 * MARGIN) / (height - 1 + 2 * MARGIN)));
     this.resized();
   }
 
+  /** @param {PointerEvent} event */
   clicked(event) {
     const place = placeOf(event.target);
     if (!place) return;
-    this.setFocus(...place);
-    const vertex = vertexOf(...place, this.height);
+    this.setFocus(place[0], place[1]);
+    const vertex = vertexOf(place[0], place[1], this.picture.height);
     // A finger covers several points of a large board: the first tap shows the stone, the second one places it.
-    const isCoarse = event.pointerType === "touch" && this.needsConfirmation && this.ghostColor && this.pending !== vertex;
+    const isCoarse = event.pointerType === "touch" && this.needsConfirmation && this.picture.places && this.pending !== vertex;
     if (isCoarse) {
       this.wait(vertex);
       this.hover(place);
@@ -238,32 +342,39 @@ export class Board {
     this.choose(vertex);
   }
 
+  /** @param {string} vertex */
   choose(vertex) {
-    this.wait(null);
+    if (this.pending) this.wait(null);
     this.onChoose(vertex);
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
-    if (this.isPointed && ["ArrowLeft", "ArrowRight"].includes(event.key)) return; // they are the page's
+    if (this.isPointed && ["ArrowLeft", "ArrowRight"].includes(event.key)) return;
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (step) {
-      const x = Math.min(this.width - 1, Math.max(0, this.focus[0] + step[0]));
-      const y = Math.min(this.height - 1, Math.max(0, this.focus[1] + step[1]));
+      this.isPointed = false;
+      const x = Math.min(this.picture.width - 1, Math.max(0, this.focus[0] + step[0]));
+      const y = Math.min(this.picture.height - 1, Math.max(0, this.focus[1] + step[1]));
       this.setFocus(x, y);
       this.cells[y][x].focus();
     } else if (event.key === "Enter" || event.key === " ") {
-      this.choose(vertexOf(...this.focus, this.height));
+      this.choose(vertexOf(this.focus[0], this.focus[1], this.picture.height));
     } else {
       return;
     }
     event.preventDefault();
   }
 
+  /** @param {number} x
+   * @param {number} y */
   setFocus(x, y) {
     if (!this.hasCursor) return;
-    this.cells[this.focus[1]]?.[this.focus[0]]?.setAttribute("tabindex", -1);
+    this.cells[this.focus[1]]?.[this.focus[0]]?.setAttribute("tabindex", "-1");
     this.focus = [x, y];
-    this.cells[y][x].setAttribute("tabindex", 0);
+    this.cells[y][x].setAttribute("tabindex", "0");
+    const ring = (/** @type {string} */ kind) => svg("rect", { class: kind, x: x - 0.46, y: y - 0.46, width: 0.92, height: 0.92, rx: 0.12 });
+    this.layers.ring.replaceChildren(ring("ring-dark"), ring("ring-light"));
   }
 
   /** Give the keyboard to the board. */
@@ -271,55 +382,108 @@ export class Board {
     this.cells[this.focus[1]][this.focus[0]].focus();
   }
 
+  /** Show what a move at a place would do, null for no place.
+   * @param {number[] | null | "" | undefined} place */
   hover(place) {
-    this.hovered = place;
-    const candidate = place && this.drawn.candidates?.find(({ x, y, line }) => line?.length > 1 && x === place[0] && y === place[1]);
-    const isFree = place && this.ghostColor && this.rows[place[1]]?.[place[0]] === ".";
-    const ghost = () => this.stone(...place, this.ghostColor === "black" ? "X" : "O", "ghost");
-    this.layers?.candidates.classList.toggle("behind", Boolean(candidate));
-    this.layers?.ghost.replaceChildren(...(candidate ? this.continuation(candidate) : isFree ? [ghost()] : []));
+    this.hovered = place || null;
+    const { candidates = [], places, rows } = this.picture;
+    const candidate = place && candidates.find(({ x, y, line }) => line && line.length > 1 && x === place[0] && y === place[1]);
+    const isFree = place && places && rows[place[1]]?.[place[0]] === ".";
+    this.layers.candidates?.classList.toggle("behind", Boolean(candidate));
+    this.layers.ghost?.replaceChildren(...(candidate ? this.continuation(candidate)
+      : place && isFree ? [this.stone(place[0], place[1], places === "black" ? "X" : "O", "ghost")] : []));
   }
 
-  /** Return the numbered stones of a candidate's continuation; of moves at one point, the first. */
-  continuation({ line, color }) {
+  /** Return the numbered stones of a candidate's continuation; of moves at one point, the first.
+   * @param {Candidate} candidate */
+  continuation({ line = [], color }) {
+    /** @type {Map<string, [number, number, string, number]>} */
     const places = new Map();
     line.forEach((vertex, index) => {
-      const point = pointOf(vertex, this.height);
-      if (point && !places.has(vertex)) places.set(vertex, [...point, (index % 2 === 0) === (color === "black") ? "black" : "white", index + 1]);
+      const point = pointOf(vertex, this.picture.height);
+      if (point && !places.has(vertex)) places.set(vertex, [point[0], point[1], (index % 2 === 0) === (color === "black") ? "black" : "white", index + 1]);
     });
-    return [...places.values()].flatMap(([x, y, stone, number]) => [this.stone(x, y, stone === "black" ? "X" : "O", "in-line"), text_(`number on-${stone}`, x, y, number)]);
+    return [...places.values()].flatMap(([x, y, stone, number]) => [this.stone(x, y, stone === "black" ? "X" : "O", "in-line"), numberOn(x, y, `on-${stone}`, number)]);
   }
 
-  /** Show the stone that waits for its confirmation, if any, and no other one. */
-  hoverPending() {
-    this.hover(this.pending && pointOf(this.pending, this.height));
-  }
-
+  /** @param {number} x
+   * @param {number} y
+   * @param {string} stone
+   * @param {string} kind */
   stone(x, y, stone, kind) {
-    return svg("circle", { class: kind, cx: x, cy: y, r: 0.475, fill: `url(#${stone === "X" ? "black" : "white"}-${this.id})` });
+    const shift = (/** @type {number} */ seed) => (this.hasShifts ? SHIFT * (2 * chance(x + seed, y) - 1) : 0);
+    const [cx, cy, color] = [x + shift(1), y + shift(2), stone === "X" ? "black" : "white"];
+    const parts = [
+      svg("circle", { class: `body ${color}`, cx, cy, r: RADIUS, fill: `url(#${color}-${this.id})` }),
+    ];
+    if (color === "white") { // the grain of shell, each stone turned another way
+      parts.push(svg("path", { class: "shell", transform: `translate(${cx} ${cy}) rotate(${Math.round(360 * chance(x, y + 3))})`, d: SHELL }));
+    }
+    return svg("g", { class: `stone-${color} ${kind}`.trim() }, ...parts);
   }
 }
 
+const SHELL = [-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3].map((y) => `M${-Math.sqrt(0.19 - y * y).toFixed(2)} ${y}q${Math.sqrt(0.19 - y * y).toFixed(2)} -.12 ${(2 * Math.sqrt(0.19 - y * y)).toFixed(2)} 0`).join("");
+
+/** @param {EventTarget | null} target */
 function placeOf(target) {
-  return target.dataset?.x === undefined ? null : [Number(target.dataset.x), Number(target.dataset.y)];
+  const { x, y } = /** @type {SVGElement} */ (target)?.dataset ?? {};
+  return x === undefined ? null : [Number(x), Number(y)];
 }
 
+/** @param {string} kind
+ * @param {number} x
+ * @param {number} y
+ * @param {string | number} content */
 function text_(kind, x, y, content) {
-  return svg("text", { class: kind, x, y }, content ?? "");
+  return svg("text", { class: kind, x, y }, String(content ?? ""));
 }
 
+/** Return a number on a stone, as large as fits.
+ * @param {number} x
+ * @param {number} y
+ * @param {string} on
+ * @param {number} number */
+function numberOn(x, y, on, number) {
+  return text_(`number ${on}${number > 99 ? " long" : ""}`, x, y, number);
+}
+
+/** @param {number} board */
 function definitions(board) {
-  const shade = (id, ...stops) => svg("radialGradient", { id, cx: 0.36, cy: 0.32, r: 0.75 },
-    ...stops.map(([offset, color]) => svg("stop", { offset, "stop-color": color })));
+  const shade = (/** @type {string} */ id, /** @type {Object<string, any>} */ place, /** @type {[number, string, number?][]} */ ...stops) => svg("radialGradient", { id: `${id}-${board}`, ...place },
+    ...stops.map(([offset, color, opacity = 1]) => svg("stop", { offset, "stop-color": color, "stop-opacity": opacity })));
+  const light = { cx: 0.36, cy: 0.3, r: 0.78 };
   return svg("defs", {},
-    shade(`black-${board}`, [0, "#6e6e6e"], [0.35, "#2b2b2b"], [1, "#0c0c0c"]),
-    shade(`white-${board}`, [0, "#ffffff"], [0.6, "#f3f1ec"], [1, "#bdb8ad"]));
+    shade("black", light, [0, "#7d7f83"], [0.22, "#4a4c50"], [0.6, "#202124"], [1, "#08090a"]),
+    shade("white", light, [0, "#ffffff"], [0.55, "#f6f3ec"], [0.85, "#dcd7cb"], [1, "#b4aea0"]),
+    shade("shade", {}, [0.55, "#1a0f00", 0.55], [0.86, "#1a0f00", 0.28], [1, "#1a0f00", 0]),
+    svg("linearGradient", { id: `rim-${board}`, x1: 0, y1: 0, x2: 1, y2: 1 }, svg("stop", { offset: 0, "stop-color": "#fff", "stop-opacity": 0.55 }),
+      svg("stop", { offset: 0.5, "stop-color": "#000", "stop-opacity": 0.05 }), svg("stop", { offset: 1, "stop-color": "#000", "stop-opacity": 0.4 })));
 }
 
-function wood(width, height) {
-  return svg("rect", { class: "wood", x: -MARGIN, y: -MARGIN, width: width - 1 + 2 * MARGIN, height: height - 1 + 2 * MARGIN });
+/** Return the board itself: wood, its grain, which runs along the board, and its rim.
+ * @param {number} width
+ * @param {number} height
+ * @param {number} board */
+function wood(width, height, board) {
+  const [across, along] = [width - 1 + 2 * MARGIN, height - 1 + 2 * MARGIN];
+  const plank = { x: -MARGIN, y: -MARGIN, width: across, height: along };
+  const grain = ["", "", ""];
+  for (let index = 0; index < GRAIN; index++) {
+    const x = -MARGIN + (across * (index + chance(index, 1))) / GRAIN;
+    const swing = (/** @type {number} */ seed) => (x + WAVE * (chance(index >> 2, seed) - 0.5)).toFixed(2);
+    grain[index % 3] += `M${swing(2)} ${-MARGIN}C${swing(3)} ${(along * 0.3).toFixed(2)} ${swing(4)} ${(along * 0.6).toFixed(2)} ${swing(5)} ${(along - MARGIN).toFixed(2)}`;
+  }
+  const edge = 0.05;
+  return [
+    svg("rect", { class: "wood", ...plank }),
+    ...grain.map((d, index) => svg("path", { class: `grain grain-${index}`, d })),
+    svg("rect", { class: "rim", x: -MARGIN + edge / 2, y: -MARGIN + edge / 2, width: across - edge, height: along - edge, "stroke-width": edge, stroke: `url(#rim-${board})` }),
+  ];
 }
 
+/** @param {number} width
+ * @param {number} height */
 function lines(width, height) {
   let path = "";
   for (let y = 0; y < height; y++) path += `M0 ${y}h${width - 1}`;
@@ -327,8 +491,10 @@ function lines(width, height) {
   return svg("path", { class: "lines", d: path });
 }
 
+/** @param {number} width
+ * @param {number} height */
 function stars(width, height) {
-  const along = (size) => {
+  const along = (/** @type {number} */ size) => {
     if (size < 7) return [];
     const edge = size > 11 ? 3 : 2;
     const middle = size % 2 ? [(size - 1) / 2] : [];
@@ -336,15 +502,18 @@ function stars(width, height) {
   };
   const [columns, rows] = [along(width), along(height)];
   const isSmall = Math.min(width, height) < 15;
-  return columns.flatMap((x, column) => rows.map((y, row) => [x, y, (column === 1) !== (row === 1) && columns.length === 3]))
-    .filter(([, , isSide]) => !(isSide && isSmall))
-    .map(([x, y]) => svg("circle", { class: "star", cx: x, cy: y, r: 0.1 }));
+  /** @type {[number, number, boolean][]} */
+  const points = columns.flatMap((x, column) => rows.map((y, row) => /** @type {[number, number, boolean]} */ ([x, y, (column === 1) !== (row === 1) && columns.length === 3])));
+  return points.filter(([, , isSide]) => !(isSide && isSmall)).map(([x, y]) => svg("circle", { class: "star", cx: x, cy: y, r: 0.1 }));
 }
 
+/** @param {number} width
+ * @param {number} height */
 function coordinates(width, height) {
+  /** @type {SVGElement[]} */
   const labels = [];
   const size = 0.2 + Math.max(width, height) / 100; // of a point: on a small board the points are large
-  const add = (x, y, content) => labels.push(svg("text", { class: "coordinate", x, y, "font-size": size, "aria-hidden": true }, content));
+  const add = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ content) => labels.push(svg("text", { class: "coordinate", x, y, "font-size": size, "aria-hidden": true }, content));
   for (let x = 0; x < width; x++) {
     add(x, -0.76, LETTERS[x]);
     add(x, height - 0.24, LETTERS[x]);

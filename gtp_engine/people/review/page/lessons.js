@@ -179,11 +179,11 @@ export class Quiz {
     return this.lesson !== null;
   }
 
-  /** Begin with the lessons that are not solved yet, those that are worth studying next first. */
-  start() {
+  /** Begin with the lessons that are not solved yet, those that are worth studying next first: `most` of them. */
+  start(most = Infinity) {
     const known = this.learned.of(this.game);
     const isSolved = ({ number }) => Number((known[number] ?? "shown") !== "shown");
-    this.queue = [...this.lessons].sort((one, other) => isSolved(one) - isSolved(other) || Number(other.is_next) - Number(one.is_next));
+    this.queue = [...this.lessons].sort((one, other) => isSolved(one) - isSolved(other) || Number(other.is_next) - Number(one.is_next)).slice(0, most);
     this.results = [];
     this.next();
   }

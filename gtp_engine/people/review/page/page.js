@@ -3,10 +3,11 @@
 
 import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
-import { _, bestLanguage, ngettext, speak } from "./language.js";
-import { Continuation, Quiz, mistakeMarks, mistakeText, peopleTexts, boardAfter, rankLines } from "./lessons.js";
+import { _, bestLanguage, speak } from "./language.js";
+import { Continuation, Quiz, mistakeMarks, mistakeText, peopleTexts, boardAfter } from "./lessons.js";
 import { colorName, rankName, rulesText } from "./names.js";
 import { pointOf } from "./position.js";
+import { drawMistakes, drawPlayers, drawRanks, element, lineAt, mistakeOf, stoneOf } from "./review_parts.js";
 
 const review = JSON.parse(document.getElementById("data").textContent);
 const { width, height } = review.game;
@@ -16,7 +17,6 @@ const texts = JSON.parse(document.getElementById("texts").textContent);
 const spoken = bestLanguage(language ? [language] : navigator.languages, Object.keys(texts));
 speak(spoken, texts[spoken]);
 const MARKS = { BM: _("bad move"), DO: _("doubtful"), IT: _("interesting"), TE: _("fine move") };
-const PHASES = { opening: _("opening"), "middle game": _("middle game"), endgame: _("endgame") };
 const SHOWN = 3; // candidates of a position
 const SWIPE = 40; // pixels
 const $ = (id) => document.getElementById(id);
@@ -28,17 +28,9 @@ let showHints = true;
 let showOwner = false;
 let reader = review.person ?? "B"; // whose mistakes come first
 
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
 const leadText = (lead) => (Math.abs(lead) < 0.05 ? _("even") : (lead > 0 ? "B+" : "W+") + Math.abs(lead).toFixed(1));
 const signed = (points) => (Math.abs(points) < 0.05 ? "0" : `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`);
-const stoneOf = (color) => element("span", { class: `stone ${color}` });
 const candidates = () => positions[now].candidates.slice(0, SHOWN);
 const rowsOf = ({ stones }) => Array.from({ length: height }, (_row, y) => stones.slice(y * width, (y + 1) * width));
 const bestOf = (number) => positions[number].candidates[0] ?? null;
@@ -50,11 +42,7 @@ function seen({ winrate, lead }, number = now) {
   return positions[number].to_play === "B" ? { winrate, lead } : { winrate: 1 - winrate, lead: -lead };
 }
 
-/** Return a mistake as `lessons.js` takes it. */
-function mistake(number) {
-  const { color, vertex, points_lost: loss, best } = moves[number - 1];
-  return { number, color, vertex, loss, best };
-}
+const mistake = (number) => mistakeOf(moves[number - 1]);
 
 /** Return the mistake that the next move of the game is, null if it is none. */
 function nextMistake() {
@@ -69,17 +57,29 @@ function draw() {
 }
 
 function drawBoard() {
+  const { lesson } = quiz;
+  const line = (lesson ? quiz.continuation : continuation).moves && (lesson ? quiz.continuation : continuation);
   const position = positions[now];
-  const line = continuation.moves;
-  const shown = line ? boardAfter(rowsOf(position), position.to_play, line, continuation.at)
+  const shown = line ? boardAfter(rowsOf(position), position.to_play, line.moves, line.at)
     : { rows: rowsOf(position), last: now ? pointOf(moves[now - 1].vertex, height) : null };
+  board.render({ width, height, ...shown, ...(lesson ? questionOf(lesson, line) : line ? {} : analysisOf(position)) });
+}
+
+/** Return what the board shows of a lesson: its mistake, which is marked until there is an answer. */
+function questionOf(lesson, line) {
+  return { candidates: line ? [] : mistakeMarks({ ...lesson, best: null }, height), places: line ? null : lesson.color === "B" ? "black" : "white" };
+}
+
+/** Return what the board shows of a position: candidates, the next move, who is expected to own what. */
+function analysisOf({ ownership }) {
   const found = nextMistake();
-  const areHintsShown = showHints && !line;
-  board.show({ width, height, ...shown, next: areHintsShown && moves[now] && !found ? pointOf(moves[now].vertex, height) : null });
-  const marks = areHintsShown ? candidates().map(markOf).filter(({ x }) => x !== undefined) : [];
-  const played = areHintsShown && found ? mistakeMarks(found, height) : [];
+  const marks = showHints ? candidates().map(markOf).filter(({ x }) => x !== undefined) : [];
+  const played = showHints && found ? mistakeMarks(found, height) : [];
   const others = marks.filter(({ x, y }) => !played.some((each) => each.x === x && each.y === y));
-  board.overlay({ candidates: [...others, ...played], ownership: showOwner && !line ? position.ownership.map((percents) => percents / 100) : null });
+  return {
+    candidates: [...others, ...played], ownership: showOwner ? ownership.map((percents) => percents / 100) : null,
+    next: showHints && moves[now] && !found ? pointOf(moves[now].vertex, height) : null,
+  };
 }
 
 /** Return a candidate as the board draws it. */
@@ -183,9 +183,9 @@ function newGraphs() {
   const upwards = (values) => values.map((value, move) => (moves[move].color === "B" ? value : -value));
   const both = (top, text) => ({ low: -top, high: top, marks: [-top, 0, top], text: (value) => text(Math.abs(value)) });
   const series = {
-    winrate: { kind: "graph-line", values: positions.map((each) => each.winrate), low: 0, high: 1, marks: [0, 0.5, 1],
+    winrate: { kind: "graph-winrate", values: positions.map((each) => each.winrate), low: 0, high: 1, marks: [0, 0.5, 1],
       text: (value) => `${Math.round(100 * value)} %`, area: "graph-area", dots: marked },
-    lead: { kind: "graph-line", values: positions.map((each) => each.lead), low: -far, high: far, marks: [-far, 0, far],
+    lead: { kind: "graph-lead", values: positions.map((each) => each.lead), low: -far, high: far, marks: [-far, 0, far],
       text: leadText, dots: marked },
     lost: { kind: (move) => `graph-bar ${lossClass(moves[move].points_lost)}`, values: upwards(moves.map((move) => move.points_lost)),
       ...both(most, (value) => String(+value.toFixed(1))) },
@@ -194,7 +194,14 @@ function newGraphs() {
   const isTold = times.some((seconds) => seconds !== null);
   $("time-card").hidden = !isTold;
   if (!isTold) delete series.time;
-  return Object.entries(series).map(([id, drawn]) => [new Graph($(id), (number) => show(number), [64, 8, 8, 18]), drawn]);
+  return Object.entries(series).map(([id, drawn]) => [new Graph($(id), (number) => show(number), [64, 8, 8, 18], textAt), drawn]);
+}
+
+/** Return what a graph says about a number of moves. */
+function textAt(number) {
+  const { winrate, lead } = positions[number];
+  const lost = number && moves[number - 1].points_lost > 0.05 ? _("lost {points} points", { points: moves[number - 1].points_lost.toFixed(1) }) : "";
+  return [_("Move {number}", { number }), _("Black {percent}", { percent: percent(winrate) }), leadText(lead), lost].filter(Boolean).join(" · ");
 }
 
 // --- mistakes and players ---
@@ -202,27 +209,10 @@ function newGraphs() {
 const nameOf = (color) => review.players[color].name || colorName(color);
 const inOrder = () => [reader, reader === "B" ? "W" : "B"];
 
-function drawMistakes() {
-  const lists = inOrder().map((color) => {
-    const numbers = review.players[color].mistakes;
-    const items = numbers.map((number) => element("li", {}, mistakeButton(number)));
-    const content = items.length ? element("ol", { class: "mistakes" }, ...items) : element("p", { class: "soft" }, _("No move lost 2 points or more."));
-    return element("section", { "aria-label": _("Mistakes of {name}", { name: nameOf(color) }) }, element("h3", {}, stoneOf(color), nameOf(color)), content);
-  });
-  $("mistakes").replaceChildren(...lists);
-}
-
-function mistakeButton(number) {
-  const move = moves[number - 1];
-  const why = move.is_decided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${percent(move.winrate_lost)}` });
-  const button = element("button", {}, element("span", {}, String(number)), element("span", {}, mistakeText(mistake(number))),
-    element("span", { class: `loss ${lossClass(move.points_lost)}` }, lossText(move.points_lost)),
-    element("span", { class: "more" }, [why, PHASES[move.phase], ...peopleTexts(move.people, move.vertex)].join(" · ")));
-  button.addEventListener("click", () => {
-    show(number - 1);
-    if (matchMedia("(max-width: 860px)").matches) $("board").scrollIntoView({ behavior: "smooth" });
-  });
-  return button;
+/** Show the position before a mistake, with the board in view. */
+function showMistake(number) {
+  show(number - 1);
+  if (matchMedia("(max-width: 860px)").matches) $("board").scrollIntoView({ behavior: "smooth" });
 }
 
 /** Draw what can be solved: the lessons of the reader. */
@@ -235,47 +225,17 @@ function drawQuiz() {
   for (const color of ["B", "W"]) $(`reader-${color}`).setAttribute("aria-pressed", String(reader === color));
 }
 
-/** Show a lesson of the quiz, or null for the game again; the mistake is marked until there is an answer. */
-function showLesson(lesson, shown) {
+/** Show a lesson of the quiz, or null for the game again. */
+function showLesson(lesson) {
   const wasAsking = $("quiz-card").classList.contains("asking");
   $("quiz-card").classList.toggle("asking", Boolean(lesson));
-  if (!lesson) {
-    board.placing(null);
-    draw();
-    return;
+  if (lesson && !wasAsking) $("quiz-card").scrollIntoView(); // above the board now
+  if (lesson) {
+    now = lesson.number - 1;
+    continuation.hide();
+    drawPlace();
   }
-  if (!wasAsking) $("quiz-card").scrollIntoView(); // above the board now
-  now = lesson.number - 1;
-  continuation.hide();
-  const position = positions[now];
-  const after = shown ? boardAfter(rowsOf(position), position.to_play, shown.moves, shown.at) : { rows: rowsOf(position), last: now ? pointOf(moves[now - 1].vertex, height) : null };
-  board.show({ width, height, ...after });
-  board.overlay({ candidates: shown ? [] : mistakeMarks({ ...lesson, best: null }, height) });
-  board.placing(shown ? null : lesson.color === "B" ? "black" : "white");
-  describe();
-  drawPlace();
-}
-
-function drawPlayers() {
-  const { B, W } = review.players;
-  const shown = (value) => (value === null ? "–" : String(value));
-  const interval = (side) => (side.accuracy_interval ? side.accuracy_interval.join(" – ") : "–");
-  const seconds = B.seconds === null && W.seconds === null ? [] : [[_("Seconds per move"), B.seconds, W.seconds]];
-  const rows = [[_("Accuracy"), B.accuracy, W.accuracy], [_("95% interval"), interval(B), interval(W)],
-    [_("Moves"), B.moves, W.moves], [_("Same as the engine's"), B.best_moves, W.best_moves], ...seconds,
-    [_("Points lost per move"), B.mean_points_lost, W.mean_points_lost],
-    ...Object.keys(B.by_phase).map((phase) => [`· ${PHASES[phase]}`, B.by_phase[phase], W.by_phase[phase]]),
-    ...Object.keys(B.blunders).map((least) => [_("Moves that lost {points} points or more", { points: least }), B.blunders[least], W.blunders[least]])];
-  const head = element("tr", {}, element("th"), ...["B", "W"].map((color) => element("th", { scope: "col" }, stoneOf(color), nameOf(color))));
-  $("players").replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows.map(([name, black, white]) =>
-    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, shown(black)), element("td", {}, shown(white))))));
-  drawRanks();
-}
-
-/** Say which rank each player played like, or why that is not known. */
-function drawRanks() {
-  $("ranks").replaceChildren(...rankLines(inOrder(), review.players, nameOf)
-    .map(([text, kind, color]) => element("p", { class: kind }, color ? stoneOf(color) : "", text)));
+  draw();
 }
 
 // --- moving about ---
@@ -317,9 +277,9 @@ function toggle(id) {
 /** Show the mistakes and lessons of a player first. */
 function read(color) {
   reader = color;
-  drawMistakes();
+  drawMistakes($("mistakes"), review, inOrder(), { titleOf: nameOf, onChoose: showMistake });
   drawQuiz();
-  drawRanks();
+  drawRanks($("ranks"), review, inOrder(), nameOf);
 }
 
 function begin() {
@@ -355,7 +315,7 @@ function begin() {
     if (Math.abs(moved) > SWIPE) step(moved < 0 ? 1 : -1);
   });
   for (const color of ["B", "W"]) $(`reader-${color}`).append(stoneOf(color), nameOf(color));
-  drawPlayers();
+  drawPlayers($("players"), review, nameOf);
   read(reader);
   const wanted = /^#([0-9]+)$/.exec(location.hash);
   show(wanted ? Number(wanted[1]) : 0);
@@ -370,9 +330,9 @@ function drawDiagrams() {
     const place = element("div");
     const before = number > 1 ? moves[number - 2] : null;
     const drawn = new Board(place, () => {}, { hasCursor: false });
-    drawn.show({ width, height, rows: rowsOf(positions[number - 1]), last: before ? pointOf(before.vertex, height) : null });
-    drawn.overlay({ candidates: mistakeMarks(mistake(number), height) });
-    const lines = [mistakeText(mistake(number)), (bestOf(number - 1)?.line ?? []).join(" "), ...peopleTexts(moves[number - 1].people, moves[number - 1].vertex)];
+    const last = before ? pointOf(before.vertex, height) : null;
+    drawn.render({ width, height, rows: rowsOf(positions[number - 1]), last, candidates: mistakeMarks(mistake(number), height) });
+    const lines = [mistakeText(mistake(number)), lineAt(review, number - 1, Infinity).join(" "), ...peopleTexts(moves[number - 1].people, moves[number - 1].vertex)];
     return element("figure", {}, place, element("figcaption", {}, element("strong", {}, `${number}. ${lines[0]}`), ...lines.slice(1).map((text) => element("div", {}, text))));
   }));
 }

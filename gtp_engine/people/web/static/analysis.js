@@ -21,7 +21,7 @@ export class Analysis {
     this.connection = null;
     this.game = null;
     this.shown = 0;
-    this.live = null; // the last report about the position that is shown
+    this.live = null; // the last report about what was `asked`
     this.values = []; // {winrate, lead, visits} by number of moves
     this.round = 0; // names the queries: answers to old ones are ignored
     this.asked = "";
@@ -48,25 +48,38 @@ export class Analysis {
     this.asked = "";
   }
 
-  /** Return what is known about the positions of a game, {winrate, lead, visits} by number of moves. */
-  valuesOf(game) {
-    const isSame = this.game && this.game.id === game.id && sameStart(this.game.moves, game.moves) && this.game.komi === game.komi
-      && JSON.stringify(this.game.setup) === JSON.stringify(game.setup); // handicap stones may have been placed
+  /** Return what is known about a line and its position after `shown` moves: {isOn, report, values}, the report null and the
+   * values, {winrate, lead, visits} by number of moves, empty where the analysis is of another one. */
+  of(line, shown) {
+    return { isOn: this.isOn, report: line && this.asked === this.keyOf(line, shown) ? this.live : null, values: line ? this.valuesOf(line) : [] };
+  }
+
+  valuesOf(line) {
+    const isSame = this.game && this.game.id === line.id && sameStart(this.game.moves, line.moves) && this.game.komi === line.komi
+      && JSON.stringify(this.game.setup) === JSON.stringify(line.setup); // handicap stones may have been placed
     return isSame ? this.values : [];
   }
 
-  /** Analyse the position after `shown` moves of a game. */
-  follow(game, shown) {
-    this.values = this.valuesOf(game);
-    this.values.length = Math.min(this.values.length, game.moves.length + 1);
-    [this.game, this.shown] = [game, shown];
+  /** Return what makes a question: the line, the position and how long it may be looked at. */
+  keyOf({ id, setup, moves }, shown) {
+    const { visits = ENDLESS, seconds } = this.limit();
+    return JSON.stringify([id, setup, moves, shown, visits, seconds]);
+  }
+
+  /** Analyse the position after `shown` moves of a line: a game with `setup` and `moves` of its own. */
+  follow(line, shown) {
+    if (!this.isOn) return;
+    this.values = this.valuesOf(line);
+    this.values.length = Math.min(this.values.length, line.moves.length + 1);
+    [this.game, this.shown] = [line, shown];
     this.ask();
   }
 
   ask() {
+    if (!this.isOn || !this.game) return;
     const { visits = ENDLESS, seconds } = this.limit();
-    const wanted = this.game && JSON.stringify([this.game.id, this.game.setup, this.game.moves, this.shown, visits, seconds]);
-    if (!this.isOn || !this.game || wanted === this.asked) return;
+    const wanted = this.keyOf(this.game, this.shown);
+    if (wanted === this.asked) return;
     if (!this.connection.send({ id: "stop", action: "terminate_all" })) return;
     this.asked = wanted;
     this.live = null;
@@ -103,19 +116,18 @@ export class Analysis {
     this.turnOff();
     this.turnOn();
   }
+}
 
-  /** Return the candidates as the board draws them, the best ones first, with these `labels`. */
-  candidates(count, labels) {
-    const moves = this.live?.moveInfos ?? [];
-    const isBlack = this.live?.rootInfo.currentPlayer === "B";
-    return marked(moves.filter((move) => move.visits > 0).slice(0, count).map((move) => {
-      const point = pointOf(move.move, this.game.height);
-      return {
-        vertex: move.move, winrate: isBlack ? move.winrate : 1 - move.winrate, lead: isBlack ? move.scoreLead : -move.scoreLead,
-        visits: move.visits, pv: move.pv, line: move.pv, color: isBlack ? "black" : "white", x: point?.[0], y: point?.[1],
-      };
-    }), labels);
-  }
+/** Return the candidates of a report as the board draws them, the best ones first, with these `labels`. */
+export function candidatesOf({ moveInfos, rootInfo }, height, count, labels) {
+  const isBlack = rootInfo.currentPlayer === "B";
+  return marked(moveInfos.filter((move) => move.visits > 0).slice(0, count).map((move) => {
+    const [x, y] = pointOf(move.move, height) ?? [];
+    return {
+      vertex: move.move, winrate: isBlack ? move.winrate : 1 - move.winrate, lead: isBlack ? move.scoreLead : -move.scoreLead,
+      visits: move.visits, pv: move.pv, line: move.pv, color: isBlack ? "black" : "white", x, y,
+    };
+  }), labels);
 }
 
 /** Promise what the server finds after these moves of a game: Black's lead and how it goes on; null for illegal ones. */

@@ -1,28 +1,29 @@
-// The page: one game, its board, clocks and analysis. The game itself lives in the server; this shows it and asks.
+// The page: what it knows of one game, what people do with it, and the server. The game itself lives in the server. What is to be
+// seen is worked out by `view.js` from one state; `render` below puts it on the page.
 
 import "./choose_language.js"; // first: what follows speaks it
-import { Analysis, lookAt, marked, queryOf } from "./analysis.js";
+import { Analysis, lookAt, queryOf } from "./analysis.js";
 import { Board } from "./board.js";
+import { LOW_TIME, clockText, runningIn, timeLeft } from "./clock.js";
 import { Connection } from "./connection.js";
-import { Course } from "./course.js";
-import { GameTree, markupOf } from "./game_tree.js";
+import { Course, leadText } from "./course.js";
+import { GameTree } from "./game_tree.js";
 import { Home, share } from "./home.js";
 import { _, ngettext, sentences } from "./language.js";
 import { messageText } from "./messages.js";
 import { Openings } from "./openings.js";
-import { UNNAMED, playerName, rankName } from "./names.js";
-import { emptyPosition, pointOf, positionAfter } from "./position.js";
+import { emptyPosition, pointOf } from "./position.js";
 import { Preferences } from "./preferences.js";
 import { Problems } from "./problems.js";
-import { countingText, drawTally, resultText } from "./result.js";
+import { countingText, drawTally } from "./result.js";
 import { Review, download } from "./review.js";
-import { Setup } from "./setup.js";
+import { Setup, levelAbove } from "./setup.js";
+import { Sounds } from "./sounds.js";
 import { TreePanel, takeRecords } from "./tree.js";
+import { anotherGame, boardOf, buttonsOf, candidatesShown, courseOf, heardOf, isCurrent, mayEdit, newState, playerOf, statusOf } from "./view.js";
 
-const CANDIDATES = 8; // on the board and in the table
 const PV_LENGTH = 8;
 const ERROR_TIME = 6000; // milliseconds
-const LOW_TIME = 10; // seconds
 const STATUS_TIME = 2000; // milliseconds to wait for the status of a server that is gone or refuses
 const UNAUTHORIZED = 401; // the HTTP status where the token is wrong
 const WAIT_TIME = 2000; // milliseconds without an answer after which the page says so
@@ -32,38 +33,42 @@ const DOUBLE_DISTANCE = 30; // pixels
 const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
 const NOTCH = 40; // pixels that the wheel turns for one move
 const NO_GAME = { width: 19, height: 19, rules: "chinese", komi: 7.5 }; // whose opening is explored where no game is open
+const EMPTY_BOARD = { width: 9, height: 9, rows: Array(9).fill(".".repeat(9)) }; // shown where nothing is open
 const TICK = 500; // milliseconds between two looks at a clock that runs
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
 
-let game = null;
+const state = newState();
+let incoming = null; // the tree of a game whose state comes next
 let isAsked = false; // whether this page has asked for the next position of the game
-let mayEdit = true; // whether this page may change the game
-let received = 0; // when the clocks of `game` were right
-let ahead = null; // the vertex of a move that the server has not answered yet
+let received = 0; // when the clocks of the game were right
 let played = -Infinity; // when the person's last move was made
-let wantsHint = false; // at the person's next turn
-let hints = null;
-let announced = "";
+let news = null; // [what the status says instead of the game, the text of the game meanwhile]
 let hasFingers = matchMedia("(any-pointer: coarse)").matches;
 let lastClick = null;
 let loaded = {}; // the file that was to be opened last, in base 64
-let role = "compute"; // what the page may do: watch, play or compute
 let longestFile = Infinity; // bytes that the server takes
+let isDrawing = false; // whether the page is drawn as soon as what happens now is over
+let takesFocus = false; // whether the board gets the focus with the next game
 
 const board = new Board(element("board"), choose);
-const tree = new GameTree();
-const panel = new TreePanel(element("tree"), tree, { send, onShow: showNode, asks });
-const preferences = new Preferences(element("preferences"), () => game && [draw(), followAnalysis()]);
-const course = new Course(element("graph"), (number) => showMove(number + tree.analysable.offset));
-const analysis = new Analysis(drawAnalysis, () => preferences.limit("analysis"));
-const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: () => game && draw(), judge: lookAt, limit: () => preferences.limit("review") });
+const panel = new TreePanel(element("tree"), () => state.tree, { send, onShow: showNode, asks });
+const preferences = new Preferences(element("preferences"), () => {
+  draw();
+  followAnalysis();
+});
+const sounds = new Sounds(() => preferences.values);
+const course = new Course(element("graph"), (number) => showMove(number + state.tree.analysable.offset));
+const analysis = new Analysis(draw, () => preferences.limit("analysis"));
+const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: draw, judge: lookAt, limit: () => preferences.limit("review") });
 const problems = new Problems(element("problems"), { send, onChange: draw });
 const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
-const setup = new Setup(element("setup"), (message) => send(message));
-board.show({ width: 9, height: 9, rows: Array(9).fill(".".repeat(9)), last: null, dead: [], ko: null });
-const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => game?.id });
+const setup = new Setup(element("setup"), (message) => {
+  takesFocus = true;
+  send(message);
+});
+const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => state.game?.id });
 const server = new Connection("play", { onOpen: opened, onMessage: receive, onLost: lost });
 
 // --- the server ---
@@ -85,13 +90,13 @@ function addressed() {
 }
 
 function opened() {
-  ahead = null;
+  state.ahead = null;
   const id = addressed() ?? localStorage.getItem("game");
-  if (game) server.send({ do: "open", id: game.id });
+  if (state.game) server.send({ do: "open", id: state.game.id });
   else if (id) server.send({ do: "open", id });
   const { file, number } = problems.stored ?? {};
   if (file) loadText(file, number);
-  else if (!game && !id && role !== "watch") setup.open();
+  else if (!state.game && !id && state.role !== "watch") setup.open();
 }
 
 /** Say why there is no connection: a WebSocket does not tell the status with which a server refuses it. */
@@ -105,33 +110,14 @@ async function lost() {
 
 function receive(message) {
   clearTimeout(send.timer);
+  const isOfGame = message.id === state.game?.id;
   const handlers = {
-    hello: (hello) => {
-      role = hello.role;
-      for (const name of ["new", "load"]) element(name).hidden = role === "watch";
-      element("games").hidden = role !== "compute";
-      setup.offer(hello);
-      longestFile = hello.max_file;
-      mayEdit = hello.role !== "watch";
-      element("about").textContent = `Tengen ${hello.version}`;
-      document.body.classList.toggle("limited", role !== "compute");
-      if (element("preferences").open) askForNetworks();
-      if (!game) say(_("Start a new game, or open a record."));
-    },
+    hello: greet,
     game: showGame,
-    tree: (message) => {
-      tree.load(message);
-      panel.takeDraft();
-    },
-    nodes: (message) => tree.id === message.id && tree.merge(message), // the game comes next, and is drawn
-    at: ({ node }) => showNode(node),
-    hint: ({ moves }) => {
-      showNode(game.node);
-      hints = moves;
-      draw();
-      const [best] = moves;
-      if (best) say(_("Hint: {vertex}, winrate {percent}%.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
-    },
+    tree: takeTree,
+    nodes: () => isOfGame && state.tree.merge(message), // the game comes next, and is drawn
+    at: ({ node }) => isOfGame && showNode(node),
+    hint: ({ moves }) => isOfGame && showHints(moves),
     openings: (found) => openings.receive(found),
     problems: ({ count }) => beginProblems(count),
     problem: (problem) => problems.receive(problem),
@@ -139,78 +125,138 @@ function receive(message) {
     games: (found) => home.receive(found),
     networks: showNetworks,
     record: ({ content }) => saveRecord(content),
-    review: showReview,
-    review_file: (file) => review.saveFile(file),
-    error: (error) => {
-      const text = refusalText(error);
-      if (!game && text.startsWith("there is no game")) {
-        localStorage.removeItem("game");
-        history.replaceState(null, "", location.pathname);
-        if (role === "watch") showError(text);
-        else setup.open();
-      } else {
-        ahead = null;
-        wantsHint &&= game?.is_engine_turn;
-        problems.refused();
-        openings.refuse();
-        draw(); // nothing is looked for any more
-        if (element("network").disabled) askForNetworks();
-        showError(text);
-      }
+    review: (found) => {
+      review.receive(found);
+      draw();
     },
+    review_file: (file) => review.saveFile(file),
+    error: refuse,
   };
   handlers[message.type]?.(message);
 }
 
+function greet(hello) {
+  state.role = hello.role;
+  for (const name of ["new", "load"]) element(name).hidden = hello.role === "watch";
+  element("games").hidden = hello.role !== "compute";
+  setup.offer(hello);
+  longestFile = hello.max_file;
+  element("about").textContent = `Tengen ${hello.version}`;
+  document.body.classList.toggle("limited", hello.role !== "compute");
+  if (element("preferences").open) askForNetworks();
+  if (!state.game) say(_("Start a new game, or open a record."));
+}
+
+function refuse(error) {
+  const text = refusalText(error);
+  if (!state.game && text.startsWith("there is no game")) {
+    localStorage.removeItem("game");
+    history.replaceState(null, "", location.pathname);
+    if (state.role === "watch") showError(text);
+    else setup.open();
+    return;
+  }
+  state.ahead = null;
+  state.wantsHint &&= state.game?.is_engine_turn;
+  takesFocus = false;
+  problems.refused();
+  openings.refuse();
+  draw(); // nothing is looked for any more
+  if (element("network").disabled) askForNetworks();
+  showError(text);
+}
+
+/** Take all nodes of a game; those of another one wait until its state has come too. */
+function takeTree(message) {
+  if (message.id === state.game?.id) {
+    state.tree.load(message);
+    panel.takeDraft();
+  } else {
+    incoming = message;
+  }
+}
+
 function showGame(message) {
-  const isNew = game?.id !== message.id;
-  const isFollowed = isNew || tree.shown.id === game.node || !tree.nodes.has(game.node) || (isAsked && game.node !== message.node);
-  if (isNew || game.node !== message.node) {
-    hints = null;
-    review.leave();
-  }
-  if (isNew || game.node !== message.node || game.is_engine_turn !== message.is_engine_turn) ahead = null;
-  if (isFollowed && message.node !== game?.node) {
-    isAsked = false;
-    if (!isNew && tree.nodes.get(message.node)?.parent?.id === game.node) preferences.click();
-  }
-  const isOther = isNew && game;
-  game = message;
-  received = performance.now() - 1000 * game.age;
-  tree.size = [game.width, game.height];
-  if (isFollowed) tree.show(game.node);
+  if (state.game?.id !== message.id) begin(message);
+  else goOn(message);
+  received = performance.now() - 1000 * message.age;
+  followAnalysis();
+  if (state.wantsHint && !message.is_engine_turn && !state.ahead) askForHint();
+  clearInterval(showGame.clock); // without one, a page that is left open costs nothing
+  if (message.clocks && runningIn(message)) showGame.clock = setInterval(tick, TICK);
+  clearTimeout(showGame.timer);
+  if (message.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: message.id }), COMPILING_TIME);
+  draw();
+}
+
+/** Show another game: what belongs to the one before goes with it. */
+function begin(game) {
+  if (incoming?.id !== game.id) return; // its tree comes with the next message
+  const tree = new GameTree([game.width, game.height]);
+  tree.load(incoming);
+  tree.show(game.node);
+  const isOther = state.game !== null;
+  panel.keepDraft();
+  review.leave();
+  Object.assign(state, { game, tree, hints: null, ahead: null, wantsHint: false });
+  incoming = news = null;
+  isAsked = false;
   if (isOther) {
     problems.stop();
     openings.close();
   }
-  if (isNew) {
-    localStorage.setItem("game", game.id);
-    remember(game.id);
-  }
-  draw();
-  followAnalysis();
-  if (wantsHint && !game.is_engine_turn && !ahead) askForHint();
-  clearInterval(showGame.clock); // without one, a page that is left open costs nothing
-  if (game.clocks && running()) showGame.clock = setInterval(tick, TICK);
-  clearTimeout(showGame.timer);
-  if (game.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: game.id }), COMPILING_TIME);
+  panel.takeDraft();
+  localStorage.setItem("game", game.id);
+  remember(game.id);
 }
 
-function showReview(message) {
-  review.receive(message);
-  review.draw(viewed(), tree.shown.number);
-  drawAnalysis();
+/** Show the game as it is now. */
+function goOn(game) {
+  const { game: before, tree } = state;
+  const isFollowed = tree.shown.id === before.node || !tree.nodes.has(before.node) || (isAsked && before.node !== game.node);
+  if (before.node !== game.node) {
+    state.hints = null;
+    review.leave();
+  }
+  if (before.node !== game.node || before.is_engine_turn !== game.is_engine_turn) state.ahead = null;
+  state.game = game;
+  if (isFollowed) tree.show(game.node);
+  if (isFollowed && game.node !== before.node) {
+    isAsked = false;
+    if (tree.shown.parent?.id === before.node) soundOf(tree.shown);
+  }
+  if (game.result && !before.result) sounds.play("end");
+}
+
+/** Let the move of a node be heard. */
+function soundOf(node) {
+  if (!node.move) return;
+  const [color, vertex] = node.move;
+  const count = (each) => (each ? state.tree.position(each).captures[color] : 0);
+  sounds.play(vertex === "pass" ? "pass" : count(node) > count(node.parent) ? "capture" : "stone");
+}
+
+function showHints(moves) {
+  showNode(state.game.node);
+  state.hints = moves;
+  draw();
+  const [best] = moves;
+  if (best) say(_("Hint: {vertex}, winrate {percent}%.", { vertex: best.vertex, percent: (100 * best.winrate).toFixed(0) }));
 }
 
 /** Return the game with the moves of the line that is shown. */
 function viewed() {
-  return { ...game, moves: tree.moves };
+  return { ...state.game, moves: state.tree.moves };
+}
+
+/** Return the line that an analysis is about, and how many of its moves lead to what is shown. */
+function analysed() {
+  const { number, ...line } = state.tree.analysable;
+  return [{ ...state.game, ...line }, number];
 }
 
 function followAnalysis() {
-  if (!analysis.isOn || !game) return;
-  const { number, ...line } = tree.analysable;
-  analysis.follow({ ...game, ...line }, number);
+  if (analysis.isOn && state.game) analysis.follow(...analysed());
 }
 
 /** Put a game into the address, above the one before or the page without a game, so that Back does not leave the page. */
@@ -223,45 +269,51 @@ function remember(id) {
 // --- what the person does ---
 
 function openGame(id) {
-  if (id === game?.id) remember(id); // its page lies below that of the list
+  if (id === state.game?.id) remember(id); // its page lies below that of the list
   else send({ do: "open", id });
 }
 
 async function newGame() {
+  const { game } = state;
   const isRunning = game && game.moves.length > 0 && game.phase !== "finished" && !game.opened;
   if (isRunning && !(await asks(_("Leave this game? It stays in your games."), _("New game"), _("Cancel")))) return;
   setup.open();
 }
 
 function choose(vertex) {
+  const { game } = state;
   if (problems.choose(vertex) || openings.choose(vertex)) return;
-  if (!game || ahead || review.choose(vertex, board.stoneAt(vertex)) || !mayEdit) return;
-  if (panel.isEditing) panel.choose(vertex);
-  else if (!isCurrent()) playInThePast(vertex);
+  if (!game || state.ahead || review.choose(vertex, board.stoneAt(vertex))) return;
+  if (!mayEdit(state)) say(_("You are watching: only the players can move."));
+  else if (panel.isEditing) panel.choose(vertex);
+  else if (!isCurrent(state)) playInThePast(vertex);
   else if (game.phase === "scoring") send({ do: "toggle_dead", vertex });
   else if (game.phase !== "finished") play(vertex);
 }
 
 /** Ask for a move, and show its stone at once. */
 function play(vertex) {
+  const { game } = state;
   if (!send({ do: "play", vertex })) return;
   const point = pointOf(vertex, game.height);
   if (!point || game.phase !== "playing" || game.is_engine_turn || game.rows[point[1]][point[0]] !== "." || vertex === game.ko) return;
-  [ahead, played] = [vertex, performance.now()];
+  state.ahead = vertex;
+  played = performance.now();
   draw();
 }
 
 async function pass() {
-  if (panel.isEditing) return panel.ask({ do: "try", vertex: "pass", color: tree.position().toPlay });
-  if (!isCurrent()) return playInThePast("pass");
+  if (panel.isEditing) return panel.ask({ do: "try", vertex: "pass", color: state.tree.position().toPlay });
+  if (!isCurrent(state)) return playInThePast("pass");
   if (performance.now() - played < PASS_TIME && !(await asks(_("Pass?"), _("Pass"), _("Cancel")))) return;
   return send({ do: "play", vertex: "pass" });
 }
 
 /** Ask for a hint, at the person's next turn if it is the engine's. */
 function askForHint() {
-  wantsHint = Boolean(game.is_engine_turn || ahead) && game.phase === "playing";
-  if (wantsHint) {
+  const { game, ahead } = state;
+  state.wantsHint = Boolean(game.is_engine_turn || ahead) && game.phase === "playing";
+  if (state.wantsHint) {
     say(_("The hint comes when it is your turn."));
   } else if (game.phase === "playing") {
     say(_("Looking for a good move …"));
@@ -282,41 +334,37 @@ function asks(question, yes, no) {
 
 /** Let the game go on with another move in an earlier position, if it is the person's turn there. */
 function playInThePast(vertex) {
-  if (tree.position().toPlay !== game.human) {
+  if (state.tree.position().toPlay !== state.game.human) {
     say(_("It is Tengen's turn here: “Play on here” lets it move, “Edit” lets you move for both."));
     return;
   }
   isAsked = true;
-  send({ do: "play", vertex, node: tree.shown.id });
-}
-
-/** Whether the position on the board is the one where the game goes on. */
-function isCurrent() {
-  return tree.shown.id === game.node;
+  send({ do: "play", vertex, node: state.tree.shown.id });
 }
 
 function showMove(number) {
-  if (game) showNode(tree.at(number).id);
+  if (state.game) showNode(state.tree.at(number).id);
 }
 
 function showNode(id) {
+  const { game, tree } = state;
   if (!game) return;
   const before = tree.shown;
   if (!tree.show(id)) return;
   review.leave();
-  if (tree.shown.parent === before && tree.shown.move) preferences.click();
-  hints = null;
+  if (tree.shown.parent === before) soundOf(tree.shown);
+  state.hints = null;
   draw();
   followAnalysis();
 }
 
 function showMistake(number) {
   showMove(number);
-  element("board").scrollIntoView({ block: "nearest" });
+  queueMicrotask(() => element("mistake").scrollIntoView({ block: "nearest" })); // after the drawing; the board stays above it
 }
 
 function askForNetworks() {
-  if (role === "compute") server.send({ do: "networks" });
+  if (state.role === "compute") server.send({ do: "networks" });
 }
 
 /** Show the networks to choose from; analyses begin anew when it is another one. */
@@ -347,13 +395,10 @@ async function useNetwork() {
 }
 
 function turnAnalysis(isOn) {
-  if (isOn) {
-    analysis.turnOn();
-    followAnalysis();
-  } else {
-    analysis.turnOff();
-  }
-  drawAnalysis();
+  if (isOn) analysis.turnOn();
+  else analysis.turnOff();
+  followAnalysis();
+  draw();
 }
 
 async function loadRecord(file) {
@@ -387,17 +432,18 @@ function kilobytes(bytes) {
 /** Save the record, which comes in base 64. */
 function saveRecord(content) {
   const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
-  download(bytes, `tengen-${new Date().toISOString().slice(0, 10)}-${game.id.slice(0, 4)}.sgf`, "application/x-go-sgf");
+  download(bytes, `tengen-${new Date().toISOString().slice(0, 10)}-${state.game.id.slice(0, 4)}.sgf`, "application/x-go-sgf");
 }
 
 element("new").onclick = newGame;
 element("games").onclick = () => home.open();
-element("share").onclick = () => share(element("links"), game.id, role);
+element("share").onclick = () => share(element("links"), state.game.id, state.role);
 element("moments").onclick = () => {
+  review.showMoments(state.game.id);
   element("review").scrollIntoView({ block: "nearest" });
-  element("review-start").focus(); // from there the review goes on with the focus
-  element("review-start").click();
 };
+element("again").onclick = () => playAgain(state.game.level);
+element("harder").onclick = () => playAgain(levelAbove(state.game.level));
 element("load").onclick = () => element("file").click();
 element("file").onchange = ({ target }) => {
   if (target.files[0]) loadRecord(target.files[0]);
@@ -411,6 +457,10 @@ element("hint").onclick = askForHint;
 element("resign").onclick = async () => (await asks(_("Resign this game?"), _("Resign"), _("Cancel"))) && send({ do: "resign" });
 element("accept").onclick = () => send({ do: "accept" });
 element("resume").onclick = () => send({ do: "resume" });
+element("to-board").onclick = (event) => {
+  event.preventDefault();
+  board.takeFocus();
+};
 element("first").onclick = () => step(-Infinity);
 element("back").onclick = () => step(-1);
 element("forward").onclick = () => step(1);
@@ -421,11 +471,11 @@ takeRecords(loadRecord);
 element("network").onchange = useNetwork;
 element("preferences").ontoggle = ({ target }) => target.open && askForNetworks();
 element("analyse").onchange = ({ target }) => turnAnalysis(target.checked);
-element("ownership").onchange = drawAnalysis;
+element("ownership").onchange = draw;
 element("labels").value = localStorage.getItem("labels") ?? "points";
 element("labels").onchange = ({ target }) => {
   localStorage.setItem("labels", target.value);
-  drawAnalysis();
+  draw();
 };
 element("confirm").onclick = () => board.pending && board.choose(board.pending);
 element("board").addEventListener("pending", ({ detail }) => {
@@ -437,8 +487,14 @@ element("board").addEventListener("pending", ({ detail }) => {
 
 /** Show the button that confirms a tap where there are fingers: always, so that no other button takes its place. */
 function drawConfirm() {
-  const isMove = game?.phase === "playing" || game?.phase === "placing" || preview()?.places;
+  const isMove = ["playing", "placing"].includes(state.game?.phase) || board.picture.places;
   element("confirm").hidden = !(hasFingers && isMove && board.needsConfirmation);
+}
+
+/** Begin another game like the one that has ended. */
+function playAgain(level) {
+  takesFocus = true;
+  send(anotherGame(state.game, level));
 }
 
 // A second click or tap of a pair is not meant for a button that has just come to its place.
@@ -453,8 +509,8 @@ document.addEventListener("click", (event) => {
 /** Go some nodes back or forth in the line that is shown. */
 function step(steps) {
   if (problems.step(steps) || (Number.isFinite(steps) && openings.step(steps))) return;
-  if (!game || !tree.shown || (Number.isFinite(steps) && review.step(steps))) return;
-  showNode(tree.stepped(steps).id);
+  if (!state.game || (Number.isFinite(steps) && review.step(steps))) return;
+  showNode(state.tree.stepped(steps).id);
 }
 
 /** Ask for a change after which the page shows where the game goes on. */
@@ -465,7 +521,7 @@ function ask(name) {
 
 /** Go through the game with the wheel. */
 function turned(event) {
-  if (event.ctrlKey || !(game || preview())) return;
+  if (event.ctrlKey || !(state.game || state.preview)) return;
   event.preventDefault();
   turned.sum = (turned.sum ?? 0) + event.deltaY;
   if (Math.abs(turned.sum) < NOTCH) return;
@@ -475,39 +531,48 @@ function turned(event) {
 
 // --- drawing ---
 
-/** What the board shows instead of the game: a problem, an opening, or a position of the review; null for the game. */
-function preview() {
-  return problems.preview ?? openings.preview ?? review.preview;
-}
-
 /** The position from which openings are explored: that which is shown, or the empty board. */
 function explored() {
-  if (!game) return { position: emptyPosition(19, 19), query: { ...queryOf({ ...NO_GAME, setup: [], first: "black" }), moves: [] } };
-  const { number, moves, ...line } = tree.analysable;
-  const query = queryOf({ ...game, ...line });
-  return { position: tree.position(), query: { ...query, moves: moves.slice(0, number).map(([color, vertex]) => [color === "black" ? "B" : "W", vertex]) } };
+  if (!state.game) return { position: emptyPosition(19, 19), query: { ...queryOf({ ...NO_GAME, setup: [], first: "black" }), moves: [] } };
+  const [{ moves, ...line }, number] = analysed();
+  return { position: state.tree.position(), query: { ...queryOf(line), moves: moves.slice(0, number).map(([color, vertex]) => [color === "black" ? "B" : "W", vertex]) } };
 }
 
-/** Draw what the board shows instead of the game; false if that is the game. */
-function drawPreview() {
-  const shown = preview();
-  document.body.classList.toggle("solving", problems.isOpen);
-  element("problems").hidden = !problems.problem;
-  openings.follow();
-  if (!shown) return false;
-  board.show({ width: game?.width, height: game?.height, ...shown });
-  board.mark({});
-  board.placing(shown.places);
-  board.overlay({ candidates: shown.marks });
-  drawConfirm();
-  return true;
-}
-
-/** Draw everything; where the button that has the keyboard's focus goes, another takes it. */
+/** Draw the page as soon as what happens now is over: then everything that it shows is of one moment. */
 function draw() {
+  if (isDrawing) return;
+  isDrawing = true;
+  queueMicrotask(() => {
+    isDrawing = false;
+    render();
+  });
+}
+
+/** Put what the state says on the page; where the button that has the keyboard's focus goes, another takes it. */
+function render() {
   const focused = document.querySelector("button:focus-visible");
-  drawAll();
+  openings.follow();
+  if (state.game) review.draw(viewed(), state.tree.shown.number);
+  Object.assign(state, {
+    preview: problems.preview ?? openings.preview ?? (state.game && review.previewOf(state.game)) ?? null,
+    isEditing: panel.isEditing,
+    analysis: state.game ? analysis.of(...analysed()) : analysis.of(null, 0),
+    review: state.game && review.of(viewed()),
+    settings: { labels: element("labels").value, numbers: preferences.values.numbers, hasOwnership: element("ownership").checked },
+  });
+  const parts = [drawBoard, drawTools, ...(state.game ? [drawPanel, drawPlayers, drawButtons, drawScore, drawCourse, drawReport, drawStatus] : [])];
+  for (const part of parts) {
+    try {
+      part();
+    } catch (error) {
+      reportError(error); // and what follows is drawn all the same
+    }
+  }
   if (focused && !isUsable(focused)) keepFocus(focused);
+  if (takesFocus && state.game && !document.querySelector("dialog[open]")) {
+    takesFocus = false;
+    board.takeFocus();
+  }
 }
 
 function isUsable(button) {
@@ -516,152 +581,77 @@ function isUsable(button) {
 
 /** Focus what is nearest to a button that has gone: the main one or the next of its group, else the board, where the game goes on. */
 function keepFocus(button) {
-  const others = [...(button.closest("#actions, #history, #tree")?.querySelectorAll("button") ?? [])].filter(isUsable);
+  const others = [...(button.closest("#actions, #ending, #history, #tree")?.querySelectorAll("button") ?? [])].filter(isUsable);
   const follows = (other) => button.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
-  const isTurn = button.closest("#actions") && game?.phase === "playing";
+  const isTurn = button.closest("#actions") && state.game?.phase === "playing";
   const next = others.find(({ className }) => className === "main") ?? others.find(follows) ?? others.at(-1);
   if (next && !isTurn) next.focus();
   else board.takeFocus();
 }
 
-function drawAll() {
-  const isPreview = drawPreview();
-  if (!game) return;
-  const isLast = isCurrent();
-  const isScored = isLast && (game.phase === "scoring" || game.phase === "finished");
-  const isAhead = isLast && ahead;
-  const position = isAhead ? positionAfter(tree.position(), { moves: [[game.human, ahead]] }) : tree.position();
-  const { numbers, coordinates } = preferences.values;
-  if (!isPreview) board.show({
-    width: game.width, height: game.height,
-    rows: isLast && !isAhead ? game.rows : position.rows,
-    last: position.last && !isAhead && tree.shown.marks?.[tree.shown.moves.at(-1)?.[1]] ? null : position.last,
-    dead: isScored ? game.dead : [],
-    owners: isScored && game.owners.length ? game.owners : null,
-    ko: isLast && !isAhead && game.ko ? pointOf(game.ko, game.height) : null,
-    numbers: numbers === "none" ? {} : tree.numbers(numbers === "all"),
-  });
-  element("board").classList.toggle("bare", !coordinates);
-  element("board").classList.toggle("numbered", numbers !== "none");
-  if (!isPreview) board.mark(markupOf(tree.shown, game.height));
-  const isMyTurn = isLast && !isAhead && !game.is_engine_turn && (game.phase === "playing" || game.phase === "placing");
-  const mayPlay = panel.isEditing ? position.toPlay : isMyTurn || (!isLast && position.toPlay === game.human) ? game.human : null;
-  if (!isPreview) board.placing(mayEdit ? mayPlay : null);
-  panel.draw(game.node, mayEdit && game.phase !== "placing");
-  drawPlayers();
-  drawButtons(mayPlay);
-  drawScore(isScored);
-  const text = statusText();
-  if (text !== announced) say(text);
-  element("notes").hidden = !game.notes.length;
-  element("notes").textContent = _("The record: {notes}.", { notes: game.notes.map(messageText).join("; ") });
-  review.draw(viewed(), tree.shown.number);
-  drawAnalysis();
+function drawBoard() {
+  board.hasShifts = preferences.values.shifts;
+  board.render(state.game || state.preview ? boardOf(state) : EMPTY_BOARD);
+  element("board").classList.toggle("bare", !preferences.values.coordinates);
+  element("board").classList.toggle("numbered", !state.preview && preferences.values.numbers !== "none");
+  drawConfirm();
+}
+
+function drawTools() {
+  document.body.classList.toggle("solving", problems.isOpen);
+  element("problems").hidden = !problems.problem;
+  element("verdict").hidden = element("moves").hidden = !analysis.isOn;
+}
+
+function drawPanel() {
+  panel.draw(state.game.node, mayEdit(state) && state.game.phase !== "placing");
 }
 
 function drawPlayers() {
   for (const color of ["black", "white"]) {
+    const { name, captures, isTurn } = playerOf(state, color);
     const box = element(color);
-    const isEngine = color !== game.human;
-    box.classList.toggle("turn", isCurrent() ? game.phase === "playing" && game.to_play === color : tree.position().toPlay === color);
-    box.querySelector(".name").textContent = playerText(game.names[color], isEngine);
-    box.querySelector(".captures").textContent = _("{count} captured", { count: tree.position().captures[color] });
+    box.classList.toggle("turn", isTurn);
+    Object.assign(box.querySelector(".name"), { textContent: name, title: name });
+    box.querySelector(".captures").textContent = _("{count} captured", { count: captures });
   }
   drawClocks();
 }
 
-/** Return what is shown of a player; the name may be that of a record which the game continues. */
-function playerText(name, isEngine) {
-  const isRecord = game.opened && game.phase === "finished"; // between others, perhaps
-  if (!isEngine && !(isRecord && name !== UNNAMED)) return name === UNNAMED ? playerName(name) : _("{name} (you)", { name });
-  return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${rankName(game.level)})` : name;
-}
-
-function drawButtons(mayPlay) {
-  const isOver = game.phase === "finished";
-  const isScoring = game.phase === "scoring";
-  for (const name of ["pass", "hint", "resign"]) element(name).hidden = isOver || isScoring;
-  element("resign").disabled = game.phase !== "playing";
-  element("pass").disabled = !mayPlay || game.phase === "placing";
-  element("hint").disabled = game.phase !== "playing" || wantsHint;
-  const hasPlaced = game.phase === "placing" && game.rows.some((row) => row.includes("X"));
-  element("undo").disabled = !hasPlaced && !game.moves.some(([color]) => color === game.human);
-  element("accept").hidden = !isScoring || !game.score;
-  element("resume").hidden = !isScoring && !isOver;
-  element("redo").hidden = isScoring || !game.can_redo;
-  drawConfirm();
-  element("actions").hidden = role === "watch";
-  element("share").hidden = false;
-  element("moments").hidden = !isOver || role !== "compute" || game.opened || !game.moves.length || review.fits;
-  element("save").disabled = false;
-  element("number").textContent = `${tree.shown.number} / ${tree.line.at(-1).number}`;
-  element("first").disabled = element("back").disabled = !tree.shown.parent;
-  element("forward").disabled = element("last").disabled = tree.shown === tree.line.at(-1);
+function drawButtons() {
+  for (const [name, [isHidden, isDisabled]] of Object.entries(buttonsOf(state))) Object.assign(element(name), { hidden: isHidden, disabled: isDisabled });
+  element("actions").hidden = state.role === "watch";
+  element("ending").hidden = ["moments", "again", "harder"].every((name) => element(name).hidden);
+  const { shown, line } = state.tree;
+  element("number").textContent = `${shown.number} / ${line.at(-1).number}`;
 }
 
 /** Show what each side has, where the score is counted and the board shows it. */
-function drawScore(isScored) {
-  const isCounted = isScored && game.owners.length > 0 && (game.score || game.result);
+function drawScore() {
+  const { game } = state;
+  const isCounted = isCurrent(state) && ["scoring", "finished"].includes(game.phase) && game.owners.length > 0 && (game.score || game.result);
   element("score").hidden = !isCounted;
   if (!isCounted) return;
   drawTally(element("tally"), game.tally);
   element("counting").textContent = countingText(game);
 }
 
-function statusText() {
-  if (!isCurrent()) return pastText();
-  return game.compiling && game.phase !== "finished" ? sentences(gameText(), _("Tengen is weak until it is compiled, which takes about a minute.")) : gameText();
+function drawCourse() {
+  const found = courseOf(state);
+  element("graph").hidden = !found;
+  const { moves } = state.tree.analysable;
+  course.show({ ...found ?? { values: [], moves: 0, now: 0, lost: [] }, isBlack: (move) => moves[move]?.[0] === "black" });
 }
 
-/** Say which position is on the board when it is not the one where the game goes on. */
-function pastText() {
-  const { move, number } = tree.shown;
-  const turn = tree.position().toPlay === "black" ? _("Black to play") : _("White to play");
-  if (!move) return number ? _("After move {number}. {turn}.", { number, turn }) : _("The start. {turn}.", { turn });
-  const [color, vertex] = move;
-  const text = { black: [_("Move {number}: Black {vertex}. {turn}."), _("Move {number}: Black passes. {turn}.")],
-    white: [_("Move {number}: White {vertex}. {turn}."), _("Move {number}: White passes. {turn}.")] }[color][vertex === "pass" ? 1 : 0];
-  return _(text, { number, vertex, turn });
-}
-
-function gameText() {
-  const person = game.opened ? null : game.human;
-  const after = (text) => sentences(moveText(), text);
-  if (game.phase === "finished") return after(resultText(game.result, person));
-  if (game.phase === "scoring") return game.score ? sentences(resultText(game.score, person, false), _("Click a group to switch it between alive and dead.")) : _("Counting …");
-  if (game.phase === "placing") return ngettext("Place {count} handicap stone.", "Place {count} handicap stones.", game.stones_to_place);
-  if (game.thinking || ahead) return after(_("Tengen is thinking …"));
-  return after(game.is_engine_turn ? _("Tengen's turn.") : _("Your move."));
-}
-
-/** Return the last move in words, "" before the first one. */
-function moveText() {
-  const [color, vertex] = ahead ? [game.human, ahead] : game.moves.at(-1) ?? [];
-  if (!vertex) return "";
-  if (vertex === "pass") return color === "black" ? _("Black passes.") : _("White passes.");
-  return color === "black" ? _("Black {vertex}.", { vertex }) : _("White {vertex}.", { vertex });
-}
-
-function drawAnalysis() {
-  const moves = analysis.live ? analysis.candidates(CANDIDATES, element("labels").value) : [];
-  board.layers && board.overlay(preview() ? { candidates: preview().marks } : {
-    candidates: (analysis.isOn ? moves : stillMoves()).filter(({ x }) => x !== undefined),
-    ownership: countedOwnership() ?? (element("ownership").checked ? analysis.live?.ownership : null),
-  });
-  element("verdict").hidden = element("moves").hidden = !analysis.isOn;
-  element("graph").hidden = !analysis.isOn && !review.fits;
-  if (!game) return;
-  const { offset, number, ...line } = tree.analysable;
-  const [reviewed, analysed] = [review.values, analysis.valuesOf({ ...game, ...line })];
-  const values = Array.from({ length: line.moves.length + 1 }, (__, index) => reviewed[index + offset] ?? analysed[index]);
-  course.show(values, line.moves.length, number, review.lost.slice(offset));
+/** Show the numbers of the analysis. */
+function drawReport() {
   if (!analysis.isOn) return;
-  const root = analysis.live?.rootInfo;
-  const lead = root && `${root.scoreLead >= 0 ? "B" : "W"}+${Math.abs(root.scoreLead).toFixed(1)}`;
+  const { report } = state.analysis;
+  const root = report?.rootInfo;
   element("verdict").textContent = root
-    ? _("Black {winrate}% · {lead} · {visits} visits", { winrate: (100 * root.winrate).toFixed(1), lead, visits: root.visits })
+    ? _("Black {winrate}% · {lead} · {visits} visits", { winrate: (100 * root.winrate).toFixed(1), lead: leadText(root.scoreLead), visits: root.visits })
     : _("Analysing …");
-  element("moves").tBodies[0].replaceChildren(...moves.map((move) => {
+  element("moves").tBodies[0].replaceChildren(...candidatesShown(state).map((move) => {
     const row = document.createElement("tr");
     const cells = [move.vertex, `${(100 * move.winrate).toFixed(1)} %`, signed(move.lead), String(move.visits), move.pv.slice(1, PV_LENGTH).join(" ")];
     row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
@@ -671,84 +661,64 @@ function drawAnalysis() {
   }));
 }
 
-/** Return who has each empty point and each dead stone, 1 for Black, by rows; null where no score is counted. */
-function countedOwnership() {
-  const isShown = game && !analysis.isOn && game.owners.length && isCurrent() && game.phase !== "playing";
-  return isShown ? Array.from(game.owners.join(""), (owner) => ({ X: 1, O: -1 })[owner] ?? 0) : null;
-}
-
-/** Return what the board shows without a live analysis: hints, or what the review says about the next move. */
-function stillMoves() {
-  const at = (vertex) => {
-    const point = pointOf(vertex, game.height);
-    return { x: point?.[0], y: point?.[1] };
-  };
-  if (hints) return marked(hints, element("labels").value).map((hint) => ({ ...hint, line: hint.pv, color: game.human, ...at(hint.vertex) }));
-  return game ? review.marks(tree.shown.number) : [];
-}
-
 function signed(number) {
   return `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(1)}`;
 }
 
+/** Say what there is to say about the game, unless something else has been said since. */
+function drawStatus() {
+  const { game } = state;
+  const text = statusOf(state);
+  if (news?.[1] !== text) news = null;
+  if (!news) element("status").textContent = text;
+  const heard = heardOf(state);
+  if (!news && heard) hear(heard);
+  element("notes").hidden = !game.notes.length;
+  element("notes").textContent = _("The record: {notes}.", { notes: game.notes.map(messageText).join("; ") });
+}
+
 // --- clocks ---
 
+function secondsOf() {
+  return (performance.now() - received) / 1000;
+}
+
 function drawClocks() {
+  const { game } = state;
   for (const color of ["black", "white"]) {
     const output = element(color).querySelector(".clock");
-    output.hidden = !game?.clocks;
-    if (!game?.clocks) continue;
-    const clock = timeLeft(color);
+    output.hidden = !game.clocks;
+    if (!game.clocks) continue;
+    const clock = timeLeft(game, color, secondsOf());
     output.textContent = clockText(clock);
-    output.classList.toggle("low", clock.main + clock.period < LOW_TIME);
+    output.classList.toggle("low", runningIn(game) === color && clock.main + clock.period < LOW_TIME);
   }
 }
 
-/** Return whose clock runs, null for none; the engine's runs while it thinks about its move. */
-function running() {
-  const engine = game.human === "black" ? "white" : "black";
-  return game.running ?? (game.thinking && game.phase === "playing" ? engine : null);
-}
-
-function timeLeft(color) {
-  const clock = { ...game.clocks[color] };
-  if (running() !== color) return clock;
-  let spent = (performance.now() - received) / 1000;
-  const fromMain = Math.min(clock.main, spent);
-  clock.main -= fromMain;
-  spent -= fromMain;
-  const full = Number(game.time[2] ?? 0);
-  while (spent > clock.period && clock.periods > 1) {
-    spent -= clock.period;
-    clock.periods -= 1;
-    clock.period = full;
-  }
-  clock.isOver = spent > 0 && spent >= clock.period && clock.periods <= 1;
-  clock.period = Math.max(0, clock.period - spent);
-  return clock;
-}
-
-function clockText({ main, periods, period, stones }) {
-  if (main > 0 || !period) return minutes(main) + (periods ? ` + ${periods} × ${minutes(period)}` : "");
-  return minutes(period) + (periods ? ` (${periods})` : "") + (stones ? ` / ${stones}` : "");
-}
-
-function minutes(seconds) {
-  const whole = Math.max(0, Math.ceil(seconds));
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
-}
-
-/** Show how time goes by. */
+/** Show how time goes by, and count the person's last seconds. */
 function tick() {
   drawClocks();
-  if (server.isOpen && game.running === game.human && timeLeft(game.human).isOver) send({ do: "check_time" });
+  const { game } = state;
+  if (game.running !== game.human || !mayEdit(state)) return;
+  const clock = timeLeft(game, game.human, secondsOf());
+  const seconds = Math.ceil(clock.main + clock.period);
+  if (seconds !== tick.last && (seconds === LOW_TIME || (seconds > 0 && seconds <= 5))) sounds.count(seconds);
+  tick.last = seconds;
+  if (server.isOpen && clock.isOver) send({ do: "check_time" });
 }
 
 // --- words ---
 
+/** Say something instead of the state of the game, until that changes. */
 function say(text) {
-  announced = text;
+  news = [text, state.game && statusOf(state)];
   element("status").textContent = text;
+  hear(text);
+}
+
+/** Let a screen reader say a text. */
+function hear(text) {
+  if (element("heard").textContent !== text) element("heard").textContent = text;
 }
 
 /** Return why the server refuses something; the rules' reasons are told in the reader's language. */
@@ -756,6 +726,8 @@ function refusalText({ message, reason, vertex }) {
   const texts = {
     occupied: _("{vertex} is occupied.", { vertex }), ko: _("{vertex} retakes a ko.", { vertex }),
     superko: _("{vertex} repeats an earlier position.", { vertex }), suicide: _("{vertex} is suicide.", { vertex }),
+    levels: _("The network has no levels for this board: choose full strength, or another network under Settings."),
+    binary: _("This file is no game record: it is a picture, a program or the like."),
   };
   return texts[reason] ?? messageText(message);
 }
@@ -769,18 +741,19 @@ function showError(text) {
   const box = element("error");
   const dialog = document.querySelector("dialog[open]");
   if (dialog) dialog.append(box); // which covers its usual place
-  else element("status").after(box);
+  else document.body.append(box);
   box.textContent = text;
   box.hidden = false;
   clearTimeout(showError.timer);
   showError.timer = setTimeout(hideError, ERROR_TIME);
 }
 
+draw();
 window.addEventListener("hashchange", () => {
   const id = addressed();
-  if (id && id !== game?.id) send({ do: "open", id });
+  if (id && id !== state.game?.id) send({ do: "open", id });
 });
-window.addEventListener("popstate", () => addressed() || role !== "compute" || home.open());
+window.addEventListener("popstate", () => addressed() || state.role !== "compute" || home.open());
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return;
   const isTyping = event.target.closest("textarea, input:not([type=checkbox], [type=radio])");

@@ -4,12 +4,14 @@ import { lossClass } from "./board.js";
 import { Graph } from "./graph.js";
 import { _, sentences } from "./language.js";
 
-const BARS = 0.45; // of the height, at most
+const BARS = 0.7; // of half the height, at most
+const MARGINS = [40, 38, 8, 18]; // pixels at the left, right, top and bottom
 
 export class Course {
-  /** A graph inside `parent`; `onChoose(number)` is called for the number of moves that is clicked. */
+  /** A graph inside `parent`; `onChoose(number)` is called for the number of moves that is chosen. */
   constructor(parent, onChoose) {
-    this.graph = new Graph(parent, onChoose, [0, 0, 5, 5]);
+    this.values = this.lost = [];
+    this.graph = new Graph(parent, onChoose, MARGINS, (number) => this.textAt(number));
     this.key = document.createElement("p");
     this.key.className = "graph-key";
     this.key.ariaHidden = true; // the label of the graph says the same
@@ -17,23 +19,33 @@ export class Course {
   }
 
   /** Draw values {winrate, lead}, with holes, of positions 0 to `moves`; `now` is the position that is shown, `lost` are
-   * the points lost by each move, as far as they are known. */
-  show(values, moves, now, lost) {
+   * the points lost by each move, as far as they are known, and `isBlack(move)` tells whose move it was. */
+  show({ values, moves, now, lost, isBlack }) {
+    Object.assign(this, { values, lost });
     const widest = Math.max(10, ...values.filter(Boolean).map(({ lead }) => Math.abs(lead)));
     const most = Math.max(10, ...lost);
     this.graph.show(moves, now, [
-      { kind: (move) => `graph-lost ${lossClass(lost[move])}`, values: lost, low: 0, high: most / BARS },
-      { kind: "graph-lead", values: values.map((value) => value?.lead), low: -widest, high: widest, marks: [0] },
-      { kind: "graph-winrate", values: values.map((value) => value?.winrate), low: 0, high: 1 },
+      { kind: (move) => `graph-lost ${lossClass(lost[move])}`, values: lost.map((points, move) => (isBlack(move) ? points : -points)), low: -most / BARS, high: most / BARS },
+      { kind: "graph-lead", values: values.map((value) => value?.lead), low: -widest, high: widest, marks: [-widest, 0, widest], isRight: true,
+        text: (lead) => (lead ? `${lead > 0 ? "B" : "W"}+${Math.abs(lead).toFixed(0)}` : "0") },
+      { kind: "graph-winrate", values: values.map((value) => value?.winrate), low: 0, high: 1, marks: [0, 0.5, 1], text: (share) => `${100 * share} %` },
     ]);
-    const texts = { winrate: _("Black's winrate"), lead: _("lead (±{points} points)", { points: widest.toFixed(0) }) };
-    if (lost.length) texts.lost = _("points lost (up to {points})", { points: most.toFixed(0) });
+    const texts = { winrate: _("Black's winrate"), lead: _("lead") };
+    if (lost.length) texts.lost = _("points lost: Black's upwards, White's downwards");
     this.key.replaceChildren(...Object.entries(texts).map(([kind, textContent]) => Object.assign(document.createElement("span"), { className: `key-${kind}`, textContent })));
-    const known = values[now];
-    this.graph.svg.setAttribute("aria-label", sentences(
-      _("Winrate (green) and lead (orange, up to {points} points) of Black over {moves} moves.", { points: widest.toFixed(0), moves }),
-      lost.length ? _("Points lost by each move (bars, up to {points}).", { points: most.toFixed(0) }) : "",
-      known ? _("Here {percent}%.", { percent: (100 * known.winrate).toFixed(0) }) : "",
-    ));
+    this.graph.svg.setAttribute("aria-label", sentences(_("The course of the game: winrate and lead of Black by number of moves."), lost.length ? _("Bars show what each move lost.") : ""));
   }
+
+  /** Return what is known after a number of moves. */
+  textAt(number) {
+    const value = this.values[number];
+    const lost = number ? this.lost[number - 1] : 0;
+    return [_("Move {number}", { number }), value && _("Black {percent}", { percent: `${(100 * value.winrate).toFixed(1)} %` }), value && leadText(value.lead),
+      lost >= 0.05 && _("lost {points} points", { points: lost.toFixed(1) })].filter(Boolean).join(" · ");
+  }
+}
+
+/** Return a lead of Black's as the field writes it. */
+export function leadText(lead) {
+  return `${lead >= 0 ? "B" : "W"}+${Math.abs(lead).toFixed(1)}`;
 }

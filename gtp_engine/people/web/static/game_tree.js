@@ -5,12 +5,13 @@ import { emptyPosition, pointOf, positionAfter, vertexOf } from "./position.js";
 
 /** The nodes of a game, the one that is shown, and the line through it. */
 export class GameTree {
-  constructor() {
+  /** A tree of a game on a board with this `size`, columns and rows. */
+  constructor(size) {
+    this.size = size;
     this.id = null; // of the game
     this.nodes = new Map();
     this.root = this.shown = null;
     this.line = [];
-    this.size = [19, 19]; // columns and rows of the board
     this.version = 0; // changes with the nodes and their order
   }
 

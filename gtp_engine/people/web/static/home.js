@@ -1,11 +1,13 @@
 // The games on the server's disk, to continue, rename or delete, and links to a game for others.
 
 import { _, ngettext } from "./language.js";
-import { playerName } from "./names.js";
+import { playerName, rankName } from "./names.js";
+import { qrCode } from "./qr.js";
 import { resultText } from "./result.js";
 
 const STEP = 30; // games of the list that come at once
 const TYPING = 250; // milliseconds without a key after which the list is searched
+const QUIET = 4; // modules of white around a QR code
 const STONE = { X: "black", O: "white" };
 
 export class Home {
@@ -64,9 +66,12 @@ export class Home {
     const state = game.result ? resultText(game.result, game.opened ? null : game.human) : _("Not finished.");
     const when = new Date(1000 * game.time).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
     const moves = ngettext("{count} move", "{count} moves", game.moves);
+    const size = `${game.rows[0].length} × ${game.rows.length}`;
+    const level = game.opened || !game.level || game.level === "max" ? "" : `Tengen ${rankName(game.level)}`;
+    const facts = [`${state} ${moves}`, size, level, when].filter(Boolean).join(" · ");
     text.append(
       Object.assign(document.createElement("strong"), { textContent: name, dir: "auto" }),
-      Object.assign(document.createElement("span"), { textContent: `${state} ${moves} · ${when}` }),
+      Object.assign(document.createElement("span"), { textContent: facts }),
     );
     if (game.title) text.lastChild.before(Object.assign(document.createElement("span"), { textContent: players, dir: "auto" }));
     if (game.accuracy) text.append(Object.assign(document.createElement("span"), { textContent: accuracyText(game.accuracy) }));
@@ -127,16 +132,39 @@ function thumbnail(rows) {
 /** Show links to a game in a dialog: one to watch and, for who may play, one to play. */
 export async function share(dialog, id, role) {
   for (const kind of ["watch", "play"]) {
-    const field = dialog.querySelector(`#link-${kind}`);
+    const box = dialog.querySelector(`#share-${kind}`);
     const answer = role === "watch" && kind === "play" ? null : await fetch(`invitation?role=${kind}`, { cache: "no-store" }).catch(() => null);
-    field.parentElement.hidden = !answer?.ok;
+    box.hidden = !answer?.ok;
     if (!answer?.ok) continue;
     const { token } = await answer.json();
     const link = new URL(token === null ? "./" : `./?token=${token}`, location.href);
     link.hash = `game=${id}`;
-    field.value = link;
-    field.onfocus = () => field.select();
+    offer(box, link.href);
   }
+  dialog.querySelector("#links-here").hidden = !/^(localhost|127\..*|\[::1\])$/.test(location.hostname);
   dialog.querySelector("#links-close").onclick = () => dialog.close();
   dialog.showModal();
+}
+
+/** Offer a link: to copy, to share with the system's dialog where there is one, and as a QR code for a phone. */
+function offer(box, link) {
+  const [field, copy, pass] = ["input", ".copy", ".pass"].map((each) => box.querySelector(each));
+  field.value = link;
+  field.onfocus = () => field.select();
+  copy.textContent = _("Copy");
+  copy.onclick = async () => {
+    await navigator.clipboard?.writeText(link).catch(() => field.select());
+    copy.textContent = _("Copied");
+  };
+  pass.hidden = !navigator.share;
+  pass.onclick = () => navigator.share({ title: "Tengen", url: link }).catch(() => {}); // the person has changed their mind
+  const [code, rows] = [box.querySelector("canvas"), qrCode(link)];
+  code.hidden = !rows;
+  if (!rows) return;
+  code.width = code.height = rows.length + 2 * QUIET;
+  const pen = code.getContext("2d");
+  pen.fillStyle = "white";
+  pen.fillRect(0, 0, code.width, code.height);
+  pen.fillStyle = "black";
+  rows.forEach((row, y) => row.forEach((isDark, x) => isDark && pen.fillRect(x + QUIET, y + QUIET, 1, 1)));
 }

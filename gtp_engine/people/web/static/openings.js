@@ -48,7 +48,7 @@ export class Openings {
     if (!this.isOpen) return null;
     const { position } = this.base();
     const { rows, last, toPlay } = positionAfter(position, { moves: this.path });
-    return { width: rows[0].length, height: rows.length, rows, last: this.path.length ? last : position.last, marks: this.marks(rows.length), places: toPlay };
+    return { width: rows[0].length, height: rows.length, rows, last: this.path.length ? last : position.last, candidates: this.marks(rows.length), places: toPlay };
   }
 
   /** The moves as the board draws them. */

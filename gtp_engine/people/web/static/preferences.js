@@ -1,11 +1,12 @@
-// Settings that last: numbers on the stones, coordinates, the sound of a stone, how much analyses and reviews search.
+// Settings that last: how the board looks, what is heard, how much analyses and reviews search.
 
 import { ngettext } from "./language.js";
 
 const KEY = "board"; // in the browser's storage
-const SECONDS = 0.07; // of the sound
-const FADE = 0.012; // seconds in which it becomes weaker by a factor of e
-const DEFAULTS = { numbers: "none", coordinates: true, sound: true, analysis: "none", review: "none" };
+const DEFAULTS = {
+  numbers: "none", coordinates: true, sound: true, voice: false, vibration: true, analysis: "none", review: "none",
+  theme: "system", wood: "kaya", stones: "shell", shifts: true,
+};
 const LIMITS = { // of analyses and reviews: the choices in both menus
   visits: [[100, 1000, 10000, 100000], [20, 200, 500, 2000]], seconds: [[1, 5, 20, 60], [0.5, 2, 5, 20]],
 };
@@ -25,9 +26,17 @@ export class Preferences {
       field.onchange = () => {
         this.values[name] = field[property];
         localStorage.setItem(KEY, JSON.stringify(this.values));
+        this.apply();
         onChange();
       };
     }
+    this.apply();
+  }
+
+  /** Let the page look as it was chosen. */
+  apply() {
+    const { dataset } = document.documentElement;
+    for (const name of ["theme", "wood", "stones"]) dataset[name] = this.values[name];
   }
 
   /** Return what an "analysis" or a "review" may spend on a position: {visits} or {seconds}, neither without a limit. */
@@ -35,31 +44,6 @@ export class Preferences {
     const [kind, amount] = this.values[name].split(" ");
     return kind === "none" ? {} : { [kind]: Number(amount) };
   }
-
-  /** Let a stone be heard, unless that is off or the browser still waits for a click. */
-  click() {
-    if (!this.values.sound || !navigator.userActivation?.hasBeenActive) return;
-    this.audio ??= new AudioContext();
-    const { audio } = this;
-    this.noise ??= knock(audio);
-    const source = Object.assign(audio.createBufferSource(), { buffer: this.noise });
-    const filter = Object.assign(audio.createBiquadFilter(), { type: "bandpass" });
-    filter.frequency.value = 1500;
-    filter.Q.value = 1.2;
-    const volume = audio.createGain();
-    volume.gain.value = 0.7;
-    source.connect(filter).connect(volume).connect(audio.destination);
-    source.start();
-    this.heard = (this.heard ?? 0) + 1;
-  }
-}
-
-/** Return a short noise that fades. */
-function knock(audio) {
-  const noise = audio.createBuffer(1, SECONDS * audio.sampleRate, audio.sampleRate);
-  const samples = noise.getChannelData(0);
-  samples.forEach((_, index) => (samples[index] = (2 * Math.random() - 1) * Math.exp(-index / (FADE * audio.sampleRate))));
-  return noise;
 }
 
 function stored() {

@@ -94,7 +94,7 @@ export class Problems {
     const { rows, last } = positionAfter(this.start, { moves: line });
     const before = this.continuation.moves ? this.known : 0;
     const numbers = Object.fromEntries(line.slice(before).flatMap(([, vertex], index) => (vertex === "pass" ? [] : [[vertex, index + 1]])));
-    return { width, height, rows, last: this.continuation.moves ? null : last, numbers: this.continuation.moves ? numbers : {}, marks: [], places: this.state === "asked" ? first : null };
+    return { width, height, rows, last: this.continuation.moves ? null : last, numbers: this.continuation.moves ? numbers : {}, places: this.state === "asked" ? first : null };
   }
 
   /** Take a point of the board; false if no problem is open. */

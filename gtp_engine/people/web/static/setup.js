@@ -7,9 +7,17 @@ import { rulesNames } from "./names.js";
 export const ranks = () => Array.from({ length: 9 }, (__, number) => [`${9 - number}d`, _("{rank} dan", { rank: 9 - number })])
   .concat(Array.from({ length: 20 }, (__, number) => [`${number + 1}k`, _("{rank} kyu", { rank: number + 1 })]));
 const levels = () => [["max", _("full strength")], ...ranks()];
+
+/** Return the level above a rank. */
+export function levelAbove(level) {
+  const names = levels().map(([name]) => name);
+  return names[Math.max(0, names.indexOf(level) - 1)];
+}
+
 const HANDICAP_KOMI = 0.5;
 const [CORNERS, MOST_STONES] = [4, 9]; // handicap stones on boards without points in the middle of the sides, and on others
 const USUAL_RULES = "chinese";
+const FIRST_RANK = "10k"; // of those who have one and have not said which
 const CHOICES = "setup"; // the key of what was chosen last
 
 export class Setup {
@@ -20,6 +28,7 @@ export class Setup {
     this.komi = new Map();
     const { elements } = this.form;
     elements.handicap.append(...Array.from({ length: MOST_STONES - 1 }, (__, index) => index + 2).map((count) => new Option(_("{count} stones", { count }), count)));
+    elements.rank.append(...ranks().reverse().map(([name, text]) => new Option(text, name, name === FIRST_RANK, name === FIRST_RANK)));
     elements.level.append(...levels().map(([name, text]) => new Option(text, name)));
     this.form.addEventListener("change", (event) => this.changed(event.target.name));
     const more = this.form.querySelector("#more");
@@ -41,7 +50,22 @@ export class Setup {
     elements.rules.append(...known.map((name) => new Option(rulesNames[name](), name, name === USUAL_RULES, name === USUAL_RULES)));
     this.komi = new Map(rules.map((each) => [each.name, each]));
     this.changed("rules");
-    this.recall();
+    if (this.isFirst) this.fit();
+    else this.recall();
+  }
+
+  /** Whether nobody has begun a game in this browser: then the page asks how well they play. */
+  get isFirst() {
+    return localStorage.getItem(CHOICES) === null;
+  }
+
+  /** Choose an opponent that fits how well the person plays: a board and a level. */
+  fit() {
+    const { experience, rank, size, level } = this.form.elements;
+    const [board, name] = { new: ["9", "20k"], some: ["9", "15k"], rank: ["19", rank.value] }[experience.value];
+    [size.value, level.value] = [board, name];
+    rank.hidden = experience.value !== "rank";
+    this.changed("size");
   }
 
   /** Choose again what was chosen last. */
@@ -59,6 +83,8 @@ export class Setup {
 
   open() {
     if (this.dialog.open) return;
+    this.form.querySelector("#first-visit").hidden = !this.isFirst;
+    this.form.querySelector("#more").open = !this.isUsual;
     this.dialog.returnValue = "";
     this.dialog.showModal();
   }
@@ -68,12 +94,25 @@ export class Setup {
     if (this.dialog.open) this.dialog.close("");
   }
 
+  /** Whether what the dialog hides at first, such as the handicap of the last game, is as usual. */
+  get isUsual() {
+    const { handicap, clock, rules, komi } = this.form.elements;
+    return handicap.value === "0" && clock.value === "none" && ["", USUAL_RULES].includes(rules.value) && (!rules.value || Number(komi.value) === this.usualKomi);
+  }
+
+  /** The komi of a game with these rules, on this board and with this handicap. */
+  get usualKomi() {
+    const { handicap, rules, size } = this.form.elements;
+    const { komi, komi_9x9 } = this.komi.get(rules.value);
+    return handicap.value !== "0" ? HANDICAP_KOMI : size.value === "9" ? komi_9x9 : komi;
+  }
+
   changed(name) {
     const { elements } = this.form;
+    if (name === "experience" || name === "rank") this.fit();
     if (name === "size" || name === "placement") this.limitHandicap();
     if (name === "rules" || name === "handicap" || name === "size") {
-      const { komi, komi_9x9 } = this.komi.get(elements.rules.value);
-      elements.komi.value = elements.handicap.value !== "0" ? HANDICAP_KOMI : elements.size.value === "9" ? komi_9x9 : komi;
+      elements.komi.value = this.usualKomi;
     }
     if (name === "handicap") this.form.querySelector("#placement-row").hidden = elements.handicap.value === "0";
     if (name === "clock") {

@@ -12,17 +12,17 @@ const DRAFT = "comment"; // the key of a comment that was being typed when the p
 
 /** The panel of the tree: its drawing, variations, comment and tools. */
 export class TreePanel {
-  /** The elements of the panel lie in `parent`; `send(message)` asks the server, `onShow(id)` shows a node, and
+  /** The elements of the panel lie in `parent`; `treeNow()` returns the tree that is shown, `send(message)` asks the server, `onShow(id)` shows a node, and
    * `asks(question, yes, no)` asks the person. */
-  constructor(parent, tree, { send, onShow, asks }) {
-    Object.assign(this, { parent, tree, send, onShow });
+  constructor(parent, treeNow, { send, onShow, asks }) {
+    Object.assign(this, { parent, treeNow, send, onShow });
     this.find = (name) => parent.querySelector(name);
     this.view = this.find("#tree-view");
     this.space = this.view.firstElementChild;
     this.columns = [];
-    this.arranged = null; // the version of the tree whose nodes have places
+    this.arranged = []; // the tree whose nodes have places, and its version
     this.current = null; // where the game goes on
-    this.commented = null; // the node whose comment is in the field
+    this.commented = this.commentedIn = null; // the node whose comment is in the field, and its game
     this.mayEdit = true;
     this.view.addEventListener("scroll", () => this.drawSoon());
     new ResizeObserver(() => this.drawSoon()).observe(this.view);
@@ -41,7 +41,15 @@ export class TreePanel {
     this.find("#delete").onclick = async () => {
       if (await asks(_("Delete this move and all that follow?"), _("Delete"), _("Cancel"))) this.ask({ do: "delete" });
     };
-    this.find("#turn").onclick = () => this.ask({ do: "turn", player: tree.position().toPlay === "black" ? "W" : "B" });
+    this.find("#turn").onclick = () => this.ask({ do: "turn", player: this.tree.position().toPlay === "black" ? "W" : "B" });
+  }
+
+  get tree() {
+    return this.treeNow();
+  }
+
+  get isArranged() {
+    return this.arranged[0] === this.tree && this.arranged[1] === this.tree?.version;
   }
 
   get tools() {
@@ -77,7 +85,7 @@ export class TreePanel {
   /** The comment that has been typed and not kept yet, as [game, node, comment], empty for none. */
   get typed() {
     const { value } = this.find("#comment");
-    const node = this.tree.nodes.get(this.commented);
+    const node = this.commentedIn === this.tree?.id && this.tree?.nodes.get(this.commented);
     return node && value !== (node.comment ?? "") ? [this.tree.id, node.id, value] : [];
   }
 
@@ -101,6 +109,7 @@ export class TreePanel {
   }
 
   key(event) {
+    if (!this.tree) return;
     const { shown } = this.tree;
     const siblings = shown.parent?.children ?? [shown];
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -116,9 +125,10 @@ export class TreePanel {
     const { shown } = tree;
     Object.assign(this, { current, mayEdit });
     const field = this.find("#comment");
-    if (this.commented !== shown.id) this.saveComment();
-    if (this.commented !== shown.id || document.activeElement !== field) field.value = shown.comment ?? "";
-    this.commented = shown.id;
+    const isOther = this.commented !== shown.id || this.commentedIn !== tree.id;
+    if (isOther) this.saveComment();
+    if (isOther || document.activeElement !== field) field.value = shown.comment ?? "";
+    [this.commented, this.commentedIn] = [shown.id, tree.id];
     field.readOnly = !mayEdit;
     this.find("#edit").hidden = !mayEdit;
     this.find("#go").hidden = !mayEdit || shown.id === current;
@@ -126,7 +136,7 @@ export class TreePanel {
     this.find("#delete").disabled = !shown.parent;
     this.find("#turn").textContent = tree.position().toPlay === "black" ? _("Black to play") : _("White to play");
     this.drawBranches(shown);
-    if (this.arranged !== tree.version) this.arrange();
+    if (!this.isArranged) this.arrange();
     this.view.parentElement.hidden = tree.nodes.size < 2;
     this.scrollTo(shown);
     this.drawNodes();
@@ -172,7 +182,7 @@ export class TreePanel {
     }
     this.space.style.width = `${2 * MARGIN + (this.columns.length - 1) * STEP}px`;
     this.space.style.height = `${2 * MARGIN + (rows - 1) * STEP}px`;
-    this.arranged = tree.version;
+    this.arranged = [tree, tree.version];
   }
 
   scrollTo({ place: [column, row] }) {
@@ -184,7 +194,7 @@ export class TreePanel {
 
   drawSoon() {
     cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.arranged === this.tree.version && this.drawNodes());
+    this.frame = requestAnimationFrame(() => this.tree && this.isArranged && this.drawNodes());
   }
 
   /** Draw the part of the tree that can be seen. */

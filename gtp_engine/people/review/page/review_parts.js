@@ -1,0 +1,79 @@
+// What every page shows of a review: both players in numbers, their ranks, and the lists of their biggest mistakes.
+
+import { lossClass, lossText } from "./board.js";
+import { _ } from "./language.js";
+import { mistakeText, peopleTexts, rankLines } from "./lessons.js";
+import { colorName } from "./names.js";
+
+const PHASES = { opening: () => _("opening"), "middle game": () => _("middle game"), endgame: () => _("endgame") };
+const SHORT_LINE = 6; // moves of a continuation in a list
+
+/** Return a new element. */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+export const stoneOf = (color) => element("span", { class: `stone ${color === "B" ? "black" : "white"}` });
+
+/** Return a move of a review as `lessons.js` takes a mistake. */
+export function mistakeOf({ points_lost: loss, ...move }) {
+  return { ...move, loss };
+}
+
+/** Return how the search of a review would go on after a number of moves, some moves of it. */
+export function lineAt(review, number, most = SHORT_LINE) {
+  return review.positions[number]?.candidates[0]?.line.slice(0, most) ?? [];
+}
+
+/** Draw the mistakes of the players in this order: `titleOf(color)` is the title of each list, `onChoose(number)` takes the number
+ * of a mistake, and `shown` is the one that comes next in the game. Buttons stay where they are, so that the focus does too. */
+export function drawMistakes(parent, review, order, { titleOf, onChoose, shown = null }) {
+  while (parent.children.length < order.length) parent.append(element("section", {}, element("h3"), element("p", { class: "soft" }, _("No move lost 2 points or more.")), element("ol", { class: "mistakes" })));
+  order.forEach((color, place) => {
+    const { mistakes } = review.players[color];
+    const [title, none, list] = parent.children[place].children;
+    title.replaceChildren(stoneOf(color), titleOf(color));
+    none.hidden = mistakes.length > 0;
+    while (list.children.length > mistakes.length) list.lastChild.remove();
+    while (list.children.length < mistakes.length) list.append(element("li", {}, element("button")));
+    mistakes.forEach((number, index) => {
+      const button = list.children[index].firstChild;
+      button.replaceChildren(...mistakeLines(review, number));
+      button.setAttribute("aria-current", String(shown === number));
+      button.onclick = () => onChoose(number);
+    });
+  });
+}
+
+/** Return what a list says of a mistake. */
+function mistakeLines(review, number) {
+  const move = review.moves[number - 1];
+  const why = move.is_decided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${(100 * move.winrate_lost).toFixed(0)} %` });
+  const time = Number.isFinite(move.seconds) ? _("took {seconds} s", { seconds: move.seconds.toFixed(0) }) : "";
+  const more = [why, PHASES[move.phase]?.(), time, lineAt(review, number - 1).join(" "), ...peopleTexts(move.people, move.vertex)];
+  return [element("strong", {}, `${number}. ${mistakeText(mistakeOf(move))}`), element("span", { class: `loss ${lossClass(move.points_lost)}` }, lossText(move.points_lost)),
+    element("span", { class: "more" }, more.filter(Boolean).join(" · "))];
+}
+
+/** Draw both players in numbers; `nameOf(color)` names them. */
+export function drawPlayers(table, { players: { B, W } }, nameOf) {
+  const shown = (value) => (value === null ? "–" : String(value));
+  const interval = ({ accuracy_interval: found }) => (found ? found.join(" – ") : "–");
+  const seconds = B.seconds === null && W.seconds === null ? [] : [[_("Seconds per move"), B.seconds, W.seconds]];
+  const rows = [[_("Accuracy"), B.accuracy, W.accuracy], [_("95% interval"), interval(B), interval(W)],
+    [_("Moves"), B.moves, W.moves], [_("Same as the engine's"), B.best_moves, W.best_moves], ...seconds,
+    [_("Points lost per move"), B.mean_points_lost, W.mean_points_lost],
+    ...Object.keys(B.by_phase).map((phase) => [`· ${PHASES[phase]()}`, B.by_phase[phase], W.by_phase[phase]]),
+    ...Object.keys(B.blunders).map((least) => [_("Moves that lost {points} points or more", { points: least }), B.blunders[least], W.blunders[least]])];
+  const head = element("tr", {}, element("td"), ...["B", "W"].map((color) => element("th", { scope: "col" }, stoneOf(color), nameOf(color))));
+  table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows.map(([name, black, white]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, shown(black)), element("td", {}, shown(white))))));
+}
+
+/** Say which rank each player played like, or why that is not known. */
+export function drawRanks(parent, { players }, order, nameOf = colorName, isYou = () => false) {
+  parent.replaceChildren(...rankLines(order, players, nameOf, isYou).map(([text, kind, color]) => element("p", { class: kind }, color ? stoneOf(color) : "", text)));
+}
