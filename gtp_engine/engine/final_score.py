@@ -3,9 +3,10 @@
 They come from what the network expects with each side to play, averaged over the orientations of the board, or without
 a network from a search for each side; what can be proved of doubtful chains replaces that (`life_reading`).  In an open
 position, where nothing is settled, nothing is read.  After two passes, a stone that would live only if its side moved
-first is dead: it did not get that move.  A score is *counted* only if the winner by counting is the expected one;
-else it is an estimate.  It depends on the position and the network, neither on how the board is turned nor on the seed
-nor on the machine's load, and takes no more than `life_reading.READING_NODES` and two evaluations.
+first is dead: it did not get that move.  A score is *counted* only if every doubtful chain was proved and the winner
+by counting is the expected one; else it is an estimate.  It depends on the position and the network, neither on how the
+board is turned nor on the seed nor on the machine's load, and takes no more than `life_reading.READING_NODES` and two
+evaluations.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,7 +30,7 @@ from gtp_engine.engine.game_end import (
     with_dead,
     with_proofs,
 )
-from gtp_engine.engine.life_reading import read_out
+from gtp_engine.engine.life_reading import is_in_doubt, read_out
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.area import remove_dead, territory_owners
 from gtp_engine.go.benson import pass_alive_owners
@@ -130,12 +131,15 @@ class Scorer:
             left = _without(game, taken)
             expected = self._expect(left, cancel)
             status = estimate_status(left, np.mean([each.ownership_black for each in expected], axis=0))
+        is_settled = not taken
         if has_both_colors(left) and (game.is_over or not status.is_open):
-            read = _read_out(left, [each.ownership_black for each in expected])
+            before = [each.ownership_black for each in expected]
+            read = _read_out(left, before)
             status = estimate_status(left, np.mean(read, axis=0))
+            is_settled = is_settled and not is_in_doubt(left, before, read)
         if game.is_over:
             status = with_dead(game, status, status.dead | taken) if taken else status
-            return outcome_of_ended(game, status, leads, is_settled=not taken)
+            return outcome_of_ended(game, status, leads, is_settled=is_settled)
         return outcome_of_unfinished(game, status, next(each for each in expected if each.to_play == game.to_play))
 
     def _expect(self, game: Game, cancel: CancelToken) -> list[Expectation]:

@@ -86,6 +86,11 @@ def read_out(
     return tuple(expected)
 
 
+def is_in_doubt(game: Game, before: Sequence[Ownership], after: Sequence[Ownership]) -> bool:
+    """Return whether a chain that was doubtful by the ownerships `before` is not proved by those of `read_out`."""
+    return any(abs(float(each[chain[0]])) != 1.0 for chain in doubtful_chains(game, before) for each in after)
+
+
 def may_pass_safely(game: Game, status: StatusEstimate, color: int, *, nodes: int = PROOF_NODES) -> bool:
     """Return whether each living chain of `color` that the opponent could put in atari survives, by proof."""
     chains = [

@@ -271,7 +271,7 @@ PASSED_TOO_EARLY = (
 def test_it_does_not_pass_with_a_ko_open(seed: str) -> None:
     with make("chinese", 7.0, **{"search.seed": seed, "search.visits": "4000"}) as engine:
         engine.load_sgf(PASSED_TOO_EARLY)
-        assert engine.genmove(BLACK, play=False).point == parse_vertex("B9", width=9, height=9)
+        assert engine.genmove(BLACK, play=False).point != PASS
 
 
 THREATENED = """
