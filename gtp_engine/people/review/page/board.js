@@ -193,7 +193,7 @@ export class Board {
     const drawn = [];
     for (const vertex of dead) {
       const [x, y] = /** @type {number[]} */ (pointOf(vertex, height));
-      for (const kind of ["cross under", "cross"]) drawn.push(svg("path", { class: kind, d: `M${x - 0.2} ${y - 0.2}l.4 .4m0 -.4l-.4 .4` }));
+      for (const kind of ["cross-rim", "cross"]) drawn.push(svg("path", { class: kind, d: `M${x - 0.2} ${y - 0.2}l.4 .4m0 -.4l-.4 .4` }));
     }
     if (last && rows[last[1]][last[0]] !== ".") drawn.push(svg("circle", { class: `last ${on(last[0], last[1])}`, cx: last[0], cy: last[1], r: 0.19 }));
     if (ko) drawn.push(svg("rect", { class: "ko", x: ko[0] - 0.2, y: ko[1] - 0.2, width: 0.4, height: 0.4 }));

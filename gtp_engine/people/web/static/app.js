@@ -180,6 +180,7 @@ function showGame(message) {
   if (state.game?.id !== message.id) begin(message);
   else goOn(message);
   received = performance.now() - 1000 * message.age;
+  news = null; // such as that the connection was lost
   followAnalysis();
   if (state.wantsHint && !message.is_engine_turn && !state.ahead) askForHint();
   clearInterval(showGame.clock); // without one, a page that is left open costs nothing
@@ -568,7 +569,7 @@ function render() {
       reportError(error); // and what follows is drawn all the same
     }
   }
-  if (focused && !isUsable(focused)) keepFocus(focused);
+  if (focused && !isUsable(focused) && [focused, document.body].includes(document.activeElement)) keepFocus(focused);
   if (takesFocus && state.game && !document.querySelector("dialog[open]")) {
     takesFocus = false;
     board.takeFocus();
