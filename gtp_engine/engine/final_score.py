@@ -127,12 +127,14 @@ class Scorer:
         if game.is_over and counts_all_stones(game):
             return FinalScore(game.copy(), game.score(), with_dead(game, status, frozenset()))
         while game.is_over and not status.is_open and (chain := _left_to_die(left, status, expected)):
+            if cancel.is_cancelled:
+                break
             taken = taken.union(chain)
             left = _without(game, taken)
             expected = self._expect(left, cancel)
             status = estimate_status(left, np.mean([each.ownership_black for each in expected], axis=0))
         is_settled = not taken
-        if has_both_colors(left) and (game.is_over or not status.is_open):
+        if has_both_colors(left) and (game.is_over or not status.is_open) and not cancel.is_cancelled:
             before = [each.ownership_black for each in expected]
             read = _read_out(left, before)
             status = estimate_status(left, np.mean(read, axis=0))

@@ -204,7 +204,7 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     least = for_color((yield refuted), color) + _CLEARLY_BETTER
     best = found.best
     likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()
-    likely = [point for point in likely if point != PASS and game.is_legal(point, color)]
+    likely = [point for point in likely if found.policy[point] > 0 and point != PASS and game.is_legal(point, color)]
     for point in dict.fromkeys([*blunders.rescues(), *likely]):
         if point in found.excluded:
             continue

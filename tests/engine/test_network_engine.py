@@ -440,8 +440,7 @@ def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:
         require_once(seconds_to_end, below=20.0, attempts=3)
 
 
-def test_a_cancellation_ends_all_searches_of_a_command() -> None:
-    """An estimated score needs two searches; the second one begins after the cancellation."""
+def test_after_a_cancellation_a_score_evaluates_no_other_position() -> None:
     cancel = CancelToken()
 
     class CancellingEvaluator(UniformEvaluator):
@@ -452,7 +451,7 @@ def test_a_cancellation_ends_all_searches_of_a_command() -> None:
     evaluator = CancellingEvaluator()
     with make(evaluator) as engine:
         engine.score(cancel)
-        assert evaluator.rows <= 4, "of 8 visits in each search"
+        assert evaluator.rows == 16, "eight orientations with each side to play"
 
 
 def test_a_failure_in_the_background_is_logged() -> None:
