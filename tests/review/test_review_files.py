@@ -197,7 +197,7 @@ def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:
     assert max(map(cell_len, text.splitlines())) <= 80
     assert "정확도" in text and "형세(집)" in text and "최소" not in text
     assert not re.search(r"accuracy|Lead|Black|White|lost|better|rank", text), text
-    report = ScoreReport(Game(5, 5), Score(15.0, 10.5), {}, "the game is not over", 0)
+    report = ScoreReport(Game(5, 5), Score(15.0, 10.5), {}, "the game is not over", is_lead=False, moves=0)
     assert report.to_text().startswith("B+4.5 (추정: 대국이 끝나지 않았습니다)\n흑 15, 백 10.5 (덤 ")
     assert report.to_text().splitlines()[1].endswith("규칙 중국")
 
