@@ -251,7 +251,7 @@ export function takeRecords(onFile) {
     else if (text) onFile(new File([text], _("the text that was dropped")));
   });
   document.addEventListener("paste", (event) => {
-    if (event.target.closest?.("input, textarea, dialog:not(#setup)")) return;
+    if (event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, dialog:not(#setup)")) return;
     const text = event.clipboardData.getData("text");
     if (event.clipboardData.files[0]) onFile(event.clipboardData.files[0]);
     else if (text.includes("(")) onFile(new File([text], _("the text that was pasted")));
