@@ -1,7 +1,7 @@
 """The advice to install what an extra needs, for each way in which this program can have been installed."""
 
 from dataclasses import replace
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 import pytest
@@ -45,8 +45,12 @@ def test_an_extra_brings_what_the_extras_in_it_require() -> None:
 
 @pytest.mark.parametrize("extra", ["gpu", "mcp", "plot", "ray", "train"])
 def test_this_copy_knows_its_extras_and_asks_no_index_for_its_own_name(extra: str) -> None:
+    try:
+        entries = requires("gtp-engine") or ()
+    except PackageNotFoundError:
+        pytest.skip("needs the metadata of an installed copy: pip install -e .")
     command = Installation.of_this_process().command_for(extra)
-    needed = [text for text in requires("gtp-engine") or () if f"'{extra}'" in text and "gtp-engine[" not in text]
+    needed = [text for text in entries if f"'{extra}'" in text and "gtp-engine[" not in text]
     assert needed
     assert all(f'"{text.partition(";")[0].strip()}"' in command for text in needed)
     assert "gtp-engine[" not in command
