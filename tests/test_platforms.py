@@ -205,11 +205,14 @@ def uses_encoding_of_system(call: ast.Call) -> bool:
     values = [each.value for each in (*call.args, *given.values()) if isinstance(each, ast.Constant)]
     if "encoding" in given or "utf-8" in values:
         return False
+    if name == "read_text" and any(isinstance(value, str) and "." in value for value in values):
+        return False  # a file in the metadata of a distribution: importlib.metadata reads UTF-8
     if name in ("open", "fdopen"):
         modes = [value for value in values if isinstance(value, str) and re.fullmatch("[rwax][+bt]*", value)]
         is_binary = any("b" in mode for mode in modes)
         return not is_binary and (bool(modes) or isinstance(call.func, ast.Name))
-    is_process = any(isinstance(given.get(name), ast.Constant) for name in ("text", "universal_newlines"))
+    switches = (given.get(name) for name in ("text", "universal_newlines"))
+    is_process = any(isinstance(each, ast.Constant) and each.value is True for each in switches)
     return name in ("read_text", "write_text") or is_process
 
 
@@ -238,6 +241,9 @@ def test_text_is_read_and_written_in_utf_8() -> None:
         ("open(path, 'rb')", False),
         ("path.open('a', encoding='utf-8')", False),
         ("path.read_text('utf-8')", False),
+        ("path.read_text('latin-1')", True),
+        ("distribution.read_text('direct_url.json')", False),
+        ("web.HTTPBadRequest(text='what')", False),
         ("reply.open()", False),
     ],
 )
