@@ -497,6 +497,9 @@ TRAINING: Final = {
         is_slow=True,
         by_chance=("run/curves",),
     ),
+    "alphago rollout-network": Miniature(
+        f"records run {POLICY}", prepare=played, is_slow=True, by_chance=("run/curves",)
+    ),
     "alphago reinforce": Miniature(
         f"supervised run {REINFORCED}", prepare=supervised, is_slow=True, by_chance=("run/curves",)
     ),
