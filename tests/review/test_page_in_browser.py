@@ -151,7 +151,7 @@ def test_a_mistake_is_shown_from_the_position_before_with_what_was_played_and_wh
         while await page.input_value("#slider") != "0":
             await page.keyboard.press("p")
         assert f"Black C3 lost 8.0; better {better}" in await page.inner_text("#now")
-        assert "A 3k plays C3 in 31 % of such positions, a 3d in 6 %." in await page.inner_text("#now")
+        assert "A 3k plays C3 in 31% of such positions, a 3d in 6%." in await page.inner_text("#now")
         assert await page.text_content(".candidate.played") == "−8.0"
         assert await page.locator(".candidate.played .disc").evaluate("e => getComputedStyle(e).fill") == RED
         assert await page.locator(".candidate.best").count() == 1
