@@ -97,7 +97,7 @@ def test_no_reader_takes_what_is_no_file(kind: str, special: Path) -> None:
 
 def test_a_config_file_includes_regular_files_only(special: Path, tmp_path: Path) -> None:
     (tmp_path / "own.cfg").write_text(f"maxVisits = 5\n@include {special}\n")
-    with pytest.raises(TengenError, match="not a regular file"):
+    with pytest.raises(TengenError, match="expected a regular file"):
         read_katago_config(tmp_path / "own.cfg")
 
 

@@ -51,6 +51,9 @@ _ATTEMPTS: Final = 100
 _NOT_SYNCED: Final = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 """What some file systems say to the wish to sync a folder."""
 
+_NOT_REGULAR: Final = "expected a regular file"
+"""What is said of a folder, a pipe or a device that is to be read."""
+
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _LONGEST_INTEGER: Final = 20
 """Characters of the longest integer of 64 bits."""
@@ -158,10 +161,15 @@ def open_regular(path: str | PathLike[str]) -> io.BufferedReader:
 
     A pipe would be waited for, and a device may have no end.
     """
-    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115
+    try:
+        file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115
+    except (IsADirectoryError, PermissionError) as error:  # Windows raises the second for a folder
+        if not os.path.isdir(path):
+            raise
+        raise OSError(errno.EINVAL, _NOT_REGULAR, str(path)) from error
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+        raise OSError(errno.EINVAL, _NOT_REGULAR, str(path))
     return file
 
 
