@@ -18,7 +18,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -224,12 +224,13 @@ def open_package(path: Path) -> Iterator[Package]:
     if path.is_file() and is_katago_file(path):
         yield Package(path.name, "", (path,))
         return
-    try:
-        archive = zipfile.ZipFile(file := open_regular(path))
-    except (OSError, zipfile.BadZipFile) as error:
-        expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
-        raise ModelError(problem(shown_path(path), expected=expected)) from error
-    with file, archive:
+    with ExitStack() as opened:
+        try:
+            file = opened.enter_context(open_regular(path))
+            archive = opened.enter_context(zipfile.ZipFile(file))
+        except (OSError, zipfile.BadZipFile) as error:
+            expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
+            raise ModelError(problem(shown_path(path), expected=expected)) from error
         yield _package(zipfile.Path(archive), path.name)
 
 
