@@ -85,7 +85,14 @@ COLORS: Final = (
     int.__new__(Color, constants.WHITE),
 )
 """The colours by their numbers."""
-EMPTY, BLACK, WHITE = Color.EMPTY, Color.BLACK, Color.WHITE = COLORS
+Color.EMPTY, Color.BLACK, Color.WHITE = COLORS
+
+EMPTY: Final = Color.EMPTY
+"""The colour of a point without a stone."""
+BLACK: Final = Color.BLACK
+"""The side that plays first without a handicap."""
+WHITE: Final = Color.WHITE
+"""The other side."""
 
 _COLORS: Final = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 
