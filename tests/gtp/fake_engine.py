@@ -2,12 +2,17 @@
 
 import threading
 
+import numpy as np
+
+from gtp_engine.engine.final_score import FinalScore
+from gtp_engine.engine.game_end import estimate_status
 from gtp_engine.go.game import Game
+from gtp_engine.go.scoring import Score
 from gtp_engine.search.limits import CancelToken
 
 
 class FakeEngine:
-    """Counts the calls; `clear_cache` fails, `score` blocks until its token is cancelled."""
+    """Counts the calls; `clear_cache` fails, `outcome` blocks until its token is cancelled."""
 
     def __init__(self) -> None:
         self.game = Game(9)
@@ -18,14 +23,15 @@ class FakeEngine:
     def set_komi(self, komi: float) -> None:
         self.game.komi = komi
 
-    def score(self, cancel: CancelToken) -> str:
+    def outcome(self, cancel: CancelToken) -> FinalScore:
         """Play the part of a long search: only a cancellation ends it."""
         ended = threading.Event()
         self.searching.set()
         with cancel.calling(ended.set):
             assert ended.wait(60), "the search was not cancelled"
         self.cancelled += 1
-        return "0"
+        game = self.game.copy()
+        return FinalScore(game, Score(0.0, 0.0), estimate_status(game, np.zeros(len(game.board.color))))
 
     @property
     def seed(self) -> int:
