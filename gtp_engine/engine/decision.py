@@ -94,10 +94,10 @@ COMPILING_SECONDS: Final = 4.0
 """Longest search while kernels are being compiled.  The root and the step under way when time is up may come on top,
 and gtp2ogs's smallest clock leaves 15 s for the first move."""
 
-COMPILING_VISITS: Final = 64
 _SLOW_EVALUATION: Final = 0.5
 """Seconds of a move from which the log says why it had only one visit."""
 
+COMPILING_VISITS: Final = 64
 COMPILING_ROLLOUTS: Final = 16
 """Most visits meanwhile, without and with rollouts.  On an idle core a visit with a network takes 0.03 s on 19×19 and
 an interpreted rollout 0.1 s.  Rollouts also come in batches of so many, between which no clock is read."""
