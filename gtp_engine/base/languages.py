@@ -108,7 +108,7 @@ _MESSAGES: Final = (
     later("the record is of another game, {game}: expected GM[1], Go"),
     later("cannot open {path}: {reason}"),
 )  # fmt: skip
-"""Notes and errors that records and files of a person often cause; people/web/static/messages.js has the same list."""
+"""Notes and errors that records and files of a person often cause."""
 
 
 def message_text(message: str) -> str:
@@ -127,6 +127,12 @@ def page_texts(language: str) -> dict[str, str]:
     for key, text in getattr(catalogue, "_catalog", {}).items():
         texts[key[0] if isinstance(key, tuple) else key] = text
     return {key: text for key, text in texts.items() if key}
+
+
+def message_texts(language: str) -> dict[str, str]:
+    """Return `_MESSAGES` in one of `LANGUAGES`, by their English."""
+    catalogue = _load("program", language)
+    return {message: catalogue.gettext(message) for message in _MESSAGES}
 
 
 def in_language(page: str) -> str:

@@ -29,7 +29,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.base.files import data_folder, make_private, open_regular, owning, remove_unfinished
-from gtp_engine.base.languages import LANGUAGES, in_language, page_texts
+from gtp_engine.base.languages import LANGUAGES, in_language, message_texts, page_texts
 from gtp_engine.config import Config
 from gtp_engine.people.review.finished_reviews import PAGE_PARTS
 from gtp_engine.people.web.access import HEALTH, Access
@@ -305,7 +305,8 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
             if file.name == PAGE:
                 yield "/", handler
     for language in LANGUAGES:
-        yield f"/texts-{language}.json", _handler(json.dumps(page_texts(language)).encode(), "application/json")
+        texts = {"texts": page_texts(language), "messages": message_texts(language)}
+        yield f"/texts-{language}.json", _handler(json.dumps(texts).encode(), "application/json")
 
 
 def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:

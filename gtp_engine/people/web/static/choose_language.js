@@ -1,6 +1,7 @@
 // The language of the page: the reader's choice, else the one that the server was given, else the browser's.
 
 import { _, bestLanguage, speak } from "./language.js";
+import { learn } from "./messages.js";
 
 const root = document.documentElement;
 const languages = JSON.parse(root.dataset.languages); // each named in itself, by their tags
@@ -9,7 +10,9 @@ const wanted = [chosen, root.dataset.language].filter(Boolean);
 const best = bestLanguage(wanted.length ? wanted : navigator.languages, Object.keys(languages));
 if (best !== "en") { // what imports this module waits
   const response = await fetch(`texts-${best}.json`).catch(() => null);
-  if (response?.ok) speak(best, await response.json());
+  const { texts, messages } = response?.ok ? await response.json() : {};
+  if (texts) speak(best, texts);
+  if (messages) learn(messages);
 }
 
 const menu = document.getElementById("language");
