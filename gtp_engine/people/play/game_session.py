@@ -73,7 +73,8 @@ class GameSession:
         self.settings = settings
         self.node = node or _root_of(engine, settings)
         """The node of the tree with the position on the board."""
-        self._is_own = extras.is_own or node is None
+        self.is_own: Final = extras.is_own or node is None
+        """Whether the game began here, not with a record from elsewhere."""
         self._undone: GameNode | None = None
         self.clock: Final = clock or GameClock(settings.time)
         self.placed: tuple[int, ...] = ()
@@ -198,11 +199,6 @@ class GameSession:
         if self._is_scoring:
             return Phase.SCORING
         return Phase.PLACING if self.stones_to_place else Phase.PLAYING
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the game began here, not with a record from elsewhere."""
-        return self._is_own
 
     @property
     def is_engine_turn(self) -> bool:
@@ -367,7 +363,7 @@ class GameSession:
         return self.node.tree
 
     def edit(self, id: int, change: Callable[[GameNode], GameNode | None]) -> GameNode:
-        """Change a node of the tree; return the node that `change` returns, or else the one where the game goes on.
+        """Change a node of the tree; return the node that `change` returns, or else that node.
 
         If the node of the game is taken out, the game goes on at the last one that is left of its line.  Raises what
         `change` raises, and SgfError, with nothing changed, if the position of the game could no longer be reached.
@@ -387,7 +383,7 @@ class GameSession:
         if kept[-1] is not self.node or not _is_same(game, self.game):
             self._undone = None
             self._move_to(kept[-1])
-        return found or self.node
+        return found or node
 
     # --- the engine's moves ---
 
@@ -555,7 +551,7 @@ class GameSession:
             clocks=clocks if self.clock.is_limited else {},
             resumed_at=self._resumed_at,
             may_resign=self._may_resign,
-            is_own=self._is_own,
+            is_own=self.is_own,
             node=next(number for number, node in enumerate(self.tree.nodes()) if node is self.node),
             result=self._result,
             encoding=self.tree.encoding,
@@ -595,7 +591,7 @@ class GameSession:
         if self.check_time():
             return
         name, rank = _PLAYERS[color]
-        if (self._is_own or self.node.is_in_main_line) and self.tree.root.texts(name) != [ENGINE_NAME]:
+        if (self.is_own or self.node.is_in_main_line) and self.tree.root.texts(name) != [ENGINE_NAME]:
             self.tree.root.set(name, ENGINE_NAME)
             self.tree.root.set(rank)
         if choice.resign:
@@ -608,7 +604,7 @@ class GameSession:
         self._found = None
         self.node = self.node.add_played(self.game.moves[-1])
         self._undone = None
-        if self._is_own:
+        if self.is_own:
             self.node.make_main_line()
         self.clock.end_move()
         self._clocks_after[len(self.game.moves)] = self.clock.at_last_move()
@@ -659,7 +655,7 @@ class GameSession:
 
     def _write_result(self) -> None:
         """Write the result into the record, unless the game is but a variation of one that came from elsewhere."""
-        if self._is_own or (self.node.is_in_main_line and not self.node.children):
+        if self.is_own or (self.node.is_in_main_line and not self.node.children):
             self.tree.root.set("RE", *([self._result] if self._result else []))
 
     def _reopen(self, *, resumed_at: int) -> None:

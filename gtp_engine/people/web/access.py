@@ -16,11 +16,11 @@ import ipaddress
 import socket
 import time
 from base64 import urlsafe_b64encode
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -98,6 +98,46 @@ class Tokens:
         return max((role for role, known in self._hashes.items() if hmac.compare_digest(given, known)), default=None)
 
 
+class Pace:
+    """Lets pass so much at once, and `rate` in a second; what comes faster has to wait."""
+
+    def __init__(self, burst: float, rate: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._burst: Final = burst
+        self._rate: Final = rate
+        self._now: Final = now
+        self._left = burst
+        self._since = now()
+
+    @property
+    def left(self) -> float:
+        """How much may pass now; less than 0 while something has to wait."""
+        return min(self._burst, self._left + (self._now() - self._since) * self._rate)
+
+    def delay(self, amount: float = 1.0) -> float:
+        """Let an amount pass; return the seconds to wait for the next one."""
+        self._left, self._since = self.left - amount, self._now()
+        return max(0.0, -self._left / self._rate)
+
+
+T = TypeVar("T")
+
+
+class Addresses(Generic[T]):
+    """What is known of each client by its address: what `make` returns first; the one seen longest ago is forgotten."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make: Final = make
+        self._known: Final[dict[str, T]] = {}  # the newest is the last
+
+    def of(self, address: str) -> T:
+        """Return what is known of an address."""
+        key = network_of(address)
+        found = self._known[key] = self._known.pop(key, None) or self._make()
+        if len(self._known) > MOST_ADDRESSES:
+            del self._known[next(iter(self._known))]
+        return found
+
+
 class Guesses:
     """Counts the wrong tokens of each address, so that none can be found by trying; `log` is told.
 
@@ -106,52 +146,38 @@ class Guesses:
 
     def __init__(self, log: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
         self._log: Final = log
-        self._now: Final = now
-        self._addresses: Final[OrderedDict[str, _Tried]] = OrderedDict()
+        self._tried: Final = Addresses(lambda: _Tried(Pace(MOST_GUESSES, 1 / GUESS_SECONDS, now)))
         self.count = 0
         """Wrong tokens so far."""
 
     def may_try(self, address: str, token: str) -> bool:
         """Return whether a token of this address is to be looked at."""
-        tried = self._tried(address)
-        return tried.left >= 1.0 or _hash(token) in tried.right
+        tried = self._tried.of(address)
+        return tried.pace.left >= 1.0 or _hash(token) in tried.right
 
     def was_right(self, address: str, token: str) -> None:
         """Note that the token was right: it is looked at from this address always."""
-        right = self._tried(address).right
+        right = self._tried.of(address).right
         if _hash(token) not in right:
             right.append(_hash(token))
 
     def was_wrong(self, address: str, token: str) -> None:
         """Note that the token was wrong."""
-        tried, given = self._tried(address), _hash(token)
+        tried, given = self._tried.of(address), _hash(token)
         if given in tried.wrong:
             return
         tried.wrong.append(given)
-        tried.left -= 1.0
+        tried.pace.delay()
         self.count += 1
-        rest = "" if tried.left >= 1.0 else f"; no new one is looked at for {GUESS_SECONDS:g} seconds"
+        rest = "" if tried.pace.left >= 1.0 else f"; no new one is looked at for {GUESS_SECONDS:g} seconds"
         self._log(f"wrong token from {address or 'an unknown address'}{rest}")
-
-    def _tried(self, address: str) -> "_Tried":
-        """Return what an address has tried, as the newest."""
-        key = network_of(address)
-        tried = self._addresses.pop(key, None) or _Tried(self._now())
-        self._addresses[key] = tried
-        if len(self._addresses) > MOST_ADDRESSES:
-            self._addresses.popitem(last=False)
-        now = self._now()
-        tried.left = min(float(MOST_GUESSES), tried.left + (now - tried.since) / GUESS_SECONDS)
-        tried.since = now
-        return tried
 
 
 class _Tried:
-    """What an address has tried: how many wrong tokens are `left` to it `since` a time, and hashes of some tokens."""
+    """What an address has tried: the pace of its guesses, and hashes of some tokens."""
 
-    def __init__(self, since: float) -> None:
-        self.left = float(MOST_GUESSES)
-        self.since = since
+    def __init__(self, pace: Pace) -> None:
+        self.pace: Final = pace
         self.wrong: Final[deque[bytes]] = deque(maxlen=MOST_GUESSES)
         self.right: Final[deque[bytes]] = deque(maxlen=len(Role))
 

@@ -13,7 +13,7 @@ import contextlib
 import re
 import threading
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from types import SimpleNamespace
 from typing import Any, Final
@@ -21,7 +21,7 @@ from typing import Any, Final
 from aiohttp import ClientError, WebSocketError, WSCloseCode, WSMsgType, web
 
 from gtp_engine.base.errors import counted, problem
-from gtp_engine.people.web.access import ADDRESS, MOST_ADDRESSES, ROLE, Role, network_of
+from gtp_engine.people.web.access import ADDRESS, ROLE, Addresses, Pace, Role
 
 ROOM: Final = 1 << 20
 """Characters that may wait before a client is held back: dozens of reports with ownership."""
@@ -183,42 +183,19 @@ class Outbox:
             self._loop.call_soon_threadsafe(step)
 
 
-class Pace:
-    """Lets pass so much at once, and `rate` in a second; what comes faster has to wait."""
-
-    def __init__(self, burst: float, rate: float, now: Callable[[], float] = time.monotonic) -> None:
-        self._burst: Final = burst
-        self._rate: Final = rate
-        self._now: Final = now
-        self._left = burst
-        self._since = now()
-
-    def delay(self, amount: float = 1.0) -> float:
-        """Let an amount pass; return the seconds to wait for the next one."""
-        now = self._now()
-        self._left = min(self._burst, self._left + (now - self._since) * self._rate) - amount
-        self._since = now
-        return max(0.0, -self._left / self._rate)
-
-
 class AddressPaces:
     """A pace for each address, for what costs more than a message."""
 
     def __init__(self, burst: float, rate: float) -> None:
-        self._pace: Final = (burst, rate)
-        self._paces: Final[OrderedDict[str, Pace]] = OrderedDict()
+        self._rate: Final = rate
+        self._paces: Final = Addresses(lambda: Pace(burst, rate))
 
     def delay(self, address: str) -> float:
         """Let one more pass from an address and return 0; or else return the seconds to wait."""
-        key = network_of(address)
-        pace = self._paces.pop(key, None) or Pace(*self._pace)
-        self._paces[key] = pace
-        if len(self._paces) > MOST_ADDRESSES:
-            self._paces.popitem(last=False)
-        delay = pace.delay()
-        if delay:
-            pace.delay(-1.0)  # it does not pass
-        return delay
+        pace = self._paces.of(address)
+        if pace.left < 1.0:
+            return (1.0 - pace.left) / self._rate
+        return pace.delay()
 
 
 class Seats:

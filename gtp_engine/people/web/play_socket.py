@@ -373,32 +373,17 @@ Edit = Callable[[GameNode], GameNode | None]
 
 def _commenting(fields: Fields) -> Edit:
     text = _text(fields, "comment")
-
-    def change(node: GameNode) -> GameNode:
-        node.comment = text
-        return node
-
-    return change
+    return lambda node: setattr(node, "comment", text)
 
 
 def _marking(fields: Fields) -> Edit:
     vertex, mark = _text(fields, "vertex"), None if fields.value("mark") is None else _text(fields, "mark")
-
-    def change(node: GameNode) -> GameNode:
-        node.set_mark(vertex, mark)
-        return node
-
-    return change
+    return lambda node: node.set_mark(vertex, mark)
 
 
 def _labelling(fields: Fields) -> Edit:
     vertex, label = _text(fields, "vertex"), _text(fields, "label")
-
-    def change(node: GameNode) -> GameNode:
-        node.set_label(vertex, label)
-        return node
-
-    return change
+    return lambda node: node.set_label(vertex, label)
 
 
 def _setting_up(fields: Fields) -> Edit:
@@ -430,14 +415,6 @@ def _trying(fields: Fields) -> Edit:
     return lambda node: node.add_move(vertex, color)
 
 
-def _making_main(fields: Fields) -> Edit:
-    def change(node: GameNode) -> GameNode:
-        node.make_main_line()
-        return node
-
-    return change
-
-
 def _deleting(fields: Fields) -> Edit:
     def change(node: GameNode) -> GameNode | None:
         node.delete()
@@ -453,7 +430,7 @@ _EDITS: Final[dict[str, Callable[[Fields], Edit]]] = {
     "stone": _setting_up,
     "turn": _giving_turn,
     "try": _trying,
-    "main": _making_main,
+    "main": lambda fields: GameNode.make_main_line,
     "delete": _deleting,
 }
 """Requests that change a node of the tree."""
