@@ -8,11 +8,13 @@ import { GameTree, markupOf } from "./game_tree.js";
 import { Graph } from "./graph.js";
 import { _, bestLanguage, ngettext, sentences, speak } from "./language.js";
 import { Learned, Quiz, boardAfter, mistakeMarks, mistakeText, peopleTexts, rankLines } from "./lessons.js";
+import { learn, messageText } from "./messages.js";
 import { playerName, rankName, rulesText } from "./names.js";
 import { Openings } from "./openings.js";
 import { emptyPosition, pointOf, positionAfter, positionsOf, vertexOf } from "./position.js";
-import { countingText, resultText } from "./result.js";
-import { ranks } from "./setup.js";
+import { countingText, drawTally, resultText } from "./result.js";
+import { levelAbove, ranks } from "./setup.js";
+import { anotherGame, boardOf, buttonsOf, heardOf, newState, placedBy, playerOf, statusOf } from "./view.js";
 
 class Element { // as much of the browser's as is drawn into here
   attributes = {};
@@ -94,6 +96,13 @@ test("texts are translated, and sentences joined as the language does", () => {
     assert.equal(sentences("", "a", "b"), joined);
   }
   document.documentElement.lang = "en";
+});
+
+test("messages of the server are read in the reader's language", () => {
+  const [cut, refused] = ["the record is cut off in a value", "move 3: illegal move: A1 is occupied; what follows was left out"];
+  assert.equal(messageText(cut), cut);
+  learn({ [cut]: "途中", "move {number}: {reason}; what follows was left out": "{number}手目 ({reason})", "komi {value} (?)": "コミ{value}" });
+  assert.deepEqual([cut, refused, "komi 7 (?)", `${cut}!`].map(messageText), ["途中", "3手目 (illegal move: A1 is occupied)", "コミ7", `${cut}!`]);
 });
 
 table("rules", rulesText, [[["NZ"], "New Zealand rules"], [["GOE"], "Ing rules"], [["cgos"], "CGOS"], [['{"ko":"SIMPLE"}'], "rules of its own"], [["some"], "some"]]);
@@ -215,4 +224,82 @@ test("the board shows the marks and branches of a node", () => {
   const { nodes } = grown();
   assert.deepEqual(markupOf(nodes.get(4), 5), { marks: [[2, 1, "circle"]], labels: [[0, 0, "a"]], territory: [], branches: [] });
   assert.deepEqual(markupOf(nodes.get(1), 5).branches, [[3, 1, "white"], [2, 1, "white"]]);
+});
+
+/** Return the state of a page: Black is the person, White has captured D4 by its last move; `changes` are of the game. */
+function shownState(changes = {}, more = {}) {
+  const tree = new GameTree([5, 5]);
+  const moves = [["black", "D4"], ["white", "C4"], ["black", "A1"], ["white", "E4"], ["black", "A2"], ["white", "D5"], ["black", "A3"], ["white", "D3"]];
+  tree.load({ id: "game", nodes: [{ id: 0, parent: null }, ...moves.map((move, index) => ({ id: index + 1, parent: index, move }))] });
+  tree.show(8);
+  const game = {
+    id: "game", node: 8, phase: "playing", width: 5, height: 5, moves, rows: tree.position().rows, to_play: "black", human: "black", is_engine_turn: false,
+    thinking: false, names: { black: "Human", white: "Tengen" }, level: "5k", owners: [], dead: [], result: "", score: "", rules: "chinese", komi: 7, handicap: 0,
+    time: ["none"], ko: null, can_redo: false, opened: false, compiling: false, stones_to_place: 0, ...changes,
+  };
+  return { ...newState(), game, tree, ...more };
+}
+
+const shownButtons = (...given) => Object.entries(buttonsOf(shownState(...given))).filter(([, [isHidden, isDisabled]]) => !isHidden && !isDisabled).map(([name]) => name);
+const ALWAYS = ["undo", "share", "save", "first", "back"];
+test("the buttons that can be used", () => {
+  const sorted = (names) => [...names].sort();
+  const rows = [
+    [[], [...ALWAYS, "pass", "hint", "resign"]],
+    [[{ is_engine_turn: true }], [...ALWAYS, "hint", "resign"]],
+    [[{ can_redo: true }, { wantsHint: true }], [...ALWAYS, "pass", "resign", "redo"]],
+    [[{ phase: "scoring", can_redo: true }], [...ALWAYS, "resume"]],
+    [[{ phase: "scoring", score: "B+1" }], [...ALWAYS, "resume", "accept"]],
+    [[{ phase: "finished", result: "W+R" }], [...ALWAYS, "resume", "moments", "again", "harder"]],
+    [[{ phase: "finished", level: "max" }, { role: "play" }], [...ALWAYS, "resume", "again"]],
+    [[{ phase: "finished", opened: true }], [...ALWAYS, "resume"]],
+    [[{ phase: "placing", moves: [], rows: Array(5).fill(".....") }], ["share", "save", "first", "back"]],
+  ];
+  for (const [given, expected] of rows) assert.deepEqual(sorted(shownButtons(...given)), sorted(expected), JSON.stringify(given));
+});
+
+table("what the status says, and a screen reader hears", (...given) => [statusOf(shownState(...given)), heardOf(shownState(...given))], [
+  [[], Array(2).fill("White D3 captures 1 stone. Your move.")],
+  [[{}, { ahead: "A5" }], ["Black A5. Tengen is thinking …", ""]],
+  [[{ is_engine_turn: true, thinking: true }], ["White D3 captures 1 stone. Tengen is thinking …", ""]],
+  [[{ phase: "finished", result: "B+R" }], Array(2).fill("White D3 captures 1 stone. You won: Tengen has resigned.")],
+  [[{ phase: "finished", result: "B+R", opened: true }], Array(2).fill("White D3 captures 1 stone. Black wins by resignation.")],
+  [[{ phase: "scoring" }], ["Counting …", ""]],
+  [[{ phase: "scoring", score: "W+2" }], Array(2).fill("Tengen wins by 2 points. Click a group to switch it between alive and dead.")],
+  [[{ phase: "placing", stones_to_place: 2 }], Array(2).fill("Place 2 handicap stones.")],
+  [[{}, { role: "watch" }], Array(2).fill("White D3 captures 1 stone. Black to play.")],
+  [[{ compiling: true }], Array(2).fill("White D3 captures 1 stone. Your move. Tengen is weak until it is compiled, which takes about a minute.")],
+  [[{ node: 7 }], Array(2).fill("Move 8: White D3. Black to play.")],
+]);
+
+table("names", (...given) => ["black", "white"].map((color) => playerOf(shownState(...given), color).name), [
+  [[], ["You", "Tengen (5k)"]], [[{ names: { black: "Lee", white: "Cho" }, opened: true }], ["Lee (you)", "Cho"]],
+  [[{ names: { black: "Lee", white: "Cho" }, opened: true, phase: "finished" }], ["Lee", "Cho"]], [[{}, { role: "watch" }], ["Black", "Tengen (5k)"]],
+]);
+
+table("whose stone a click places", (...given) => placedBy(shownState(...given)), [
+  [[], "black"], [[{ is_engine_turn: true }], null], [[{}, { role: "watch" }], null], [[{}, { ahead: "A5" }], null], [[{ phase: "scoring" }], null],
+  [[{ human: "white", node: 7 }], null], [[{ node: 7 }], "black"], [[{ phase: "finished" }, { isEditing: true }], "black"],
+]);
+
+test("the board shows dead stones and points only where the score is counted", () => {
+  const counted = { dead: ["A1"], owners: Array(5).fill("X.O.."), phase: "scoring", score: "B+1" };
+  assert.deepEqual([boardOf(shownState(counted)).dead, boardOf(shownState(counted)).ownership.slice(0, 3)], [["A1"], [1, 0, -1]]);
+  const past = boardOf(shownState({ ...counted, node: 7 }));
+  assert.deepEqual([past.dead, past.owners, past.ownership], [[], null, null]);
+  assert.deepEqual(boardOf(shownState({}, { preview: "a problem" })), "a problem");
+});
+
+test("the sum of a score has the rows in which a side has anything", () => {
+  const body = new Element();
+  const side = (more) => ({ territory: 0, stones: 0, prisoners: 0, tax: 0, komi: 0, total: 0, ...more });
+  drawTally({ tBodies: [body] }, { black: side({ territory: 5, tax: 2, total: 3 }), white: side({ komi: 1.5, total: 1.5 }) });
+  assert.deepEqual(body.children.map(({ children }) => children.map(({ textContent }) => textContent).join(" ")),
+    ["Territory 5 0", "Taken off for eyes −2 0", "Komi 0 1.5", "Sum 3 1.5"]);
+});
+
+test("another game is like the one before, at a level that may be the next", () => {
+  assert.deepEqual(anotherGame(shownState().game, levelAbove("5k")),
+    { do: "new", size: 5, human: "B", handicap: 0, free_handicap: false, rules: "chinese", komi: 7, time: "none", level: "4k" });
+  assert.deepEqual(["20k", "1k", "9d", "max"].map(levelAbove), ["19k", "1d", "max", "max"]);
 });

@@ -1,6 +1,7 @@
 """Who may send requests: names of the server, origins of pages, tokens; and what every response carries."""
 
 import asyncio
+import re
 
 import pytest
 from web.serving import TOKEN, Client, serving, told
@@ -73,6 +74,21 @@ async def test_the_token() -> None:
         assert await status(client, f"/gtp?token={TOKEN}") == LET_THROUGH
         assert await status(client, "/nothing/here") == 401, "no one learns what there is"
         assert await status(client, "/nothing/here", Authorization=f"Bearer {TOKEN}") == 404
+
+
+async def test_a_browser_without_the_token_gets_a_field_for_it() -> None:
+    """It got a bare line."""
+    async with serving(token=TOKEN) as client:
+        for path, headers in (("/", {"Accept": "text/html"}), (f"/?token={TOKEN[:-1]}", {"Accept": "text/html,*/*"})):
+            response = await client.get(path, headers=headers)
+            page = await response.text()
+            assert (response.status, response.content_type) == (401, "text/html")
+            assert '<form method="get">' in page and '<input name="token" type="password"' in page
+        assert "<form" not in await (await client.get("/")).text(), "a program gets a sentence"
+        field = re.search(r'<form method="get">.*name="(\w+)"', page)
+        assert field is not None
+        await client.get(f"/?{field[1]}={TOKEN}")
+        assert await status(client) == LET_THROUGH, "what the form sends opens the page from then on"
 
 
 def test_the_token_is_kept_as_a_hash() -> None:

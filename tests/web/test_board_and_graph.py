@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from web.browser import Chromium, Windows, needs_browser, until
-from web.test_page import server
+from web.page_support import server
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

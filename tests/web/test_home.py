@@ -1,9 +1,6 @@
 """Beginning and finding games on the page: three questions, the games on the disk, links for others."""
 
 import asyncio
-import json
-import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +9,6 @@ from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
 
 from gtp_engine.config import Config
-from gtp_engine.engine.decision import Resignation
 from gtp_engine.people.web import engine_host
 from gtp_engine.people.web.access import Role, Tokens
 from gtp_engine.people.web.saved_games import SavedGames
@@ -128,55 +124,6 @@ async def refused_in_the_list(page: "Page") -> None:
     await other.close()
 
 
-def test_a_game_is_renamed_and_shows_its_accuracy(chromium: Chromium, tmp_path: Path) -> None:
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await new_game(page, size="7", human="B")
-            await play(page, "C3")
-            await page.click("#resign")
-            await page.click("#question-yes")
-            await page.click("#moments")
-            await until(page, "document.querySelector('#review-news').innerText.startsWith('No move of yours')")
-            file = next(tmp_path.glob("*.json"))
-            os.utime(file, (1_000_000_000, 1_000_000_000))
-            await page.click("#games")
-            await page.wait_for_selector("#game-list li")
-            text = await page.inner_text("#game-list .game")
-            players, result = text.splitlines()[:2]
-            accuracy = "Accuracy: Black [0-9]+, White [0-9]+"
-            assert (
-                players == "You – Tengen" and "2 moves · 7 × 7 · Sep 9, 2001" in result and re.search(accuracy, text)
-            ), text
-            for given, shown in ((" <b>My\u3000first</b> &amp; ", "<b>My first</b> &amp;"), ("x" * 99, "x" * 80)):
-                await page.click("#game-list button >> text=Rename")
-                assert await page.get_attribute("#title", "placeholder") == players
-                await page.keyboard.type(given)
-                await page.keyboard.press("Enter")
-                await until(page, f"document.querySelector('#game-list strong').innerText === '{shown}'")
-                assert (await page.inner_text("#game-list .game")).splitlines() == [shown, *text.splitlines()]
-                label = await page.get_attribute("#game-list button >> text=Rename", "aria-label")
-                assert label == f"Rename the game {shown}"
-                assert json.loads(file.read_text("utf-8"))["title"] == shown
-            await page.click("#game-list button >> text=Rename")
-            await page.fill("#title", "not wanted")
-            await page.keyboard.press("Escape")
-            await page.click("#home-close")
-            await page.click("#undo")  # the name is kept with all changes, the accuracy is that of other moves
-            await until(page, MY_MOVE)
-            await play(page, "E5")
-            await page.click("#games")
-            await until(page, "document.querySelector('#game-list .game').innerText.includes('Not finished.')")
-            text = await page.inner_text("#game-list .game")
-            assert "x" * 80 + "\n" in text and "Accuracy" not in text
-            await page.click("#game-list button >> text=Rename")
-            await page.fill("#title", "")
-            await page.click("#naming .main")
-            await until(page, f"document.querySelector('#game-list strong').innerText === '{players}'")
-
-    chromium.run(test)
-
-
 def test_links_to_watch_and_to_play(chromium: Chromium, tmp_path: Path) -> None:
     """Anyone with the address of a game played for its owner."""
 
@@ -200,38 +147,6 @@ def test_links_to_watch_and_to_play(chromium: Chromium, tmp_path: Path) -> None:
             assert not await player.is_visible("#games")
             await play(player, "G7" if await player.is_visible(".point[aria-label='G7, empty']") else "G3")
             await until(watcher, "document.querySelector('#number').innerText === '4 / 4'")
-
-    chromium.run(test)
-
-
-def test_a_game_that_is_over_goes_on_and_offers_its_moments(
-    chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An engine that had resigned did so again at once when the person wanted to play on."""
-    monkeypatch.setattr(Resignation, "is_due", lambda *_: True)
-    ended = "document.querySelector('#status').innerText.endsWith('{}')"
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            for options in ({}, {"width": 390, "height": 844, "touch": True}):
-                page = await windows.page(f"http://127.0.0.1:{port}/", **options)  # type: ignore[arg-type]
-                await new_game(page, size="7", human="B")
-                await until(page, MY_MOVE)
-                await click_point(page, "C3", 7)
-                await until(page, ended.format("You won: Tengen has resigned."))
-                await page.click("#resume")
-                await until(page, f"document.querySelector('#number').innerText === '2 / 2' && {MY_MOVE}")
-                await page.reload()
-                await until(page, MY_MOVE)
-                assert not await page.is_visible("#moments")
-                await page.click(".point[aria-label*=empty]")
-                await until(page, f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}")
-                await page.click("#resign")
-                await page.click("#question-yes")
-                await until(page, ended.format("You have resigned."))
-                await page.click("#moments")
-                await until(page, "document.querySelector('#review-news').innerText")
-                await page.close()
 
     chromium.run(test)
 
@@ -321,36 +236,5 @@ def test_network_and_effort_are_chosen_on_the_page(
         assert with_chosen_network(config, remembered).network.model == "alphago-9x9"
         named = Config().with_values({"network.model": "builtin"})
         assert with_chosen_network(named, remembered) == named
-
-    chromium.run(test)
-
-
-def test_the_list_of_games_is_searched_and_has_them_all(chromium: Chromium, tmp_path: Path) -> None:
-    def record(number: int) -> str:
-        return f"(;SZ[9]PB[Player {number}]PW[Ōta]DT[2001-01-{number:02}];B[ee])"
-
-    for number in range(1, 36):
-        values = {"sgf": record(number), "human": "black", "level": None, "time": ["none"], "clocks": {}, "dead": None}
-        (tmp_path / f"{number:016x}.json").write_text(json.dumps(values), "utf-8")
-    rows = "document.querySelectorAll('#game-list li').length"
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await page.click("#setup button[value='']")
-            await page.click("#games")
-            await until(page, f"{rows} === 30")
-            await page.click("#more-games")
-            await until(page, f"{rows} === 35 && document.querySelector('#more-games').hidden")
-            await page.fill("#game-search", "player 3 ")
-            await until(page, f"{rows} === 7")  # 3 and 30 to 35
-            await page.fill("#game-search", "2001-01-09")
-            await until(page, f"{rows} === 1")
-            assert "Player 9 – Ōta" in await page.inner_text("#game-list")
-            await page.click("#game-list button >> text=Delete")
-            await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
-            await page.click("#question-yes")
-            await until(page, f"{rows} === 0")
-            assert await page.inner_text("#none-found") == "No game is called that."
 
     chromium.run(test)

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from superko_games import triple_ko
 from web.browser import Chromium, Windows, needs_browser, open_record, until
-from web.page_support import MY_MOVE, click_point, moves_of, new_game, pass_move, play, server
+from web.page_support import MY_MOVE, moves_of, new_game, pass_move, play, server
 
 from gtp_engine.people.review import game_analysis
-from gtp_engine.sgf import format_sgf
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -165,25 +163,6 @@ def test_a_page_whose_token_is_no_longer_valid(chromium: Chromium, tmp_path: Pat
     chromium.run(test, expected="401|WebSocket connection")
 
 
-def test_a_record_with_names_that_goes_round_three_kos(chromium: Chromium, tmp_path: Path) -> None:
-    record = format_sgf(triple_ko("chinese", 11), black_name="Lee", white_name="Cho") + "(;SZ[9])"
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path / "games") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await until(page, "document.querySelector('#setup').open")
-            await page.evaluate("document.querySelector('#setup').close()")
-            await open_record(page, record)
-            await page.click("#question-no")  # it begins as problems do
-            await until(page, "location.hash.startsWith('#game=')")
-            assert [await page.inner_text(f"#{color} .name") for color in ("black", "white")] == ["Lee", "Cho (you)"]
-            assert "The record: the file has several games: the first was taken" in await page.inner_text("#notes")
-            await click_point(page, "B2")
-            await until(page, "document.querySelector('#status').innerText.includes('no result')")
-
-    chromium.run(test)
-
-
 def test_a_phone(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen.
 
@@ -212,8 +191,6 @@ def test_a_phone(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyP
             await tap(page)
             await page.click("#confirm")
             await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
-            await place_handicap(page)
-            await review_a_record(page)
 
     chromium.run(test)
 
@@ -225,50 +202,3 @@ async def tap(page: "Page") -> None:
         ".dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))"
     )
     await until(page, "document.querySelector('#confirm').innerText === 'Play C17'")
-
-
-async def place_handicap(page: "Page") -> None:
-    """Place two handicap stones, the first one twice."""
-    await page.click("#new")
-    await page.click("#question-yes")
-    assert not await page.evaluate("document.querySelector('#placement-row').hidden")
-    await new_game(page, size="9", handicap="2", placement="free", clock="none")
-    status = "document.querySelector('#status').innerText"
-    await until(page, f"{status}.startsWith('Place 2 handicap stones.')")
-    for vertex in ("A1", "C3"):
-        await click_point(page, vertex)
-        await until(page, f"{status}.startsWith('Place 1 handicap stone.')")
-        if vertex == "A1":
-            await page.click("#undo")
-            await until(page, "document.querySelector('#undo').disabled")
-    await click_point(page, "G7")
-    await until(page, f"document.querySelector('#number').innerText === '1 / 1' && {MY_MOVE}")
-
-
-async def review_a_record(page: "Page") -> None:
-    """Review a game with the keyboard; a mistake leads to its position, where live analysis goes on."""
-    await open_record(page, "(;SZ[5]RE[B+];B[cc])")
-    await until(page, "document.querySelector('#status').innerText.includes('Black C3. Black wins.')")
-    await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])")
-    await until(page, "document.querySelector('#number').innerText === '6 / 6'")
-    await page.evaluate("document.querySelector('#review-start').focus()")
-    await page.keyboard.press("Enter")
-    await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
-    assert await page.evaluate("document.activeElement.id") == "review-html"
-    assert await page.evaluate("document.querySelectorAll('#accuracy tbody tr').length") > 8
-    assert await page.evaluate("document.querySelectorAll('.graph-lost').length") >= 1
-    await page.click("#mistakes button")
-    number = str(await page.inner_text("#mistakes strong")).partition(".")[0]
-    await until(page, f"document.querySelector('#number').innerText === '{int(number) - 1} / 6'")
-    assert await page.evaluate("document.querySelector('#mistakes button').ariaCurrent") == "true"
-    assert await page.evaluate("document.querySelectorAll('.candidate').length") == 2
-    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    await page.click("#analyse")
-    await until(page, "document.querySelector('#verdict').innerText.includes('visits')")
-    assert await page.evaluate(
-        "[...document.querySelectorAll('#moves th')].every((th) => th.scrollWidth <= th.clientWidth)"
-    )
-    await page.click("#analyse")
-    await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[bb];W[cc])")
-    await until(page, "document.querySelector('#number').innerText === '2 / 2'")
-    assert await page.evaluate("document.querySelectorAll('.graph-winrate').length") == 0, "another game's"

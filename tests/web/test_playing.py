@@ -20,7 +20,6 @@ pytestmark = needs_browser
 
 PHONE = {"width": 390, "height": 844, "touch": True}
 SCORED = "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[ac];B[bb];W[bd];B[];W[])"
-JAPANESE = "(;SZ[5]KM[1.5]RU[Japanese];B[ba];W[da];B[bb];W[db];B[bc];W[dc];B[bd];W[dd];B[be];W[de];B[cc];W[ab];B[];W[])"
 
 
 async def middle(page: "Page", selector: str) -> tuple[float, float]:
@@ -75,35 +74,6 @@ def test_the_second_of_two_clicks_does_not_hit_a_button_that_has_just_come(chrom
             await double_tap(page, "#accept")
             await until(page, "document.querySelector('#accept').hidden")
             assert await page.inner_text("#number") == "6 / 6"
-
-    chromium.run(test)
-
-
-def test_a_score_shows_what_each_side_has(chromium: Chromium, tmp_path: Path) -> None:
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await page.click("#setup button[value='']")
-            await open_record(page, JAPANESE)
-            await until(page, "!document.querySelector('#score').hidden")
-            if "dead" not in str(await label(page, "A4")):
-                await click_point(page, "A4", 5)
-            await until(page, "document.querySelectorAll('.cross').length === 1")
-            rows = [[*row.split("\t")] for row in (await page.inner_text("#tally")).splitlines()]
-            assert rows[1:] == [
-                ["Territory", "5", "5"], ["Prisoners", "1", "0"], ["Komi", "0", "1.5"], ["Sum", "6", "6.5"],
-            ]  # fmt: skip
-            assert await label(page, "A5") == "A5, empty, Black's point"
-            assert await label(page, "E1") == "E1, empty, White's point"
-            owned = "[...document.querySelectorAll('.owner-{}')].length"
-            assert [await page.evaluate(owned.format(color)) for color in ("black", "white")] == [5, 5]
-            assert "prisoner" in await page.inner_text("#counting")
-            await page.click("#first")
-            assert await page.evaluate("document.querySelector('#score').hidden")
-            await page.click("#last")
-            await page.click("#accept")
-            await until(page, "document.querySelector('#status').innerText.endsWith('White wins by 0.5 points.')")
-            assert await page.evaluate("!document.querySelector('#score').hidden")
 
     chromium.run(test)
 

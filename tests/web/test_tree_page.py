@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from busy_machine import bound
 from web.browser import Chromium, Windows, needs_browser, open_record, until
-from web.test_page import MY_MOVE, click_point, new_game, server
+from web.page_support import click_point, server
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -92,42 +92,9 @@ def test_variations_comments_and_marks_are_shown_and_edited(chromium: Chromium, 
     chromium.run(test)
 
 
-def test_a_branch_is_played_from_the_past(chromium: Chromium, tmp_path: Path) -> None:
-    """A click in the past led to the last move only; undo lost the moves."""
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path / "games") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await new_game(page, size="9")
-            for number, vertex in ((2, "E5"), (4, "C3")):
-                await click_point(page, vertex)
-                await until(page, f"{NUMBER} === '{number} / {number}' && {MY_MOVE}")
-            await page.click("#undo")
-            await is_shown(page, "2 / 4")
-            await page.click("#redo")
-            await is_shown(page, "4 / 4")
-            assert await page.is_hidden("#redo")
-            await page.click("#first")
-            await click_point(page, "G7")
-            await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE}")
-            assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") == 7
-            await page.click("#back")
-            await click_point(page, "A1")
-            assert "It is Tengen's turn here" in await page.inner_text("#status")
-            await page.click("#first")
-            assert await page.inner_text("#branches") == "G7\nE5"
-            await page.click("#branches button:last-child")
-            await is_shown(page, "1 / 4")
-            await page.click("#go")
-            await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE} || {NUMBER} === '2 / 4' && {MY_MOVE}")
-
-    chromium.run(test)
-
-
 def test_opened_records(chromium: Chromium, tmp_path: Path) -> None:
     async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:
-            await saved_whole(windows, port)
             await keys_and_the_wheel_go_through_the_game(windows, port)
             await dropped_and_pasted(windows, port)
             await settings_of_the_board_last(windows, port)
@@ -137,15 +104,6 @@ def test_opened_records(chromium: Chromium, tmp_path: Path) -> None:
             await a_tree_of_five_thousand_nodes_scrolls(windows, port)
 
     chromium.run(test)
-
-
-async def saved_whole(windows: Windows, port: int) -> None:
-    """Comments, variations and ranks were lost, and the date was today's."""
-    for encoding in ("cp932", "utf-8"):
-        page = await opened(windows, port, RECORD.encode(encoding))
-        await is_shown(page, "7 / 7")
-        assert await page.inner_text("#black .name") == "本因坊"
-        assert await saved(page) == RECORD.encode(encoding)
 
 
 async def keys_and_the_wheel_go_through_the_game(windows: Windows, port: int) -> None:
