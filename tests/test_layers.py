@@ -50,7 +50,13 @@ MOST_ARROWS = 100
 ONLY_IN = {
     "onnxruntime": ("nn/onnxruntime_session.py",),
     "openvino": ("nn/openvino_session.py",),
-    "onnx": ("nn/onnx_export/", "nn/half_precision.py", "training/quantization/", "training/nets/architecture.py"),
+    "onnx": (
+        "nn/onnx_export/",
+        "nn/half_precision.py",
+        "nn/metadata.py",
+        "training/quantization/",
+        "training/nets/architecture.py",
+    ),
     "torch": ("training/",),
     "matplotlib": ("arena/match/statistics.py", "training/core/reporting.py"),
     "click": ("cli/",),

@@ -36,10 +36,10 @@ all for the side to move.  B, H and W are free dimensions called batch, height a
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
 from gtp_engine.base.files import json_of, read_regular, replacing, writing
@@ -276,32 +276,48 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
         raise ModelError(problem(f"metadata {', '.join(sorted(unknown))}", expected=f"{', '.join(_OPTIONAL)}"))
     texts = {_PREFIX + key: str(int(value) if isinstance(value, bool) else value) for key, value in values.items()}
     info, file = info_of(texts), Path(path)
-    read_properties(file)
-    data = read_regular(file, MAX_NETWORK_BYTES)
-    _check_inputs(info, data, file)
-    kept = [data[start:end] for start, end in _field_spans(data) if not _is_metadata(data[start:end])]
-    added = [_bytes_field(_METADATA_FIELD, _bytes_field(1, key) + _bytes_field(2, text)) for key, text in texts.items()]
+    others = {key: text for key, text in read_properties(file).items() if not key.startswith(_PREFIX)}
+    model = _onnx().ModelProto()
+    try:
+        model.ParseFromString(read_regular(file, MAX_NETWORK_BYTES))
+    except Exception as error:  # protobuf's own, whose class depends on how it was built
+        raise _no_network(file) from error
+    _check_inputs(info, model.graph, file)
+    del model.metadata_props[:]
     with writing(file, ModelError, "network"), replacing(file) as unfinished:
-        unfinished.write_bytes(b"".join([*kept, *added]))
+        unfinished.write_bytes(model.SerializeToString() + _properties(others | texts))
     return info
 
 
 def add_property(path: Path, key: str, text: str) -> None:
     """Add a property to an ONNX file that does not have it yet; raises OSError."""
-    with path.open("ab") as file:  # the fields of a protocol buffer may come in any order
-        file.write(_bytes_field(_METADATA_FIELD, _bytes_field(1, key) + _bytes_field(2, text)))
+    with path.open("ab") as file:
+        file.write(_properties({key: text}))
 
 
-def _check_inputs(info: NetworkInfo, data: bytes, file: Path) -> None:
-    """Raise ModelError for an ONNX file whose inputs are not those that the metadata declares, as far as it says."""
-    try:
-        found = _graph_inputs(data)
-    except (IndexError, ValueError) as error:
-        raise _no_network(file) from error
-    if not found:
+def _properties(texts: Mapping[str, str]) -> bytes:
+    """Return properties as bytes to add to an ONNX file: fields of a protocol buffer may come in any order."""
+    model = _onnx().ModelProto()
+    for key, text in texts.items():
+        model.metadata_props.add(key=key, value=text)
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def _onnx() -> Any:
+    import onnx  # here: playing does not need it
+
+    return onnx
+
+
+def _check_inputs(info: NetworkInfo, graph: Any, file: Path) -> None:
+    """Raise ModelError for a graph whose inputs are not those that the metadata declares, as far as it says."""
+    if not graph.input:
         raise _no_network(file)
+    shapes = {entry.name: entry.type.tensor_type.shape.dim for entry in graph.input}
+    found = {name: shape[1].dim_value if len(shape) > 1 else 0 for name, shape in shapes.items()}  # 0: it may vary
     wanted = {"spatial": info.planes} | ({"globals": info.globals_} if info.globals_ else {})
-    if any(found.get(name, 0) not in (None, channels) for name, channels in wanted.items()):
+    if any(found.get(name) not in (0, channels) for name, channels in wanted.items()):
         given = f"inputs {found} of {shown(file.name)}"
         raise ModelError(problem(given, expected=f"{wanted} for {info.encoder}", advice="name another encoder"))
 
@@ -319,9 +335,6 @@ MAX_NETWORK_BYTES: Final = 2**31 - 1
 
 _METADATA_FIELD: Final = 14
 """`metadata_props` of ONNX's ModelProto; its messages hold a key in field 1 and a value in field 2."""
-_GRAPH_FIELD: Final = 7
-_INPUT_FIELD: Final = 11
-"""`graph` of ModelProto, `input` of GraphProto."""
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
@@ -344,30 +357,25 @@ def _no_network(path: Path) -> ModelError:
     return ModelError(problem(f"{shown(path.name)} is damaged or no ONNX file", advice=_HOW_TO_GET_ONE))
 
 
-def _graph_inputs(data: bytes) -> dict[str, int | None]:
-    """Return the channels of each input of an ONNX file, which are its second dimension; None if they may vary."""
-    graph = b"".join(content for number, content in _fields(data) if number == _GRAPH_FIELD)
-    found: dict[str, int | None] = {}
-    for number, content in _fields(graph):
-        if number == _INPUT_FIELD:
-            parts = dict(_fields(content))
-            tensor = dict(_fields(parts.get(2, b""))).get(1, b"")  # type.tensor_type.shape.dim
-            dimensions = [each for number, each in _fields(dict(_fields(tensor)).get(2, b"")) if number == 1]
-            size = dimensions[1] if len(dimensions) > 1 else b""
-            is_fixed = size[:1] == b"\x08"  # dim_value, a number; dim_param is a name
-            found[parts.get(1, b"").decode()] = _varint(size, 1)[0] if is_fixed else None
-    return found
-
-
-def _fields(data: bytes) -> list[tuple[int, bytes]]:
-    """Return number and content of those fields of a message that hold bytes, in order."""
-    found = []
-    for start, end in _field_spans(data):
-        tag, position = _varint(data, start)
-        if tag & 7 == _BYTES:
+def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of those fields of a message that hold bytes; raises ValueError or IndexError."""
+    position = 0
+    while position < len(data):
+        tag, position = _varint(data, position)
+        kind, start = tag & 7, position
+        if kind == _VARINT:
             _, position = _varint(data, position)
-            found.append((tag >> 3, data[position:end]))
-    return found
+        elif kind == _BYTES:
+            length, start = _varint(data, position)
+            position = start + length
+        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
+            position += 8 if kind == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"field of kind {kind}")
+        if position > len(data):
+            raise ValueError("cut off")
+        if kind == _BYTES:
+            yield tag >> 3, data[start:position]
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
@@ -381,48 +389,3 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
             return number, position
         if shift > 63:
             raise ValueError("number too long")
-
-
-def _field_spans(data: bytes) -> list[tuple[int, int]]:
-    """Return where the fields of a message begin and end; raises ValueError and IndexError for what is none."""
-    spans, position = [], 0
-    while position < len(data):
-        start = position
-        tag, position = _varint(data, position)
-        kind = tag & 7
-        if kind == _VARINT:
-            _, position = _varint(data, position)
-        elif kind == _BYTES:
-            length, position = _varint(data, position)
-            position += length
-        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
-            position += 8 if kind == _EIGHT_BYTES else 4
-        else:
-            raise ValueError(f"field of kind {kind}")
-        spans.append((start, position))
-    if position > len(data):
-        raise ValueError("cut off")
-    return spans
-
-
-def _is_metadata(field: bytes) -> bool:
-    """Return whether a field of a model is one of our properties."""
-    found = _fields(field)
-    if not found or found[0][0] != _METADATA_FIELD:
-        return False
-    return dict(_fields(found[0][1])).get(1, b"").startswith(_PREFIX.encode())
-
-
-def _bytes_field(number: int, content: bytes | str) -> bytes:
-    """Return a field that holds bytes or a text."""
-    data = content.encode() if isinstance(content, str) else content
-    return _varint_bytes(number << 3 | _BYTES) + _varint_bytes(len(data)) + data
-
-
-def _varint_bytes(number: int) -> bytes:
-    """Return a number as `_varint` reads it."""
-    parts = []
-    while number > 0x7F:
-        parts.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*parts, number])

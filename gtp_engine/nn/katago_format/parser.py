@@ -228,10 +228,6 @@ class _Parser(_Tokens):
         self._parameters += math.prod(shape)
         return self.floats(what, shape)
 
-    def _statistics(self, what: str, *shape: int) -> FloatArray:
-        """Return an array of running statistics, which do not count as parameters."""
-        return self.floats(what, shape)
-
     def _conv(self, inputs: int, outputs: int | None = None) -> desc.Conv:
         what = f"convolution {shown(self.word('a convolution'))}"
         height, width, given_inputs, given_outputs, down, across = (
@@ -250,8 +246,8 @@ class _Parser(_Tokens):
         _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
         epsilon = self.positive(f"epsilon of {what}")
         has_scale, has_bias = self.flag(f"scale flag of {what}"), self.flag(f"bias flag of {what}")
-        mean = self._statistics(f"means of {what}", channels).astype(np.float64)
-        variance = self._statistics(f"variances of {what}", channels).astype(np.float64)
+        mean = self.floats(f"means of {what}", (channels,)).astype(np.float64)  # statistics are no parameters
+        variance = self.floats(f"variances of {what}", (channels,)).astype(np.float64)
         scale = self._floats(f"scales of {what}", channels) if has_scale else np.ones(channels, np.float32)
         bias = self._floats(f"biases of {what}", channels) if has_bias else np.zeros(channels, np.float32)
         if not (variance + epsilon > 0).all():
