@@ -16,17 +16,15 @@ class PuctConfig(Section, name="puct"):
     # --- batches: not in KataGo, which searches with threads instead ---
     eval_batch: int = option(
         0,
-        "Positions the network evaluates at once; 0: as many as suit machine, network and board.  Larger batches are "
-        "faster per position where one takes less than a few milliseconds, but each position is selected knowing fewer "
-        "results.",
+        "Positions the network evaluates at once; 0: the fewest that are nearly as fast as any, as measured once on "
+        "this machine, or 8 with a seed.  Each position is selected without the results of the others.",
         unit="positions",
         bounds=(0, 4096),
     )
     pipeline: int = option(
         0,
         "Batches pending at once: with 2 the next batch is selected while the network evaluates the last, without "
-        "knowing its results.  0: 2 where the network takes large batches (a GPU), else 1, as selection takes hardly "
-        "any time.",
+        "knowing its results.  0: as many as suit this machine, as for eval_batch, or 1 with a seed.",
         unit="batches",
         bounds=(0, 4),
     )

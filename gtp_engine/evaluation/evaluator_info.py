@@ -7,11 +7,11 @@ EvaluatorInfo   an evaluator's name, batch, kinds of outputs and boards
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.files import sha256_of
+from gtp_engine.base.machine import available_cores
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,27 @@ class BoardSizes:
         return f"{self.widths[0]}x{self.heights[0]}"
 
 
-_LONG_CALL: Final = 0.01
-"""Seconds that a call should take if the batch allows it: a search spends 0.7 to 1 ms on each besides (Zen 3)."""
+FULL_AREA: Final = 19 * 19
+"""Points of the board for which times are given."""
+
+LARGE_BATCH: Final = 16
+"""An evaluator that prefers batches of this size runs on a device of its own, so selecting meanwhile gains time."""
+
+_SAME_EVERYWHERE: Final = 8
+_UNMEASURED: Final = 4
+"""Positions that a search has evaluated at once with a network of files if it has to repeat on other machines, and as
+long as calls have not been measured."""
+
+_LONGEST_CALL: Final = 0.1
+"""Seconds that a call may take: results are reported between calls."""
+
+_CALL_WORK: Final = 0.0007
+_POSITION_WORK: Final = 0.00015
+"""Processor time in seconds that a search spends besides on a call, and on each of its positions on 19×19.  Calls of
+about 3.5 positions cost 1.26 ms on a Xeon with AMX, 0.8 to 1 ms on Zen 3 and Zen 4."""
+
+_GOOD_ENOUGH: Final = 0.97
+"""Share of the best speed for which a search takes fewer positions at a time, as it selects them knowing more."""
 
 ANY_BOARD: Final = BoardSizes((2, 25), (2, 25))
 """Every board the engine plays on (`go.constants`)."""
@@ -63,8 +82,8 @@ class EvaluatorInfo:
     """For people: in logs and in the replies that describe the engine."""
     batch: int
     """Rows in one call that this machine evaluates most efficiently; calls may have more or fewer."""
-    position_seconds: float = 0.0
-    """Estimated seconds for a position on 19×19; 0 where that is unknown, or a full batch takes hardly longer."""
+    call_seconds: tuple[tuple[int, float], ...] = ()
+    """Seconds for calls of different numbers of positions on 19×19, as measured on this machine (`nn.call_times`)."""
     has_value: bool = True
     """Whether it evaluates who wins; else every position is even, and only rollouts may count."""
     has_score: bool = True
@@ -111,15 +130,39 @@ class EvaluatorInfo:
         parts = [*map(sha256_of, self.files), self.settings]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def search_batch(self, width: int, height: int) -> int:
-        """Return how many positions a search on a board of this size should have evaluated at once: `batch` or fewer.
+    def batches(self, width: int, height: int, *, size: int, count: int, repeats: bool) -> tuple[int, int]:
+        """Return how many positions a search on a board of this size has evaluated at once, and batches under way.
 
-        A slow evaluator gets few, as they gain nothing there and are selected without knowing each other's results.
+        `size` and `count` are what is configured, 0: as many as suit.  A search that `repeats`, also on other machines,
+        has the same everywhere.  Otherwise it takes the fewest positions at a time that are nearly as fast as any.
         """
-        seconds = self.position_seconds * width * height / 19**2
-        if seconds == 0.0:
-            return self.batch
-        return min(self.batch, ceil(_LONG_CALL / seconds))
+        if repeats:
+            return size or (_SAME_EVERYWHERE if self.files else min(_SAME_EVERYWHERE, self.batch)), count or 1
+        if not self.call_seconds:
+            is_small = self.batch < LARGE_BATCH
+            return size or (
+                min(_UNMEASURED, self.batch) if self.files and is_small else self.batch
+            ), count or 2 - is_small
+        rates = self._rates(width * height / FULL_AREA)
+        rates = {each: rate for each, rate in rates.items() if (size or each[0], count or each[1]) == each} or rates
+        enough = _GOOD_ENOUGH * max(rates.values())
+        best = min((each for each in rates if rates[each] >= enough), key=lambda each: (each[0] * each[1], each[1]))
+        return size or best[0], count or best[1]
+
+    def _rates(self, area: float) -> dict[tuple[int, int], float]:
+        """Return positions a second by their number at once and the batches under way; `area` is in boards of 19×19.
+
+        With one batch, network and search take turns.  With two, the half of the work that is not done by the thread
+        that calls the network (selecting, expanding, backing up) goes on beside it, on one of its cores.  On a Xeon
+        with AMX this predicts 1.06 times the speed with batches of 8, and so it was; more than two were no faster.
+        """
+        rates: dict[tuple[int, int], float] = {}
+        for size, full_seconds in self.call_seconds:
+            network, work = full_seconds * area, _CALL_WORK + _POSITION_WORK * size * area
+            if network <= _LONGEST_CALL or not rates:
+                rates[size, 1] = size / (network + work)
+                rates[size, 2] = size / (network + work / 2 + work / 2 / available_cores())
+        return rates
 
     def katago_facts(self) -> "dict[str, str | int]":
         """Return the facts that KataGo reports of a loaded model, by KataGo's keys; version 0 is no network of its."""

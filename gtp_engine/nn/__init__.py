@@ -2,6 +2,7 @@
 
 evaluators          makes every evaluator of an engine, from the configuration; start here
 loading             from files to an evaluator; tries providers on this machine
+call_times          how long calls of 1, 2, 4 … positions take on this machine
 network_evaluator   NetworkEvaluator: cache, model and encoder, decoding
 cache  decode       its kernels: cached evaluations; raw outputs to probabilities and points in Black's view
 onnx_model          a network file on a provider

@@ -18,7 +18,6 @@ the board is the usual one, it has to find about the same.
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -30,11 +29,12 @@ from gtp_engine.base.files import json_of
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.metadata import NetworkInfo, add_property, read_properties
+from gtp_engine.nn.call_times import call_seconds, fastest_call
+from gtp_engine.nn.metadata import add_property, read_properties
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
 from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, random_inputs
 from gtp_engine.nn.onnxruntime_session import plug_in_troubles
 from gtp_engine.nn.plug_ins import read_rollout_weights
 from gtp_engine.nn.providers import OPENVINO, PROVIDERS, Runtime, choose_runtimes, for_cards
@@ -45,11 +45,6 @@ LARGEST_CHANGE: Final = 0.25
 LARGEST_DIFFERENCE: Final = 0.05
 """Largest difference of probabilities or results: several times that of bfloat16, far less than that of a fault."""
 
-_STONES: Final = 0.2
-"""Share of ones in the planes of the trial."""
-
-_CALLS: Final = 3
-_SEED: Final = 1
 
 _COMPARED: Final = 8
 """Most positions for which outputs are compared: on the processor a full batch for a card would take seconds."""
@@ -71,22 +66,10 @@ def disagreement(model: Model, rival: Model | None = None) -> str | None:
     if not _largest_difference(found, expected, count) <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
         return "gives other results than the CPU"
     if rival is not None:
-        factor = _seconds(model, spatial, globals_) / _seconds(rival, *random_inputs(rival.info, rival.batch))
+        factor = fastest_call(model, model.batch) / fastest_call(rival, rival.batch) * rival.batch / model.batch
         if factor > 1.0:
             return f"takes {factor:.1f} times as long as the CPU"
     return None
-
-
-def random_inputs(info: NetworkInfo, batch: int, board: tuple[int, int] | None = None) -> tuple[FloatArray, FloatArray]:
-    """Return planes [batch, planes, H, W] and globals [batch, globals], always the same ones.
-
-    They are for a board of this width and height; None: the usual one.
-    """
-    width, height = board or info.sizes.usual
-    random = np.random.default_rng(_SEED)
-    spatial = (random.random((batch, info.planes, height, width)) < _STONES).astype(np.float32)
-    spatial[:, 0] = 1.0  # KataGo's first plane marks the points of the board
-    return spatial, np.zeros((batch, info.globals_), dtype=np.float32)
 
 
 EVALUATION: Final = "tengen.evaluation"
@@ -150,17 +133,6 @@ def _sane_outputs(model: Model, board: tuple[int, int]) -> RawOutputs:
 def _results(value: FloatArray) -> FloatArray:
     """Return probabilities of KataGo's results, or the value as it is, for one position."""
     return _softmax(value[0]) if value.shape[1] > 1 else value[0]
-
-
-def _seconds(model: Model, spatial: FloatArray, globals_: FloatArray) -> float:
-    """Return the seconds for each position in the fastest of a few calls after the first."""
-    model.run(spatial, globals_)
-    seconds = []
-    for _ in range(_CALLS):
-        started = time.perf_counter()
-        model.run(spatial, globals_)
-        seconds.append(time.perf_counter() - started)
-    return min(seconds) / len(spatial)
 
 
 def _largest_difference(a: RawOutputs, b: RawOutputs, count: int) -> float:
@@ -249,26 +221,27 @@ def _evaluator(
     batch: int,
 ) -> NetworkEvaluator:
     """Return an evaluator of these files with its sessions created; raises ModelError."""
-    networks: dict[Path, EncodedNetwork] = {}
-    by_purpose = {}
-    for purpose, entry in files.items():
+    models: dict[Path, _LoadedModel] = {}
+    for entry in files.values():
         path = entry.path(runtime.precision)
-        if path not in networks:
-            networks[path] = EncodedNetwork(_LoadedModel(entry, runtime, threads=config.network_threads, batch=batch))
-        by_purpose[purpose] = networks[path]
-    evaluator = NetworkEvaluator(
+        if path not in models:
+            models[path] = _LoadedModel(entry, runtime, threads=config.network_threads, batch=batch)
+    all_play = all(model.info.sizes.include(*board) for model in models.values())
+    for model in models.values():  # if the game will be on another board, a damaged file should still be found now
+        model.prepare(*(board if all_play else model.info.sizes.usual))
+    networks = {path: EncodedNetwork(model) for path, model in models.items()}
+    by_purpose = {purpose: networks[entry.path(runtime.precision)] for purpose, entry in files.items()}
+    searching = [
+        models[path] for path in {files[purpose].path(runtime.precision) for purpose in files if purpose != "rollout"}
+    ]
+    return NetworkEvaluator(
         by_purpose["policy"],
         by_purpose.get("value"),
         rollout=by_purpose.get("rollout"),
         rollout_weights=rollout_weights,
         config=config,
+        call_seconds=call_seconds(searching, board, threads=config.network_threads) if all_play and not batch else (),
     )
-    if all(network.model.info.sizes.include(*board) for network in networks.values()):
-        evaluator.prepare(*board)
-    else:  # the game will be on another board, but a damaged file should be found now
-        for network in networks.values():
-            network.model.prepare(*network.model.info.sizes.usual)
-    return evaluator
 
 
 class _LoadedModel(OnnxModel):

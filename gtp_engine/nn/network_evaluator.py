@@ -78,11 +78,6 @@ class Model(Protocol):
         """Positions in one call that it runs most efficiently."""
         ...
 
-    @property
-    def position_seconds(self) -> float:
-        """Estimated seconds for a position on 19×19; 0 where a full batch takes hardly longer."""
-        ...
-
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size; raises ModelError."""
         ...
@@ -185,7 +180,7 @@ class NetworkEvaluator:
     even, and rollouts have to say what a position is worth.  For searches that play positions out,
     `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
     holds symmetry, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
-    orientations, whose mean is taken.
+    orientations, whose mean is taken.  `call_seconds` is as in `EvaluatorInfo`.
     """
 
     def __init__(
@@ -197,13 +192,14 @@ class NetworkEvaluator:
         rollout_weights: object = None,
         config: NetworkConfig,
         looks: int = 1,
+        call_seconds: tuple[tuple[int, float], ...] = (),
     ) -> None:
         self.networks: Final = tuple(dict.fromkeys(each for each in (policy, value, rollout) if each is not None))
         infos, of_value = [network.model.info for network in self.networks], (value or policy).model.info
         self.info: Final = EvaluatorInfo(
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
             batch=policy.model.batch,
-            position_seconds=sum(each.model.position_seconds for each in {policy, value or policy}),
+            call_seconds=call_seconds,
             has_value=value is not None,
             has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,

@@ -27,7 +27,7 @@ import numpy as np
 from gtp_engine.base.errors import ModelError, problem, shown
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
 from gtp_engine.nn.openvino_session import OpenVinoSession, device_names, is_installed
 from gtp_engine.nn.plug_ins import in_half_precision
@@ -39,7 +39,6 @@ from gtp_engine.nn.providers import (
     Provider,
     Runtime,
     choose_runtimes,
-    estimated_seconds,
     suitable_batch,
 )
 
@@ -119,6 +118,23 @@ class RawOutputs(NamedTuple):
     ownership: FloatArray | None  # [K, H·W]
 
 
+_STONES: Final = 0.2
+"""Share of ones in random planes."""
+_RANDOM_SEED: Final = 1
+
+
+def random_inputs(info: NetworkInfo, batch: int, board: tuple[int, int] | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return planes [batch, planes, H, W] and globals [batch, globals], always the same ones.
+
+    They are for a board of this width and height; None: the usual one.
+    """
+    width, height = board or info.sizes.usual
+    random = np.random.default_rng(_RANDOM_SEED)
+    spatial = (random.random((batch, info.planes, height, width)) < _STONES).astype(np.float32)
+    spatial[:, 0] = 1.0  # KataGo's first plane marks the points of the board
+    return spatial, np.zeros((batch, info.globals_), dtype=np.float32)
+
+
 class Session(Protocol):
     """A network that is loaded: `OpenVinoSession` or `OnnxRuntimeSession`, which say what its attributes are."""
 
@@ -147,8 +163,7 @@ class OnnxModel:
         self.files: tuple[Path, ...] = (path,)
         self.info = read_info(path)
         self.runtime = runtime
-        self.position_seconds = estimated_seconds(runtime, path.stat().st_size, threads or available_cores())
-        self.batch = batch or suitable_batch(runtime, self.position_seconds)
+        self.batch = batch or suitable_batch(runtime, path.stat().st_size, threads or available_cores())
         self._threads = threads
         self._sessions: OrderedDict[tuple[int, int], dict[int, Future[Session]]] = OrderedDict()
         """For each board the sessions by their number of positions, those included that some thread is creating."""

@@ -72,9 +72,8 @@ LARGEST_CPU_BATCH: Final = 8
 647 evaluations/s with batches of 1, 2, 4, 8 and 16)."""
 
 _LONGEST_CALL: Final = 0.1
-"""Seconds that a batch on a processor should take at most: with a slow network the search should use each evaluation to
-choose the next position, and analysis should report its first results soon.  Below that, batches pay where the weights
-do not fit into the processor's cache: with b18c384nbt, two positions took 8 % less processor time each than one."""
+"""Seconds that a batch on a processor should take at most, as far as can be estimated: sessions are created for such
+batches.  What a search takes of them is measured (`call_times`)."""
 
 _BYTES_PER_CORE_SECOND: Final = 1.2e9
 """Evaluations/s in bfloat16 on 19×19 times bytes of the float32 file, for each core: 1.17e9, 1.31e9 and 1.15e9 were
@@ -83,14 +82,6 @@ measured for b6c96, b15c192 and b18c384nbt on a Zen 4 core; 0.7e9 for the transf
 _SLOWNESS: Final[Mapping[str, float]] = MappingProxyType({"bfloat16": 1.0, "float32": 2.0, "int8": 2.0})
 """Factor on that time by precision.  An int8 file has a quarter of the bytes, so an evaluation in int8 takes half the
 time of one in bfloat16."""
-
-_SLOWNESS_WITHOUT_VNNI: Final = 5.0
-"""The factor for int8 where the processor lacks VNNI: 4.3, 5.1 and 5 were measured for b6c96, b10c128 and b15c192 on a
-Zen 3 core."""
-
-_SLOWNESS_WITH_AMX: Final = 0.65
-"""The factor for int8 where the processor has AMX: b10c128 took 1.03 ms a position on two cores of a Xeon, in batches
-of 4.  Larger ones suit the tiles: 721 playouts/s with 4, 894 with 8."""
 
 
 @dataclass(frozen=True)
@@ -225,8 +216,7 @@ class Runtime:
     """A provider and how it calculates; `reasons` are sentences for `gtp-engine doctor`.
 
     `precision` is float32, float16, bfloat16 or int8; the last reason explains it.  `has_bfloat16` means that the
-    layers which an int8 network leaves in floating point are calculated in bfloat16, `has_vnni` that the processor adds
-    8-bit products in one step, `has_amx` that it does so for whole tiles of a matrix.  `device` is the number of a
+    layers which an int8 network leaves in floating point are calculated in bfloat16.  `device` is the number of a
     provider's device, from 1, or 0: the one that it chooses.
     """
 
@@ -234,8 +224,6 @@ class Runtime:
     precision: str
     reasons: tuple[str, ...] = ()
     has_bfloat16: bool = False
-    has_vnni: bool = False
-    has_amx: bool = False
     device: int = 0
 
     @property
@@ -324,26 +312,12 @@ def gains_from_int8(provider: Provider, simd: Collection[str] | None) -> bool:
     return can_gain_from_int8(provider, simd) and has_vnni(simd)
 
 
-def estimated_seconds(runtime: Runtime, file_bytes: int, cores: int) -> float:
-    """Return how long a processor takes to evaluate a position on 19×19; 0 for other devices.
-
-    Estimated from the size of the file, not measured, so that searches repeat exactly on one machine.
-    """
-    if not runtime.provider.is_cpu:
-        return 0.0
-    slowness = _SLOWNESS[runtime.precision]
-    if runtime.precision == "int8" and not runtime.has_vnni:
-        slowness = _SLOWNESS_WITHOUT_VNNI
-    elif runtime.precision == "int8" and runtime.has_amx:
-        slowness = _SLOWNESS_WITH_AMX
-    return file_bytes * slowness / (_BYTES_PER_CORE_SECOND * cores)
-
-
-def suitable_batch(runtime: Runtime, position_seconds: float) -> int:
-    """Return how many positions to pass to a network in one call at most, a power of two, by `estimated_seconds`."""
+def suitable_batch(runtime: Runtime, file_bytes: int, cores: int) -> int:
+    """Return how many positions to pass to a network in one call at most, a power of two, by the size of its file."""
     if not runtime.provider.is_cpu:
         return GPU_BATCH
-    batch = LARGEST_CPU_BATCH
+    batch, position_seconds = LARGEST_CPU_BATCH, file_bytes * _SLOWNESS[runtime.precision]
+    position_seconds /= _BYTES_PER_CORE_SECOND * cores
     while batch > 1 and batch * position_seconds > _LONGEST_CALL:
         batch //= 2
     return batch
@@ -406,10 +380,7 @@ class _RuntimeRequest:
         return bool(BFLOAT16_FLAGS & self.simd)
 
     def _int8(self, provider: Provider, reason: str, why: str) -> Runtime:
-        has_bfloat16 = self._has_bfloat16 and provider.name == OPENVINO
-        return Runtime(
-            provider, "int8", (reason, why), has_bfloat16, has_vnni(self.simd), has_amx="amx_int8" in self.simd
-        )
+        return Runtime(provider, "int8", (reason, why), self._has_bfloat16 and provider.name == OPENVINO)
 
     def _float(self, provider: Provider) -> tuple[str, str]:
         """Return the better of bfloat16 and float32, and why."""

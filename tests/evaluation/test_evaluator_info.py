@@ -42,23 +42,50 @@ def test_the_usual_and_the_only_board(
     assert (sizes.usual, sizes.only, str(sizes)) == (usual, only, text)
 
 
+SLOW = ((1, 0.08), (2, 0.15), (4, 0.3))
+"""Seconds of calls of a network for which the search's own work is nothing."""
+FAST = ((1, 0.0014), (2, 0.0022), (4, 0.0041), (8, 0.0064))
+"""Those of tengen-b10c128 on two cores of a Xeon with AMX."""
+ZEN4 = ((1, 0.0032), (2, 0.0059), (4, 0.0119), (8, 0.0218))
+"""Those on two cores of a Zen 4."""
+
+
+def batches(calls: tuple[tuple[int, float], ...], board: int = 19, **how: int) -> tuple[int, int]:
+    """Return the batches for a network of files with these times on a square board."""
+    info = EvaluatorInfo("test", 8, call_seconds=calls, files=(Path("net.onnx"),))
+    return info.batches(board, board, **{"size": 0, "count": 0, "repeats": False, **how})
+
+
 @pytest.mark.parametrize(
-    ("seconds", "board", "expected"),
+    ("calls", "board", "cores", "expected"),
     [
-        (0.0, (19, 19), 8),  # unknown, or a GPU
-        (0.001, (19, 19), 8),
-        (0.004, (19, 19), 3),  # two take 8 ms, three 12 ms
-        (0.005, (19, 19), 2),
-        (0.02, (19, 19), 1),
-        (0.02, (9, 9), 3),
-        (0.02, (19, 5), 2),
-        (0.5, (25, 25), 1),
+        (FAST, 19, 2, (8, 2)),
+        (FAST, 19, 1, (8, 1)),  # there is no core on which the search could work beside the network
+        (ZEN4, 19, 2, (8, 1)),  # hardly anything is left to gain
+        (ZEN4, 9, 2, (8, 2)),
+        (SLOW, 19, 2, (1, 1)),
+        (SLOW, 19, 1, (1, 1)),
+        (((1, 0.3), (2, 0.4)), 19, 1, (1, 1)),  # a call of two would take too long
+        ((), 19, 2, (4, 1)),  # nothing is known yet
     ],
 )
-def test_a_search_has_a_batch_that_takes_ten_milliseconds(
-    seconds: float, board: tuple[int, int], expected: int
+def test_batches_keep_the_network_busy_with_few_positions_under_way(
+    monkeypatch: pytest.MonkeyPatch, calls: tuple[tuple[int, float], ...], board: int, cores: int, expected: object
 ) -> None:
-    assert EvaluatorInfo("test", 8, position_seconds=seconds).search_batch(*board) == expected
+    monkeypatch.setattr("gtp_engine.evaluation.evaluator_info.available_cores", lambda: cores)
+    assert batches(calls, board) == expected
+
+
+def test_batches_that_are_configured_or_have_to_be_the_same_everywhere_are_not_chosen() -> None:
+    assert (
+        batches(FAST, size=3) == (3, 2)
+        and batches(FAST, count=1) == (8, 1)
+        and batches(FAST, size=3, count=4) == (3, 4)
+    )
+    assert {batches(calls, repeats=True) for calls in (FAST, SLOW, ZEN4, ())} == {(8, 1)}
+    alone, card = EvaluatorInfo("function", 1), EvaluatorInfo("card", 32)
+    assert alone.batches(9, 9, size=0, count=0, repeats=True) == (1, 1)
+    assert card.batches(19, 19, size=0, count=0, repeats=False) == (32, 2)
 
 
 def test_what_changes_evaluations_changes_the_fingerprint(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from nn import tiny_networks
 from gtp_engine.base.errors import ModelError
 from gtp_engine.config import NetworkConfig
 from gtp_engine.nn import onnx_model, openvino_session
-from gtp_engine.nn.loading import load_evaluator, random_inputs
-from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, listed_devices
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, listed_devices, random_inputs
 from gtp_engine.nn.onnxruntime_session import cards_of, plug_in_troubles
 from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, for_cards
 from gtp_engine.people.doctor import examine, format_findings
@@ -186,8 +186,8 @@ def test_auto_tries_the_card_against_what_runs_on_the_processor(
         return real(model, *inputs)
 
     monkeypatch.setattr(OnnxModel, "run", run)
-    clock = iter([0.0, 3.0] * 3 + [0.0, 1.0] * 3 + [0.0, 1.0] * 3 + [0.0, 8.0] * 3)
-    monkeypatch.setattr("gtp_engine.nn.loading.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    clock = iter([0.0, 3.0] * 4 + [0.0, 1.0] * 4 + [0.0, 1.0] * 4 + [0.0, 8.0] * 4)
+    monkeypatch.setattr("gtp_engine.nn.call_times.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     monkeypatch.setattr("gtp_engine.nn.loading.installed_providers", lambda: ["webgpu", "openvino", "cpu"])
     model, lines = loaded(network, provider="auto")
     assert lines[0] == (

@@ -426,8 +426,8 @@ def test_a_provider_that_disagrees_is_not_used(networks: Path, factor: float) ->
 def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
     rival = OnnxModel(networks / "small.onnx", CPU, batch=1)
-    clock = iter([0.0, 6.0] * 3 + [0.0, 1.0] * 3)
-    monkeypatch.setattr("gtp_engine.nn.loading.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    clock = iter([0.0, 6.0] * 4 + [0.0, 1.0] * 4)
+    monkeypatch.setattr("gtp_engine.nn.call_times.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     assert disagreement(model, rival) == "takes 3.0 times as long as the CPU", "for each position"
 
 
@@ -442,6 +442,21 @@ def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeyp
         "instead."
     )
     assert lines[1].startswith("Network small: ONNX Runtime's own CPU provider in float32, ")
+
+
+def test_calls_are_measured_once_and_again_for_another_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose search is faster in batches depends on the machine; a search with a seed does not."""
+    monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path / "cache"))
+    path, seconds = tiny_networks.v7_network(tmp_path / "net.onnx"), []
+    for is_filled, seed in ((False, 1), (True, 1), (True, 1), (True, 2)):
+        monkeypatch.setattr("gtp_engine.nn.call_times.is_cache_filled", lambda is_filled=is_filled: is_filled)
+        tiny_networks.v7_network(path, seed=seed) if seed == 2 else None
+        evaluator = load_evaluator(config(path), log=print, board=(9, 9))
+        seconds.append(evaluator.info.call_seconds)
+        evaluator.close()
+    assert seconds[0] == (), "kernels are being compiled"
+    assert [size for size, _ in seconds[1]] == [1, 2, 4, 8] and all(each > 0 for _, each in seconds[1])
+    assert seconds[1] == seconds[2] != seconds[3]
 
 
 # --- damaged weights ---

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from gtp_engine.base.errors import ModelError
-from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, estimated_seconds, suitable_batch
+from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, suitable_batch
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, Comparison, CopyQuality
 
 OPENVINO = ["openvino", "cpu"]
@@ -172,23 +172,4 @@ def test_every_choice_has_reasons_in_sentences() -> None:
 )
 def test_slow_networks_get_small_batches(provider: str, precision: str, size: int, cores: int, batch: int) -> None:
     runtime = Runtime(PROVIDERS[provider], precision)
-    assert suitable_batch(runtime, estimated_seconds(runtime, size, cores)) == batch
-
-
-def test_eight_bits_are_estimated_slower_without_vnni() -> None:
-    fast, slow = (Runtime(PROVIDERS["openvino"], "int8", has_vnni=has_vnni) for has_vnni in (True, False))
-    assert estimated_seconds(slow, 4 * MB, 2) == pytest.approx(2.5 * estimated_seconds(fast, 4 * MB, 2))
-    assert suitable_batch(slow, estimated_seconds(slow, 10 * MB, 2)) == 4
-    assert suitable_batch(fast, estimated_seconds(fast, 10 * MB, 2)) == 8
-
-
-@pytest.mark.parametrize(("simd", "seconds"), [(["avx512_vnni"], 0.0033), (["avx512_vnni", "amx_int8"], 0.0011)])
-def test_eight_bits_are_estimated_faster_with_amx(simd: list[str], seconds: float) -> None:
-    (runtime,) = choose_runtimes("openvino", "int8", networks=["int8"], available=OPENVINO, simd=simd)
-    assert estimated_seconds(runtime, 4_000_000, 2) == pytest.approx(seconds, rel=0.02)
-
-
-@pytest.mark.parametrize(("simd", "has_vnni"), [(ICE_LAKE, True), (["avx2", "avx_vnni"], True), (["avx2"], False)])
-def test_a_runtime_in_int8_knows_whether_there_is_vnni(simd: list[str], has_vnni: bool) -> None:
-    (runtime,) = choose_runtimes("openvino", "int8", networks=BOTH, available=OPENVINO, simd=simd)
-    assert runtime.has_vnni is has_vnni
+    assert suitable_batch(runtime, size, cores) == batch

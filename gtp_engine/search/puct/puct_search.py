@@ -16,11 +16,12 @@ The pipeline, with two batches:
     searching thread     select A   select B   wait ...   back up A   select A'   wait ...   back up B   select B'
     evaluation thread               evaluate A ............ evaluate B ............ evaluate A' ...
 
-With one batch the two threads take turns, which is best where the evaluation needs all cores itself.
+With one batch the two threads take turns.  How many positions and batches suit this machine is for the evaluator to say
+(`EvaluatorInfo.batches`).
 
 With a seed, a search of a given number of visits repeats exactly: batches are selected and backed up in an order that
-does not depend on time.  Without one, a leaf may get the cached evaluation of the same position after other moves, so
-that results depend on what was searched before.
+does not depend on time, and are as large on every machine.  Without one, a leaf may get the cached evaluation of the
+same position after other moves, so that results depend on what was searched before.
 """
 
 import time
@@ -28,7 +29,6 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from math import inf
 from typing import Final
 
 import numpy as np
@@ -54,7 +54,7 @@ from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import Conditions, Evaluation
 from gtp_engine.go.constants import BLACK, EMPTY, PASS
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import CancelToken, FirstMove, Limits, RootPosition, SearchRequest
+from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Pace, Progress, RootPosition, SearchRequest
 from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.anti_mirror import (
     adjust_evaluation,
@@ -108,13 +108,6 @@ from gtp_engine.search.puct.tree_store import Batch, Buffers, ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_per_point
 from gtp_engine.search.report import RawEvaluation, SearchReport, completed
 
-_LARGE_BATCH: Final = 16
-"""An evaluator that prefers batches of this size runs on a device of its own, so selecting meanwhile gains time."""
-
-_WATCH_INTERVAL: Final = 0.005
-"""Least seconds between two calls of the watcher, which would slow fast networks down, and between two readings of the
-clock while a slow one is waited for."""
-
 
 class PuctSearch:
     """Searches positions of one game after the other with an evaluator, which stays open when the search is closed.
@@ -139,7 +132,6 @@ class PuctSearch:
         lacks_profile = human is not None and human.info.needs_profile and not config.human.human_profile
         self._human: Final = None if lacks_profile else human
         self._explores: Final = self._human is not None and config.human.explores
-        self.pipeline: Final = config.puct.pipeline or (2 if evaluator.info.batch >= _LARGE_BATCH else 1)
         self.calls: Final[Calls] = EvaluationThread("evaluator") if calls is None else calls
         self.seed = config.search.seed
         self.random = np.random.default_rng(self.seed)
@@ -223,7 +215,8 @@ class PuctSearch:
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers at `seed` (None: differently every time) and forget the tree."""
-        self.seed = seed
+        self.calls.drain()
+        self.seed, self._tree = seed, None  # batches are of another size with a seed
         self.clear()
 
     def close(self) -> None:
@@ -256,9 +249,12 @@ class PuctSearch:
         """
         board_size = position.game.width, position.game.height
         if self._tree is None or self._tree.buffers.board_size != board_size:
-            size = self.config.puct.eval_batch or self.evaluator.info.search_batch(*board_size)
+            puct, repeats = self.config.puct, self.seed is not None
+            size, batches = self.evaluator.info.batches(
+                *board_size, size=puct.eval_batch, count=puct.pipeline, repeats=repeats
+            )
             with_people = self._human is not None and self.config.human.explores_tree
-            buffers = Buffers(board_size, batches=self.pipeline, size=size, with_people=with_people)
+            buffers = Buffers(board_size, batches=batches, size=size, with_people=with_people)
             buffers.set_seed(self.seed)
             if self._new_player is not None:
                 buffers.player = self._new_player(size, board_size, buffers.rollout_rng)
@@ -359,7 +355,7 @@ class SearchRun:
         self._position: Final = position
         self._request: Final = request
         self._limits: Final = request.limits
-        self._start: Final = start
+        self._pace: Final = Pace(request, start)
         self._mirroring: Final = mirroring_in(game, color) if request.anti_mirror else None
         positions, arrays, goes_on = tree.buffers.root_positions, tree.store.tree, pass_goes_on(config.puct, request)
         if goes_on and game.consecutive_passes > 0:
@@ -398,8 +394,6 @@ class SearchRun:
         self._visits_before: Final = int(tree.store.tree.visits[ROOT])
         self._most_visits: Final = self._limits.most_visits(self._visits_before)
         self._playouts = 0
-        self._next_watch = 0.0
-        self._next_report = 0.0 if request.reporting is not None else inf
         self._begin_to_remember()
         if is_known and not resumes:
             self._update_reused_tree(has_forgotten=has_forgotten)
@@ -479,12 +473,13 @@ class SearchRun:
         """Return whether a batch holds new playouts; not if none is due, or if all leaves in reach are under way.
 
         At most `in_flight_share` of the root's visits are under way at a time: playouts are selected without the
-        results of those under way, and while the root has few visits that would be most of a large batch.
+        results of those under way, and while the root has few visits that would be most of a large batch.  All batches
+        have an equal part in it, so that none has to wait for the others.
         """
-        store, limit = self._state.kept.store, self._most_visits
+        store, buffers, limit = self._state.kept.store, self._state.kept.buffers, self._most_visits
         pending = sum(other.playouts for other in under_way)
         share = max(1, int(self._state.config.in_flight_share * self._visits))
-        count = min(self._state.kept.buffers.batch_size, share - pending)
+        count = min(buffers.batch_size, -(-share // len(buffers.batches)), share - pending)
         if limit is not None:
             count = min(count, limit - self._visits - pending)
         if count <= 0:
@@ -523,8 +518,8 @@ class SearchRun:
         """Return whether a batch was evaluated before the search was cancelled; reports meanwhile."""
         if batch.job is None:
             return True
-        while not self._search.calls.wait(batch.job, self._seconds_to_report()):
-            if self._is_cancelled:
+        while not self._search.calls.wait(batch.job, self._pace.seconds_to_report()):
+            if self._limits.is_cancelled:
                 return False
             self._report_if_due()
         return True
@@ -554,19 +549,15 @@ class SearchRun:
 
     def goes_on(self) -> bool:
         """Return whether no limit has been reached; reports if it is time to."""
-        if self._is_cancelled or self._has_all_visits() or not self._has_choices:
+        if self._limits.is_cancelled or self._has_all_visits() or not self._has_choices:
             return False
         self._report_if_due()
-        return not self._watcher_stops()
+        return not self._pace.watcher_stops(self._progress)
 
     @property
     def _tree(self) -> Tree:
         """The arrays of the tree; others as it grows."""
         return self._state.kept.store.tree
-
-    @property
-    def _is_cancelled(self) -> bool:
-        return self._limits.is_cancelled
 
     @property
     def _visits(self) -> int:
@@ -577,32 +568,19 @@ class SearchRun:
         """Return whether the search has the visits that the limits allow."""
         return self._most_visits is not None and self._visits >= self._most_visits
 
-    def _watcher_stops(self) -> bool:
-        """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""
-        seconds = self._seconds()
-        if self._limits.watcher is None or seconds < self._next_watch:
-            return False
-        self._next_watch = seconds + _WATCH_INTERVAL
+    def _progress(self, seconds: float) -> Progress:
+        """Return what the watcher is called with."""
         progress = progress_of(self._state, self._playouts, seconds)
         if self._search.config.time.obvious_share < 1.0:
             entropy, surprise = entropy_and_surprise(self._state)
             progress = replace(progress, entropy=entropy, surprise=surprise)
-        return self._limits.watcher(progress)
+        return progress
 
     def _report_if_due(self) -> None:
         """Report when the interval is over, for the first time as soon as a move was tried."""
-        seconds, reporting = self._seconds(), self._request.reporting
-        if reporting is not None and seconds >= self._next_report and self._visits > 1:
-            reporting.receive(completed(report_of(self._state, self._playouts, seconds), self._position.game))
-            self._next_report = seconds + reporting.interval
-
-    def _seconds_to_report(self) -> float | None:
-        """Return how long to wait before the clock is read for the next report; None if there is none.
-
-        A search without reports is woken by the end of a batch or a cancellation alone: reading the clock takes the
-        processor from the network.
-        """
-        return None if self._next_report == inf else max(_WATCH_INTERVAL, self._next_report - self._seconds())
+        if self._visits > 1:
+            state, game = self._state, self._position.game
+            self._pace.report_if_due(lambda seconds: completed(report_of(state, self._playouts, seconds), game))
 
     def final_report(self) -> SearchReport:
         """Return what was found; the first move is drawn if the limits say so."""
@@ -610,11 +588,7 @@ class SearchRun:
         if self._request.first_move is FirstMove.DRAWN:
             temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
             random = self._search.random
-        return completed(report_of(self._state, self._playouts, self._seconds(), temperature, random), game)
-
-    def _seconds(self) -> float:
-        """Return how long the search has taken so far."""
-        return time.perf_counter() - self._start
+        return completed(report_of(self._state, self._playouts, self._pace.seconds(), temperature, random), game)
 
 
 def _ending_bonus(

@@ -20,7 +20,7 @@ from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent, padded_length
-from gtp_engine.go.coords import board_points, neighbors, xy_to_point
+from gtp_engine.go.coords import board_points, neighbors, transform, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.tactics import count_captures
@@ -55,7 +55,7 @@ Mirror = tuple[int, ...]
 
 
 _HALF_TURN: Final = 3
-"""The number of the half turn, which reverses rows and columns; see `_image`."""
+"""The number of the half turn, which reverses rows and columns; see `coords.transform`."""
 
 
 def new_root(position: RootPosition, positions: Positions, left_out: Collection[int] = ()) -> Root:
@@ -324,19 +324,10 @@ def half_turn(width: int, height: int) -> Mirror:
 
 @cache
 def _mirror(number: int, width: int, height: int) -> Mirror:
-    """Return symmetry `number`; see `_image`."""
+    """Return symmetry `number`, numbered as in `coords.transform`."""
     points = list(range(padded_length(width, height)))
     for y in range(height):
         for x in range(width):
             point = xy_to_point(x, y, width=width)
-            points[point] = xy_to_point(*_image(x, y, number, width, height), width=width)
+            points[point] = xy_to_point(*transform(x, y, number, width=width, height=height), width=width)
     return tuple(points)
-
-
-def _image(x: int, y: int, number: int, width: int, height: int) -> tuple[int, int]:
-    """Return where symmetry `number` takes a point: bit 0 reverses the rows, bit 1 the columns, bit 2 transposes."""
-    if number & 1:
-        y = height - 1 - y
-    if number & 2:
-        x = width - 1 - x
-    return (y, x) if number & 4 else (x, y)

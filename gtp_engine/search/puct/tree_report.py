@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,18 +175,14 @@ def report_of(
         visits=int(tree.visits[ROOT]),
         playouts=playouts,
         seconds=seconds,
-        value_black=float(mean[VALUE]),
         moves=tuple(_with_mirrors(_moves(state, tried, temperature, random), state)),
         ownership_samples=int(tree.visits[ROOT]) if owned.positions > 0 else 0,
         ownership_black=owned.mean_black,
         nodes=int(tree.info[NODES]),
         memory=state.kept.store.memory,
-        utility_black=float(mean[UTILITY]),
-        score_black=float(mean[SCORE]),
-        score_stdev=_stdev(mean),
-        lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
+        **_results(mean),
         ownership_stdev=owned.stdev if owned.positions > 0 else None,
         raw=state.raw,
         priors=_root_priors(state),
@@ -223,7 +219,6 @@ def node_report(tree: Tree, node: int, color: int) -> SearchReport:
         visits=int(tree.visits[node]),
         playouts=0,
         seconds=0.0,
-        value_black=float(mean[VALUE]),
         moves=tuple(
             _node_move(tree, first + i, int(visits[i]))
             for i in np.argsort(-visits, kind="stable").tolist()
@@ -231,12 +226,9 @@ def node_report(tree: Tree, node: int, color: int) -> SearchReport:
         ),
         ownership_samples=0,
         ownership_black=np.zeros(0),
-        utility_black=float(mean[UTILITY]),
-        score_black=float(mean[SCORE]),
-        score_stdev=_stdev(mean),
-        lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
+        **_results(mean),
     )
 
 
@@ -265,16 +257,12 @@ def _with_results(point: int, visits: int, mean: Floats, prior: float) -> MoveRe
     return MoveReport(
         point=point,
         visits=visits,
-        value_black=float(mean[VALUE]),
         expected_black=float(mean[VALUE]),
         pv=(point,),
         pv_visits=(visits,),
         prior=prior,
-        utility_black=float(mean[UTILITY]),
-        score_black=float(mean[SCORE]),
-        score_stdev=_stdev(mean),
-        lead_black=float(mean[LEAD]),
         no_result=float(mean[NO_RESULT]),
+        **_results(mean),
     )
 
 
@@ -292,18 +280,18 @@ def _results_in_retrospect(state: SearchState, tried: RootMoves) -> PositionResu
     weights = np.append(weights / min(1.0, max(_LEAST_WEIGHT, float(weights.max()))), tree.own[ROOT, WEIGHT])
     rows: Floats = np.vstack((tried.means[:, :WEIGHT], tree.own[ROOT, :WEIGHT]))
     mean = weights @ rows / weights.sum()
-    return PositionResults(
-        value_black=float(mean[VALUE]),
-        utility_black=float(mean[UTILITY]),
-        score_black=float(mean[SCORE]),
-        score_stdev=_stdev(mean),
-        lead_black=float(mean[LEAD]),
-    )
+    return PositionResults(**_results(mean))
 
 
-def _stdev(mean: NDArray[np.float64]) -> float:
-    """Return the standard deviation of the score, from a node's means."""
-    return float(np.sqrt(max(0.0, mean[SCORE_SQUARE] - mean[SCORE] * mean[SCORE])))
+def _results(mean: Floats) -> dict[str, Any]:
+    """Return what a node's means say of a game's result, by the fields of `PositionResults`."""
+    return {
+        "value_black": float(mean[VALUE]),
+        "utility_black": float(mean[UTILITY]),
+        "score_black": float(mean[SCORE]),
+        "score_stdev": float(np.sqrt(max(0.0, mean[SCORE_SQUARE] - mean[SCORE] * mean[SCORE]))),
+        "lead_black": float(mean[LEAD]),
+    }
 
 
 class _Candidates(NamedTuple):

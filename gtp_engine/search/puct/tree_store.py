@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.memory_budget import BUDGET, MemoryBudget, tree_memory
+from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.game import Game, moves_since
@@ -132,23 +132,14 @@ def _bytes(tree: Tree) -> int:
 class TreeStore:
     """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
 
-    Beyond its first arrays it holds what the process's `budget` allows, if there is one.  Where it cannot grow any
-    more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the new ones exist side by
+    Beyond its first arrays it holds what the process's budget allows.  Where it cannot grow any more, `prune` frees
+    memory.  While it grows, is pruned or re-rooted, the old arrays and the new ones exist side by
     side for a moment.  `bias_free_share` is the share of their corrections that nodes take with them when they leave
     the tree, if `extras` has room for corrections.
     """
 
-    def __init__(
-        self,
-        max_memory: int,
-        moves: int,
-        extras: Extras,
-        *,
-        bias_free_share: float = 0.0,
-        budget: MemoryBudget | None = None,
-    ) -> None:
+    def __init__(self, max_memory: int, moves: int, extras: Extras, *, bias_free_share: float) -> None:
         self._max_memory: Final = max_memory
-        self._budget: Final = budget
         self._moves: Final = moves
         self._extras: Final = extras
         self._bias_free_share: Final = bias_free_share
@@ -157,8 +148,7 @@ class TreeStore:
         self._edge_bytes: Final = _bytes(new_tree(1, 2, extras)) - least
         self._max_nodes: Final = max(_LEAST_NODES, min(self._nodes_in(max_memory), _MOST_EDGES // moves))
         self.tree = self._empty()
-        if budget is not None:
-            budget.join(self)
+        BUDGET.join(self)
 
     def _nodes_in(self, memory: float) -> int:
         """Return how many nodes, each with all its edges, fit into so many MiB."""
@@ -166,10 +156,10 @@ class TreeStore:
 
     def _allowed(self, nodes: int) -> int:
         """Return how many nodes there may be now, where so many are wanted."""
-        if self._budget is None or nodes <= _INITIAL_NODES:
+        if nodes <= _INITIAL_NODES:
             return self._max_nodes
         wanted = self.memory * nodes / self.used
-        allowed = self._nodes_in(self._budget.allowed(self, wanted, self._max_memory))
+        allowed = self._nodes_in(BUDGET.allowed(self, wanted, self._max_memory))
         return min(self._max_nodes, max(_INITIAL_NODES, allowed))
 
     def _empty(self, nodes: int = _INITIAL_NODES) -> Tree:
@@ -329,7 +319,6 @@ class ReusableTree:
                 remembered=remembered if puct.graph_search else None,
             ),
             bias_free_share=puct.subtree_bias_free_share,
-            budget=BUDGET,
         )
         self.raw: RawEvaluation | None = None
         """The network's evaluation of the root; None until it has been evaluated as a root."""

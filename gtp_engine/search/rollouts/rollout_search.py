@@ -20,7 +20,7 @@ from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import Limits, Progress, RootPosition, SearchRequest, avoid_until_depths
+from gtp_engine.search.limits import Limits, Pace, Progress, RootPosition, SearchRequest, avoid_until_depths
 from gtp_engine.search.players import leaf_players
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color, winrate_of
 from gtp_engine.search.rollouts.reusable_rollout_tree import (
@@ -40,9 +40,6 @@ from gtp_engine.search.rollouts.rollout_select import (
     write_results,
 )
 from gtp_engine.search.rollouts.rollout_tree import ROOT
-
-_WATCH_INTERVAL: Final = 0.005
-"""Least seconds between two calls of the watcher; calling it after every batch took 3 % of a search on 9×9."""
 
 _PV_LENGTH: Final = 12
 """Longest continuation reported, in moves."""
@@ -132,11 +129,9 @@ class RolloutRun:
         self._position: Final = kernel_position(position, search.config)
         self._request: Final = request
         self._limits: Final = request.limits
-        self._start: Final = start
+        self._pace: Final = Pace(request, start)
         self._most_visits: Final = request.limits.most_visits(int(tree.store.tree.visits[ROOT]))
         self._playouts = 0
-        self._next_watch = 0.0
-        self._next_report = 0.0
 
     def run_to_limits(self) -> None:
         """Do playouts, one batch at least, until a limit is reached or the search is cancelled."""
@@ -144,16 +139,15 @@ class RolloutRun:
             count = self._next_count()
             self._play_batch(count)
             self._playouts += count
-            seconds = self._seconds()
-            if self._is_cancelled or self._has_all_visits() or self._has_no_choice():
+            if self._limits.is_cancelled or self._has_all_visits() or self._has_no_choice():
                 break
-            if self._watcher_stops(seconds):
+            if self._pace.watcher_stops(self._progress):
                 break
-            self._report_if_due(seconds)
+            self._pace.report_if_due(self.report)
 
     def report(self, seconds: float | None = None) -> SearchReport:
         """Return what was found in so many seconds; None: until now."""
-        seconds = self._seconds() if seconds is None else seconds
+        seconds = self._pace.seconds() if seconds is None else seconds
         return completed(rollout_report(self._tree, self._position.color, self._playouts, seconds), self._game)
 
     # --- playouts ---
@@ -188,10 +182,6 @@ class RolloutRun:
 
     # --- limits and reports ---
 
-    @property
-    def _is_cancelled(self) -> bool:
-        return self._limits.is_cancelled
-
     def _has_all_visits(self) -> bool:
         """Return whether the root has the visits that the limits allow."""
         return self._most_visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._most_visits)
@@ -200,25 +190,8 @@ class RolloutRun:
         """Return whether the limits leave out every move."""
         return bool(self._request.restrictions) and number_of_choices(self._tree.store, self._position) == 0
 
-    def _watcher_stops(self, seconds: float) -> bool:
-        """Return whether the watcher ends the search; it is called at most once in _WATCH_INTERVAL."""
-        if self._limits.watcher is None or seconds < self._next_watch:
-            return False
-        if self._limits.watcher(rollout_progress(self._tree.store, self._position, self._playouts, seconds)):
-            return True
-        self._next_watch = seconds + _WATCH_INTERVAL
-        return False
-
-    def _report_if_due(self, seconds: float) -> None:
-        """Report when the interval is over."""
-        reporting = self._request.reporting
-        if reporting is not None and seconds >= self._next_report:
-            reporting.receive(self.report(seconds))
-            self._next_report = seconds + reporting.interval
-
-    def _seconds(self) -> float:
-        """Return how long the search has taken so far."""
-        return time.perf_counter() - self._start
+    def _progress(self, seconds: float) -> Progress:
+        return rollout_progress(self._tree.store, self._position, self._playouts, seconds)
 
 
 def kernel_position(root: RootPosition, config: SearchConfig) -> RolloutPosition:

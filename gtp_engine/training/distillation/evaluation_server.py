@@ -197,7 +197,6 @@ class RemoteModel:
         self.path: Final = None
         self.files: Final = ()
         self.precision: Final = ""
-        self.position_seconds: Final = 0.0
 
     def prepare(self, width: int, height: int) -> None:
         """Do nothing: the server prepares what it runs."""

@@ -106,7 +106,6 @@ class TorchModel:
         self.path: Final = path
         self.files: Final = (path,)
         self.precision: Final = precision
-        self.position_seconds: Final = 0.0
 
     @property
     def batch(self) -> int:

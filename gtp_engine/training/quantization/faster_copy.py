@@ -21,9 +21,9 @@ import onnx
 from gtp_engine.base.errors import ModelError
 from gtp_engine.base.streams import write_log
 from gtp_engine.config.sections import QuantizeSettings
-from gtp_engine.nn.loading import random_inputs
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.missing_copy import may_need_copy, provider_here
+from gtp_engine.nn.onnx_model import random_inputs
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, UnfinishedCopy, quantized_path
 from gtp_engine.training.quantization.calibration import CalibrationInputs
 from gtp_engine.training.quantization.quantize import (
