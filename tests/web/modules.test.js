@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Analysis, marked } from "./analysis.js";
 import { lossClass, lossText } from "./board.js";
+import { Guessing, distanceText, found, nextOf } from "./finding.js";
 import { GameTree, markupOf } from "./game_tree.js";
 import { Graph } from "./graph.js";
 import { _, bestLanguage, ngettext, sentences, speak } from "./language.js";
@@ -12,8 +13,9 @@ import { learn, messageText } from "./messages.js";
 import { playerName, rankName, rulesText } from "./names.js";
 import { Openings } from "./openings.js";
 import { emptyPosition, pointOf, positionAfter, positionsOf, vertexOf } from "./position.js";
+import { strengthIn } from "./rating.js";
 import { countingText, drawTally, resultText } from "./result.js";
-import { levelAbove, ranks } from "./setup.js";
+import { levelAbove, levels, ranks } from "./setup.js";
 import { anotherGame, boardOf, buttonsOf, heardOf, newState, placedBy, playerOf, statusOf } from "./view.js";
 
 class Element { // as much of the browser's as is drawn into here
@@ -241,7 +243,7 @@ function shownState(changes = {}, more = {}) {
 }
 
 const shownButtons = (...given) => Object.entries(buttonsOf(shownState(...given))).filter(([, [isHidden, isDisabled]]) => !isHidden && !isDisabled).map(([name]) => name);
-const ALWAYS = ["undo", "share", "save", "first", "back"];
+const ALWAYS = ["undo", "share", "save", "about-game", "first", "back"];
 test("the buttons that can be used", () => {
   const sorted = (names) => [...names].sort();
   const rows = [
@@ -253,7 +255,7 @@ test("the buttons that can be used", () => {
     [[{ phase: "finished", result: "W+R" }], [...ALWAYS, "resume", "moments", "again", "harder"]],
     [[{ phase: "finished", level: "max" }, { role: "play" }], [...ALWAYS, "resume", "again"]],
     [[{ phase: "finished", opened: true }], [...ALWAYS, "resume"]],
-    [[{ phase: "placing", moves: [], rows: Array(5).fill(".....") }], ["share", "save", "first", "back"]],
+    [[{ phase: "placing", moves: [], rows: Array(5).fill(".....") }], ALWAYS.slice(1)],
   ];
   for (const [given, expected] of rows) assert.deepEqual(sorted(shownButtons(...given)), sorted(expected), JSON.stringify(given));
 });
@@ -302,4 +304,53 @@ test("another game is like the one before, at a level that may be the next", () 
   assert.deepEqual(anotherGame(shownState().game, levelAbove("5k")),
     { do: "new", size: 5, human: "B", handicap: 0, free_handicap: false, rules: "chinese", komi: 7, time: "none", level: "4k" });
   assert.deepEqual(["20k", "1k", "9d", "max"].map(levelAbove), ["19k", "1d", "max", "max"]);
+});
+
+test("places of a game are found, one after the other", () => {
+  const { tree } = shownState();
+  Object.assign(tree.nodes.get(3), { comment: "A good Shape" });
+  const ids = (text) => found(tree, text).map(({ id }) => id);
+  assert.deepEqual(["3", " d5", "pass", "SHAPE", "", "Z9", "99"].map(ids), [[3], [6], [], [3], [], [], [8]]);
+  const [one, two] = [{}, {}];
+  assert.deepEqual([nextOf([one, two], one), nextOf([one, two], two), nextOf([one, two], null), nextOf([], one)], [two, one, one, undefined]);
+});
+
+test("moves of a record are guessed: three tries each, and only the first one counts", () => {
+  const { tree } = shownState();
+  const guessing = new Guessing(() => tree, { onShow: (id) => tree.show(id), onChange() {} });
+  tree.show(0);
+  assert.deepEqual([guessing.choose("D4"), guessing.preview], [false, null], "nothing is guessed yet");
+  guessing.turn(true);
+  assert.deepEqual([guessing.text, guessing.preview.places, guessing.preview.rows[1]], ["Where did Black play?", "black", "....."]);
+  guessing.choose("D4");
+  assert.deepEqual([tree.shown.id, guessing.text], [1, "Where did White play? 1 of 1 at the first try."]);
+  for (const vertex of ["C5", "A1"]) guessing.choose(vertex);
+  assert.deepEqual([tree.shown.id, guessing.text], [1, "Not A1: it is elsewhere."]);
+  guessing.choose("B4");
+  assert.deepEqual([tree.shown.id, guessing.text], [2, "Where did Black play? 1 of 2 at the first try."]);
+  tree.show(8);
+  guessing.ask();
+  assert.deepEqual([guessing.choose("A5"), guessing.text], [true, "The record ends here. 1 of 2 at the first try."]);
+});
+table("distances", distanceText, [[["D4", "E5"], "Not E5, but it is near."], [["D4", "D7"], "Not D7: it is elsewhere."]]);
+
+test("the strength of a person follows results against levels", () => {
+  const names = levels().map(([name]) => name);
+  const game = (level, isWon, more = {}) => ({ level, result: isWon ? "B+R" : "W+2.5", human: "black", opened: false, handicap: 0, ...more });
+  const strength = (...games) => strengthIn(games, names);
+  assert.equal(strength(game("max", true), game("5k", true, { opened: true }), game("5k", true, { handicap: 4 }), game("5k", true, { result: "" })), null);
+  assert.deepEqual([strength(game("5k", true), game("5k", false)).rank, strength(game("5k", true, { human: "white" })).rank], ["5k", "6k"]);
+  const even = Array.from({ length: 20 }, (__, number) => game("3k", number % 2 === 0));
+  assert.deepEqual(strength(...even), { count: 20, rank: "3k", low: "4k", high: "2k" });
+  const won = strength(...Array.from({ length: 6 }, () => game("9k", true)));
+  assert.ok(names.indexOf(won.rank) < names.indexOf("9k") && names.indexOf(won.high) < names.indexOf(won.low), "who wins gets stronger opponents");
+  assert.equal(strength(...Array.from({ length: 40 }, () => game("9d", true))).rank, "max");
+  let at = "15k"; // a person of 5k who begins at 15k comes near it, whoever wins by chance
+  const [played, real] = [[], names.indexOf("5k")];
+  for (let number = 0; number < 60; number++) {
+    const share = 1 / (1 + 10 ** ((real - names.indexOf(at)) / 4));
+    played.unshift(game(at, (number * 0.618) % 1 < share));
+    at = strength(...played).rank;
+  }
+  assert.ok(Math.abs(names.indexOf(at) - real) <= 3, at);
 });

@@ -145,6 +145,37 @@ def test_a_page_whose_connection_comes_back(chromium: Chromium, tmp_path: Path) 
     chromium.run(test)
 
 
+def test_a_page_without_its_server(chromium: Chromium, tmp_path: Path) -> None:
+    """The browser keeps the page, the last games and finished reviews; and shows the game again once the server is back."""
+
+    async def test(windows: Windows) -> None:
+        number, status = "document.querySelector('#number').innerText", "document.querySelector('#status').innerText"
+        async with server(tmp_path / "games") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await page.click("#setup button[value='']")
+            await open_record(page, "(;SZ[9]C[first];B[cc];W[gg])")
+            await until(page, f"{number} === '2 / 2'")
+            await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[bb]C[kept];B[dd])")
+            await until(page, f"{number} === '3 / 3'")
+            await until(page, "navigator.serviceWorker.controller")
+            count = "caches.match('kept/games').then((found) => found.json()).then(([list]) => (window.kept = list.games.length))"
+            await until(page, f"{count} && window.kept === 2")
+        await page.reload()
+        await until(
+            page, f"{status} === 'The server is away: this is the game as it was here last.' && {number} === '3 / 3'"
+        )
+        await page.keyboard.press("ArrowLeft")
+        assert await page.input_value("#comment") == "kept"
+        assert not await page.is_visible("#actions")
+        await page.click("#games")
+        await page.click("#game-list .game >> nth=1")
+        await until(page, f"{number} === '2 / 2'")
+        async with server(tmp_path / "games", port):
+            await until(page, "document.querySelector('#actions').checkVisibility()", 30)
+
+    chromium.run(test)
+
+
 def test_a_page_whose_token_is_no_longer_valid(chromium: Chromium, tmp_path: Path) -> None:
     """It said forever that it was trying again, and went on checking a clock that had run out."""
 

@@ -209,7 +209,10 @@ async def test_the_page_and_its_parts() -> None:
             assert (response.status, response.content_type) == (200, kind)
             known = {"If-None-Match": response.headers["ETag"]}
             assert (await client.get(f"/{name}", headers=known)).status == 304, "sent again at each visit"
-        modules = {file.name for folder in (STATIC, PAGE_PARTS) for file in folder.glob("*.js")} - {"page.js"}
+        modules = {file.name for folder in (STATIC, PAGE_PARTS) for file in folder.glob("*.js")} - {
+            "page.js",
+            "worker.js",
+        }
         assert set(re.findall(r'="(\w+\.js)"', text)) == modules, "which load one after the other otherwise"
         assert (await client.post("/", data=b"x")).status == 405
         socket = await client.ws_connect("/play")

@@ -14,6 +14,9 @@ from gtp_engine.sgf import GameNode
 
 _COLORS: Final = {EMPTY: "empty", BLACK: "black", WHITE: "white"}
 _TERRITORY: Final = {"black": "TB", "white": "TW"}
+INFORMATION: Final = ("PB", "BR", "PW", "WR", "DT", "EV", "RO", "PC", "GN", "GC")
+"""SGF's properties that pages show and change: players, ranks, date, event, round, place, title, comment."""
+
 _STONES: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 
 
@@ -138,7 +141,8 @@ def node_values(node: GameNode) -> dict[str, Any]:
     """Return a node of a tree as plain values: `id`, `parent`, and what it has of the rest.
 
     These are `move` (colour and vertex), `setup` (stones, and "empty" points, in the same form), `player` whose turn it
-    is, `name`, `comment`, `marks` and `labels` by vertex, and `territory` (colour and vertex).
+    is, `name`, `comment`, `marks` and `labels` by vertex, `territory` (colour and vertex), and at
+    the root the `information` about the game, by its properties.
     """
     vertex, move = node.tree.vertex, node.move
     stones = node.tree.record.setup_stones if node.parent is None and not node.setup else node.setup
@@ -152,6 +156,7 @@ def node_values(node: GameNode) -> dict[str, Any]:
         "marks": node.marks,
         "labels": node.labels,
         "territory": [(color, each) for color, name in _TERRITORY.items() for each in node.vertices(name)],
+        "information": {name: "\n".join(node.get(name)) for name in INFORMATION if not node.parent and node.get(name)},
     }
     parent = None if node.parent is None else node.parent.id
     return {"id": node.id, "parent": parent} | {name: value for name, value in values.items() if value}

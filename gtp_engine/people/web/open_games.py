@@ -424,6 +424,7 @@ def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
         "opened": not saved.is_own,
         "level": saved.level,
         "moves": len(game.moves),
+        "handicap": game.handicap,
         "result": saved.result or record.result or "",
         "accuracy": {color: review[color] for color in ("B", "W")} if review.get("line") == line else None,
         "rows": ["".join(".XO"[int(game.board.color[point])] for point in row) for row in points],

@@ -41,6 +41,7 @@ from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 from gtp_engine.go.coords import format_color
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.people.play import GameSession, GameSettings, Phase
+from gtp_engine.people.play.game_state import INFORMATION
 from gtp_engine.people.review import Effort
 from gtp_engine.people.review.life_and_death import problem_values, problems_in
 from gtp_engine.people.web.access import ADDRESS, ROLE, Role
@@ -415,6 +416,16 @@ def _trying(fields: Fields) -> Edit:
     return lambda node: node.add_move(vertex, color)
 
 
+def _informing(fields: Fields) -> Edit:
+    values = {name: _text(fields, name) for name in INFORMATION if name in fields}
+
+    def change(node: GameNode) -> None:
+        for name, text in values.items():
+            node.tree.root.set(name, *([text] if text else []))
+
+    return change
+
+
 def _deleting(fields: Fields) -> Edit:
     def change(node: GameNode) -> GameNode | None:
         node.delete()
@@ -432,6 +443,7 @@ _EDITS: Final[dict[str, Callable[[Fields], Edit]]] = {
     "try": _trying,
     "main": lambda fields: GameNode.make_main_line,
     "delete": _deleting,
+    "information": _informing,
 }
 """Requests that change a node of the tree."""
 

@@ -7,11 +7,15 @@ import { Board } from "./board.js";
 import { LOW_TIME, clockText, runningIn, timeLeft } from "./clock.js";
 import { Connection } from "./connection.js";
 import { Course, leadText } from "./course.js";
+import { pictureOf } from "./drawing.js";
+import { Guessing, found as foundIn, nextOf } from "./finding.js";
 import { GameTree } from "./game_tree.js";
 import { Home, share } from "./home.js";
+import { keep, keepPage, kept } from "./keeping.js";
 import { _, ngettext, sentences } from "./language.js";
 import { messageText } from "./messages.js";
 import { Openings } from "./openings.js";
+import { rankName } from "./names.js";
 import { emptyPosition, pointOf } from "./position.js";
 import { Preferences } from "./preferences.js";
 import { Problems } from "./problems.js";
@@ -35,6 +39,8 @@ const NOTCH = 40; // pixels that the wheel turns for one move
 const NO_GAME = { width: 19, height: 19, rules: "chinese", komi: 7.5 }; // whose opening is explored where no game is open
 const EMPTY_BOARD = { width: 9, height: 9, rows: Array(9).fill(".".repeat(9)) }; // shown where nothing is open
 const TICK = 500; // milliseconds between two looks at a clock that runs
+const RATED = 100; // games of the list whose results say how strong the person is
+const PICTURE = 1200; // pixels of a picture that is copied
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
 const element = (id) => document.getElementById(id);
@@ -50,6 +56,7 @@ let lastClick = null;
 let loaded = {}; // the file that was to be opened last, in base 64
 let longestFile = Infinity; // bytes that the server takes
 let isDrawing = false; // whether the page is drawn as soon as what happens now is over
+let copied = null; // takes the record that comes next instead of a file
 let takesFocus = false; // whether the board gets the focus with the next game
 
 const board = new Board(element("board"), choose);
@@ -63,6 +70,7 @@ const course = new Course(element("graph"), (number) => showMove(number + state.
 const analysis = new Analysis(draw, () => preferences.limit("analysis"));
 const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: draw, judge: lookAt, limit: () => preferences.limit("review") });
 const problems = new Problems(element("problems"), { send, onChange: draw });
+const guessing = new Guessing(() => state.tree, { onShow: showNode, onChange: draw });
 const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
 const setup = new Setup(element("setup"), (message) => {
   takesFocus = true;
@@ -104,8 +112,36 @@ async function lost() {
   const request = { cache: "no-store", signal: AbortSignal.timeout(STATUS_TIME) };
   const response = await fetch(location.pathname, request).catch(() => null);
   if (server.isOpen) return;
-  if (response?.status === UNAUTHORIZED) say(_("The server has another token now: open the address that it printed."));
+  if (!state.game) await showKept(addressed() ?? localStorage.getItem("game"));
+  if (state.game && state.role === "watch" && !response) say(_("The server is away: this is the game as it was here last."));
+  else if (response?.status === UNAUTHORIZED) say(_("The server has another token now: open the address that it printed."));
   else say(_("The connection to the server is lost; trying again …"));
+}
+
+/** Show a game as it was in this browser last. */
+async function showKept(id) {
+  const messages = id && !server.isOpen ? await kept(id) : [];
+  if (!messages.length || state.game || server.isOpen) return;
+  setup.close();
+  state.role = "watch"; // nothing can be played
+  messages.forEach(receive);
+}
+
+/** Keep the game with its tree and its review, for when the server is away. */
+function keepGame() {
+  const { game, tree } = state;
+  if (!game || !server.isOpen) return;
+  const { found } = review;
+  const nodes = [...tree.nodes.values()].map(({ parent, children, followed, place, position, moves, number, ...values }) => ({ ...values, parent: parent?.id ?? null }));
+  keep(game.id, [{ type: "tree", id: game.id, nodes }, { ...game, thinking: false }, ...(found?.id === game.id && found.state === "finished" ? [found] : [])]);
+}
+
+/** Take the list of games: it also says how strong the person is. */
+function takeGames(found) {
+  if (!found.text && (!found.has_more || found.games.length >= RATED)) setup.learn(found.games);
+  if (home.dialog.open) home.receive(found);
+  if (!found.text && server.isOpen) keep("games", [found]);
+  draw();
 }
 
 function receive(message) {
@@ -122,11 +158,12 @@ function receive(message) {
     problems: ({ count }) => beginProblems(count),
     problem: (problem) => problems.receive(problem),
     answer: (found) => problems.answered(found),
-    games: (found) => home.receive(found),
+    games: takeGames,
     networks: showNetworks,
     record: ({ content }) => saveRecord(content),
     review: (found) => {
       review.receive(found);
+      keepGame();
       draw();
     },
     review_file: (file) => review.saveFile(file),
@@ -144,6 +181,7 @@ function greet(hello) {
   element("about").textContent = `Tengen ${hello.version}`;
   document.body.classList.toggle("limited", hello.role !== "compute");
   if (element("preferences").open) askForNetworks();
+  if (!addressed()) askForResults(); // else with the game
   if (!state.game) say(_("Start a new game, or open a record."));
 }
 
@@ -183,6 +221,7 @@ function showGame(message) {
   news = null; // such as that the connection was lost
   followAnalysis();
   if (state.wantsHint && !message.is_engine_turn && !state.ahead) askForHint();
+  keepGame();
   clearInterval(showGame.clock); // without one, a page that is left open costs nothing
   if (message.clocks && runningIn(message)) showGame.clock = setInterval(tick, TICK);
   clearTimeout(showGame.timer);
@@ -197,6 +236,7 @@ function begin(game) {
   tree.load(incoming);
   tree.show(game.node);
   const isOther = state.game !== null;
+  if (guessing.isOn) guessing.turn(false);
   panel.keepDraft();
   review.leave();
   Object.assign(state, { game, tree, hints: null, ahead: null, wantsHint: false });
@@ -209,6 +249,7 @@ function begin(game) {
   panel.takeDraft();
   localStorage.setItem("game", game.id);
   remember(game.id);
+  askForResults();
 }
 
 /** Show the game as it is now. */
@@ -226,7 +267,9 @@ function goOn(game) {
     isAsked = false;
     if (tree.shown.parent?.id === before.node) soundOf(tree.shown);
   }
-  if (game.result && !before.result) sounds.play("end");
+  if (!game.result || before.result) return;
+  sounds.play("end");
+  askForResults();
 }
 
 /** Let the move of a node be heard. */
@@ -269,7 +312,20 @@ function remember(id) {
 
 // --- what the person does ---
 
+/** Show the list of games; while the server is away, as it was last. */
+async function openHome() {
+  if (server.isOpen) return home.open();
+  const lists = await kept("games");
+  home.dialog.showModal();
+  return lists.forEach((list) => home.receive(list));
+}
+
 function openGame(id) {
+  if (!server.isOpen && id !== state.game?.id) {
+    state.game = null;
+    showKept(id);
+    return;
+  }
   if (id === state.game?.id) remember(id); // its page lies below that of the list
   else send({ do: "open", id });
 }
@@ -283,7 +339,7 @@ async function newGame() {
 
 function choose(vertex) {
   const { game } = state;
-  if (problems.choose(vertex) || openings.choose(vertex)) return;
+  if (problems.choose(vertex) || openings.choose(vertex) || guessing.choose(vertex)) return;
   if (!game || state.ahead || review.choose(vertex, board.stoneAt(vertex))) return;
   if (!mayEdit(state)) say(_("You are watching: only the players can move."));
   else if (panel.isEditing) panel.choose(vertex);
@@ -364,6 +420,56 @@ function showMistake(number) {
   queueMicrotask(() => element("mistake").scrollIntoView({ block: "nearest" })); // after the drawing; the board stays above it
 }
 
+/** Ask for the results of the last games. */
+function askForResults() {
+  if (state.role === "compute" && server.isOpen) server.send({ do: "games", count: RATED });
+}
+
+/** Go to what a text names: a move by its number, a point, or a word of a comment; again, to the next one. */
+function find(text) {
+  if (!state.game) return;
+  const next = nextOf(foundIn(state.tree, text), state.tree.shown);
+  if (next) showNode(next.id);
+  else say(_("“{text}” is not in this game.", { text }));
+}
+
+/** Show what the record says of the game, to be changed by who may. */
+function showInformation() {
+  const dialog = element("information");
+  const fields = [...dialog.querySelectorAll("[name]")];
+  const { information = {} } = state.tree.root;
+  for (const field of fields) Object.assign(field, { value: information[field.name] ?? "", readOnly: !mayEdit(state) });
+  dialog.returnValue = "";
+  dialog.showModal();
+  dialog.onclose = () => {
+    const changed = fields.filter(({ name, value }) => value.trim() !== (information[name] ?? ""));
+    if (dialog.returnValue && changed.length && mayEdit(state)) send({ do: "information", node: state.tree.root.id, ...Object.fromEntries(changed.map(({ name, value }) => [name, value.trim()])) });
+  };
+}
+
+/** Copy what `make` promises, a text or a picture, as the button says then. */
+async function copy(button, type, make) {
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ [type]: make() })]);
+    button.textContent = _("Copied");
+  } catch {
+    showError(_("The browser does not let this page copy: it does for encrypted addresses and localhost."));
+  }
+}
+
+/** Promise the record of the game as a text. */
+function recordText() {
+  return new Promise((resolve) => {
+    copied = (content) => resolve(new Blob([new TextDecoder().decode(bytesOf(content))], { type: "text/plain" }));
+    send({ do: "save" });
+  });
+}
+
+/** Promise the position that is shown as a picture. */
+function pictureShown() {
+  return new Promise((resolve) => pictureOf(board.picture, PICTURE, true).toBlob(resolve, "image/png"));
+}
+
 function askForNetworks() {
   if (state.role === "compute") server.send({ do: "networks" });
 }
@@ -430,14 +536,29 @@ function kilobytes(bytes) {
   return `${Math.ceil(bytes / 1000)} kB`;
 }
 
-/** Save the record, which comes in base 64. */
+function bytesOf(content) {
+  return Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+}
+
+/** Save or copy the record, which comes in base 64. */
 function saveRecord(content) {
-  const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+  if (copied) {
+    copied(content);
+    copied = null;
+    return;
+  }
+  const bytes = bytesOf(content);
   download(bytes, `tengen-${new Date().toISOString().slice(0, 10)}-${state.game.id.slice(0, 4)}.sgf`, "application/x-go-sgf");
 }
 
 element("new").onclick = newGame;
-element("games").onclick = () => home.open();
+element("games").onclick = openHome;
+element("help").onclick = () => element("keys").showModal();
+element("guess").onclick = () => guessing.turn(!guessing.isOn);
+element("about-game").onclick = showInformation;
+element("find").onkeydown = (event) => event.key === "Enter" && find(event.target.value);
+element("copy-record").onclick = ({ target }) => copy(target, "text/plain", recordText);
+element("copy-picture").onclick = ({ target }) => copy(target, "image/png", pictureShown);
 element("share").onclick = () => share(element("links"), state.game.id, state.role);
 element("moments").onclick = () => {
   review.showMoments(state.game.id);
@@ -555,7 +676,8 @@ function render() {
   openings.follow();
   if (state.game) review.draw(viewed(), state.tree.shown.number);
   Object.assign(state, {
-    preview: problems.preview ?? openings.preview ?? (state.game && review.previewOf(state.game)) ?? null,
+    isGuessing: guessing.isOn,
+    preview: problems.preview ?? guessing.preview ?? openings.preview ?? (state.game && review.previewOf(state.game)) ?? null,
     isEditing: panel.isEditing,
     analysis: state.game ? analysis.of(...analysed()) : analysis.of(null, 0),
     review: state.game && review.of(viewed()),
@@ -622,9 +744,23 @@ function drawPlayers() {
 function drawButtons() {
   for (const [name, [isHidden, isDisabled]] of Object.entries(buttonsOf(state))) Object.assign(element(name), { hidden: isHidden, disabled: isDisabled });
   element("actions").hidden = state.role === "watch";
+  drawStrength();
+  element("guess").setAttribute("aria-pressed", String(guessing.isOn));
+  element("guess").textContent = guessing.isOn ? _("Stop guessing") : _("Guess the move");
+  element("new").classList.toggle("main", !["placing", "playing", "scoring"].includes(state.game.phase)); // one primary action at a time
   element("ending").hidden = ["moments", "again", "harder"].every((name) => element(name).hidden);
   const { shown, line } = state.tree;
   element("number").textContent = `${shown.number} / ${line.at(-1).number}`;
+}
+
+/** Say how strong the person is by the games on this server. */
+function drawStrength() {
+  const { strength } = setup;
+  element("strength").hidden = !strength || state.game.opened;
+  if (!strength) return;
+  const [rank, low, high] = [strength.rank, strength.low, strength.high].map(rankName);
+  const values = { rank, low, high };
+  element("strength").textContent = ngettext("By {count} game here you play like {rank}, between {low} and {high}.", "By {count} games here you play like {rank}, between {low} and {high}.", strength.count, values);
 }
 
 /** Show what each side has, where the score is counted and the board shows it. */
@@ -669,10 +805,10 @@ function signed(number) {
 /** Say what there is to say about the game, unless something else has been said since. */
 function drawStatus() {
   const { game } = state;
-  const text = statusOf(state);
+  const text = guessing.isOn ? guessing.text : statusOf(state);
   if (news?.[1] !== text) news = null;
   if (!news) element("status").textContent = text;
-  const heard = heardOf(state);
+  const heard = guessing.isOn ? guessing.text : heardOf(state);
   if (!news && heard) hear(heard);
   element("notes").hidden = !game.notes.length;
   element("notes").textContent = _("The record: {notes}.", { notes: game.notes.map(messageText).join("; ") });
@@ -755,12 +891,16 @@ window.addEventListener("hashchange", () => {
   if (id && id !== state.game?.id) send({ do: "open", id });
 });
 window.addEventListener("popstate", () => addressed() || state.role !== "compute" || home.open());
+keepPage();
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return undefined;
   const isTyping = event.target.closest("textarea, input:not([type=checkbox], [type=radio])");
-  if (event.defaultPrevented || isTyping || (event.target.type === "radio" && event.key.startsWith("Arrow"))) return;
+  if (event.defaultPrevented || isTyping || (event.target.type === "radio" && event.key.startsWith("Arrow"))) return undefined;
+  if (event.key === "?") element("keys").showModal();
+  if (event.key === "/") element("find").focus();
+  if (event.key === "?" || event.key === "/") return event.preventDefault();
   const steps = { PageUp: -1, PageDown: 1, ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
-  if (steps === undefined) return;
+  if (steps === undefined) return undefined;
   step(steps);
-  event.preventDefault();
+  return event.preventDefault();
 });

@@ -1,5 +1,6 @@
 // The games on the server's disk, to continue, rename or delete, and links to a game for others.
 
+import { pictureOf } from "./drawing.js";
 import { _, ngettext } from "./language.js";
 import { playerName, rankName } from "./names.js";
 import { qrCode } from "./qr.js";
@@ -8,7 +9,7 @@ import { resultText } from "./result.js";
 const STEP = 30; // games of the list that come at once
 const TYPING = 250; // milliseconds without a key after which the list is searched
 const QUIET = 4; // modules of white around a QR code
-const STONE = { X: "black", O: "white" };
+const THUMBNAIL = 144; // pixels
 
 export class Home {
   /** The dialog; `send(message)` asks the server, `onOpen(id)` opens a game, `asks(question, yes, no)` asks the person;
@@ -77,7 +78,7 @@ export class Home {
     if (game.accuracy) text.append(Object.assign(document.createElement("span"), { textContent: accuracyText(game.accuracy) }));
     open.className = "game";
     open.dataset.id = game.id;
-    open.append(thumbnail(game.rows), text);
+    open.append(Object.assign(pictureOf(game, THUMBNAIL), { ariaHidden: "true" }), text);
     open.onclick = () => {
       this.dialog.close();
       this.onOpen(game.id);
@@ -109,24 +110,6 @@ export class Home {
 function accuracyText({ B, W }) {
   const [black, white] = [B, W].map((each) => each?.toFixed(0) ?? "–");
   return _("Accuracy: Black {black}, White {white}", { black, white });
-}
-
-/** Return a small picture of a position. */
-function thumbnail(rows) {
-  const canvas = Object.assign(document.createElement("canvas"), { width: 2 * 72, height: 2 * 72 });
-  canvas.ariaHidden = true;
-  const pen = canvas.getContext("2d");
-  const step = canvas.width / Math.max(rows.length, rows[0].length);
-  pen.fillStyle = "#dfb766";
-  pen.fillRect(0, 0, canvas.width, canvas.height);
-  rows.forEach((row, y) => [...row].forEach((stone, x) => {
-    if (!STONE[stone]) return;
-    pen.fillStyle = STONE[stone];
-    pen.beginPath();
-    pen.arc((x + 0.5) * step, (y + 0.5) * step, 0.46 * step, 0, 2 * Math.PI);
-    pen.fill();
-  }));
-  return canvas;
 }
 
 /** Show links to a game in a dialog: one to watch and, for who may play, one to play. */

@@ -1,12 +1,13 @@
 // The dialog for a new game: three questions, and more for those who want it. What was chosen is chosen again.
 
 import { _ } from "./language.js";
-import { rulesNames } from "./names.js";
+import { rankName, rulesNames } from "./names.js";
+import { strengthIn } from "./rating.js";
 
 /** The ranks of people, the strongest first: [name, text]. */
 export const ranks = () => Array.from({ length: 9 }, (__, number) => [`${9 - number}d`, _("{rank} dan", { rank: 9 - number })])
   .concat(Array.from({ length: 20 }, (__, number) => [`${number + 1}k`, _("{rank} kyu", { rank: number + 1 })]));
-const levels = () => [["max", _("full strength")], ...ranks()];
+export const levels = () => [["max", _("full strength")], ...ranks()];
 
 /** Return the level above a rank. */
 export function levelAbove(level) {
@@ -19,6 +20,7 @@ const [CORNERS, MOST_STONES] = [4, 9]; // handicap stones on boards without poin
 const USUAL_RULES = "chinese";
 const FIRST_RANK = "10k"; // of those who have one and have not said which
 const CHOICES = "setup"; // the key of what was chosen last
+const FITTING = "fitting"; // the level that follows the person's results
 
 export class Setup {
   /** The dialog `dialog`; `onStart(message)` gets the request for a new game. */
@@ -66,6 +68,17 @@ export class Setup {
     [size.value, level.value] = [board, name];
     rank.hidden = experience.value !== "rank";
     this.changed("size");
+  }
+
+  /** Offer the level against which the person wins half of the games, once there are results: those of `games`, the newest first. */
+  learn(games) {
+    this.strength = strengthIn(games, levels().map(([name]) => name));
+    const menu = this.form.elements.level;
+    const option = menu.querySelector(`[value=${FITTING}]`) ?? new Option("", FITTING);
+    if (!this.strength) return;
+    option.textContent = _("as your results ({rank})", { rank: rankName(this.strength.rank) });
+    menu.prepend(option);
+    if (JSON.parse(localStorage.getItem(CHOICES) ?? "{}").level === FITTING) menu.value = FITTING;
   }
 
   /** Choose again what was chosen last. */
@@ -153,7 +166,7 @@ export class Setup {
       rules: value("rules"),
       komi: value("komi") === "" ? null : Number(value("komi")),
       time: clocks[value("clock")].join(" "),
-      level: this.form.querySelector("#level-row").hidden ? null : value("level"),
+      level: this.form.querySelector("#level-row").hidden ? null : value("level") === FITTING ? this.strength.rank : value("level"),
     };
   }
 }

@@ -23,6 +23,7 @@ const CANDIDATES = 8; // on the board and in the table
  * @property {boolean} wantsHint whether a hint is to come at the person's next turn
  * @property {import("./board.js").Picture | null} preview what the board shows instead of the game: a problem, an opening, a mistake
  * @property {boolean} isEditing
+ * @property {boolean} isGuessing whether the next move of the record is guessed
  * @property {{isOn: boolean, report: any, values: any[]}} analysis of the position and the line that are shown
  * @property {any} review that of the game, as in the JSON of a review's file; null if there is none that fits
  * @property {{labels: string, numbers: string, hasOwnership: boolean}} settings
@@ -32,7 +33,7 @@ const CANDIDATES = 8; // on the board and in the table
  * @returns {State} */
 export function newState() {
   return {
-    game: null, tree: null, role: "compute", ahead: null, hints: null, wantsHint: false, preview: null, isEditing: false,
+    game: null, tree: null, role: "compute", ahead: null, hints: null, wantsHint: false, preview: null, isEditing: false, isGuessing: false,
     analysis: { isOn: false, report: null, values: [] }, review: null, settings: { labels: "points", numbers: "none", hasOwnership: true },
   };
 }
@@ -153,6 +154,8 @@ export function buttonsOf(state) {
     redo: [isScoring || !game.can_redo, false],
     share: [false, false],
     save: [false, false],
+    "about-game": [false, false],
+    guess: [false, isEnd && !state.isGuessing],
     moments: [!isOwn || role !== "compute" || !game.moves.length, false],
     again: [!isOwn || !isUsual, false],
     harder: [!isOwn || !isUsual || !game.level || game.level === "max", false],
@@ -174,8 +177,8 @@ export function playerOf(state, color) {
 
 /** @param {State} state
  * @param {string} color */
-function nameOf({ game, role }, color) {
-  const name = game.names[color];
+function nameOf({ game, tree, role }, color) {
+  const name = tree.root.information?.[color === "black" ? "PB" : "PW"] ?? game.names[color];
   const isRecord = game.opened && game.phase === "finished"; // between others, perhaps
   if (color === game.human && !(isRecord && name !== UNNAMED)) {
     if (role === "watch") return name === UNNAMED ? (color === "black" ? _("Black") : _("White")) : name;
