@@ -26,8 +26,8 @@ NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "han
 KINDS = (
     "new", "load", "open", "hint", "play", "go", "save", "comment", "mark", "label", "stone", "turn", "try", "main",
     "delete", "information", "toggle_dead", "review", "stop_review", "review_file", "undo", "redo", "resign", "accept",
-    "resume", "check_time", "games", "delete_game", "rename_game", "networks", "network", "openings", "problem", "check_answer",
-    "no such kind",
+    "resume", "check_time", "games", "delete_game", "rename_game", "networks", "network", "openings", "problem",
+    "check_answer", "no such kind",
 )  # fmt: skip
 
 COMMANDS = ("name", "boardsize 19", "clear_board", "genmove b", "final_score", "showboard", "no_such_command", "undo")

@@ -213,6 +213,13 @@ test("a node that changes keeps its children, and positions are worked out again
   assert.deepEqual([setup.length, first, moves, number, offset], [4, "black", [], 0, 3], "a stone that is set up begins anew");
 });
 
+test("a pass has no number on the board", () => {
+  const tree = grown();
+  tree.merge({ nodes: [{ id: 5, parent: 3, move: ["white", "pass"] }] });
+  tree.show(5);
+  assert.deepEqual([tree.numbers(false), tree.numbers(true)], [{}, { C3: 1, D4: 2, E5: 3 }]);
+});
+
 test("White begins after handicap stones, unless the record has a move of Black", () => {
   const first = (...children) => {
     const tree = new GameTree([5, 5]);

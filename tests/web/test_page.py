@@ -146,7 +146,7 @@ def test_a_page_whose_connection_comes_back(chromium: Chromium, tmp_path: Path) 
 
 
 def test_a_page_without_its_server(chromium: Chromium, tmp_path: Path) -> None:
-    """The browser keeps the page, the last games and finished reviews; and shows the game again once the server is back."""
+    """The browser keeps the page and the last games, and plays on once the server is back."""
 
     async def test(windows: Windows) -> None:
         number, status = "document.querySelector('#number').innerText", "document.querySelector('#status').innerText"
@@ -158,8 +158,8 @@ def test_a_page_without_its_server(chromium: Chromium, tmp_path: Path) -> None:
             await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[bb]C[kept];B[dd])")
             await until(page, f"{number} === '3 / 3'")
             await until(page, "navigator.serviceWorker.controller")
-            count = "caches.match('kept/games').then((found) => found.json()).then(([list]) => (window.kept = list.games.length))"
-            await until(page, f"{count} && window.kept === 2")
+            listed = "caches.match('kept/games').then((found) => found.json()).then(([{ games }]) => (kept = games))"
+            await until(page, f"{listed} && kept.length === 2")
         await page.reload()
         await until(
             page, f"{status} === 'The server is away: this is the game as it was here last.' && {number} === '3 / 3'"

@@ -69,8 +69,9 @@ export class Guessing {
   /** Take a point that was chosen; false if nothing is guessed.
    * @param {string} vertex */
   choose(vertex) {
+    if (!this.isOn) return false;
     const { next } = this;
-    if (!this.isOn || !next) return this.isOn;
+    if (!next) return true;
     const isRight = next.move[1] === vertex;
     this.tries += 1;
     if (isRight || this.tries === MOST_TRIES || next.move[1] === "pass") {

@@ -132,11 +132,9 @@ export class GameTree {
 
   /** The numbers of the moves on the board by vertex: all of them, or the last one. */
   numbers(isAll) {
-    const { number, moves } = this.shown;
-    if (!isAll) return moves.length ? { [moves.at(-1)[1]]: number } : {};
     const path = this.line.slice(0, this.line.indexOf(this.shown) + 1);
-    return Object.fromEntries(path.flatMap((node) => node.moves).map(([, vertex], index) => [vertex, index + 1])
-      .filter(([vertex]) => vertex !== "pass"));
+    const numbered = path.flatMap((node) => node.moves).map(([, vertex], index) => [vertex, index + 1]);
+    return Object.fromEntries((isAll ? numbered : numbered.slice(-1)).filter(([vertex]) => vertex !== "pass"));
   }
 }
 
