@@ -268,9 +268,9 @@ export class Board {
 
   /** Draw long or short labels as the size of the board asks for. */
   resized() {
-    const grid = this.parent.firstElementChild;
+    const width = this.parent.firstElementChild?.clientWidth ?? 0;
     this.parent.style.setProperty("--hair", `${1 / (globalThis.devicePixelRatio || 1)}px`); // a pixel of the screen
-    const isSmall = Boolean(grid?.clientWidth) && grid.clientWidth / (this.picture.width - 1 + 2 * MARGIN) < SMALL;
+    const isSmall = width > 0 && width / (this.picture.width - 1 + 2 * MARGIN) < SMALL;
     if (isSmall === this.isSmall) return;
     this.isSmall = isSmall;
     this.drawAnalysis();

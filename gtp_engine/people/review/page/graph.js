@@ -7,13 +7,15 @@ const PAGE = 10; // moves of the keys Page up and Page down
 export class Graph {
   /** A graph inside `parent`; `onChoose(number)` is called for the number of moves that is chosen, and `textOf(number)`
    * returns what is said about it. `margins` are pixels beside the graph, for its scales: [left, right, top, bottom]. */
-  constructor(parent, onChoose, margins, textOf = () => "") {
-    Object.assign(this, { onChoose, margins, textOf });
+  constructor(parent, onChoose, margins, textOf = (/** @type {number} */ _number) => "") {
+    this.onChoose = onChoose;
+    this.margins = margins;
+    this.textOf = textOf;
     this.moves = this.now = 0;
     this.pointed = null; // the number under the pointer
     this.series = [];
     this.svg = svg("svg", { role: "slider", tabindex: 0, "aria-valuemin": 0 });
-    this.readout = Object.assign(document.createElement("p"), { className: "graph-readout", ariaHidden: true });
+    this.readout = Object.assign(document.createElement("p"), { className: "graph-readout", ariaHidden: "true" });
     this.svg.addEventListener("pointerdown", (event) => {
       this.svg.setPointerCapture?.(event.pointerId);
       this.choose(this.numberAt(event));
@@ -91,13 +93,13 @@ export class Graph {
       for (const [number, dot] of dots) drawn.push(svg("circle", { class: dot, cx: x(number), cy: y(values[number]), r: 3.2 }));
     }
     const step = this.moves >= 120 ? 50 : this.moves >= 40 ? 20 : 10;
-    for (let number = 0; bottom > 10 && number <= this.moves; number += step) drawn.push(svg("text", { x: x(number), y: height - 4, "text-anchor": "middle" }, number));
+    for (let number = 0; bottom > 10 && number <= this.moves; number += step) drawn.push(svg("text", { x: x(number), y: height - 4, "text-anchor": "middle" }, String(number)));
     for (const [kind, number] of [["graph-now", this.now], ["graph-pointed", this.pointed]]) {
       if (number !== null) drawn.push(svg("line", { class: kind, x1: x(number), x2: x(number), y1: top, y2: floor }));
     }
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.svg.setAttribute("aria-valuemax", this.moves);
-    this.svg.setAttribute("aria-valuenow", this.now);
+    this.svg.setAttribute("aria-valuemax", String(this.moves));
+    this.svg.setAttribute("aria-valuenow", String(this.now));
     this.svg.setAttribute("aria-valuetext", this.textOf(this.now));
     this.svg.replaceChildren(...drawn);
     this.readout.textContent = this.textOf(this.pointed ?? this.now);

@@ -41,7 +41,7 @@ function rankText(estimate, name, isYou) {
 }
 
 /** Return what is said about the ranks of both players, in this order of colours: [text, kind, color], the last without one. */
-export function rankLines(order, players, nameOf, isYou = () => false) {
+export function rankLines(order, players, nameOf, isYou = (/** @type {string} */ _color) => false) {
   const told = order.map((color) => [color, players[color].played_like]).filter(([, { estimate, note }]) => estimate || note);
   const lines = told.map(([color, { estimate }]) => estimate ? [rankText(estimate, nameOf(color), isYou(color)), "rank", color]
     : [_("{name}: no rank. It takes {moves} moves of an even game on 19x19.", { name: nameOf(color), moves: LEAST_MOVES }), "soft", color]);
@@ -64,6 +64,7 @@ export function mistakeMarks({ vertex, loss, best }, height) {
     const point = pointOf(name, height);
     return point && { x: point[0], y: point[1] };
   };
+  /** @type {any[]} */
   const marks = [{ ...at(vertex), text: lossText(loss), brief: lossText(loss, 0), loss, kind: "played", label: _("was played, lost {points} points", { points: loss.toFixed(1) }) }];
   if (best) marks.push({ ...at(best), text: "0", loss: 0, kind: "best", label: _("best move") });
   return marks.filter(({ x }) => x !== undefined);
@@ -148,8 +149,10 @@ export class Quiz {
   /** A quiz inside `parent`. `show(lesson, continuation)` shows the position before a lesson's mistake, null for none;
    * `judge(lesson, vertex)` returns a promise of an answer {vertex, points_lost, line}, or of null, for moves that the review
    * did not look at. */
-  constructor(parent, { show, judge = async () => null }) {
-    Object.assign(this, { parent, show, judge });
+  constructor(parent, { show, judge = /** @type {(lesson: any, vertex: string) => Promise<any>} */ (async () => null) }) {
+    this.parent = parent;
+    this.show = show;
+    this.judge = judge;
     this.learned = new Learned();
     this.lesson = null; // the one that is asked now
     this.state = ""; // "asked", "thinking", "wrong", "solved"
@@ -169,7 +172,9 @@ export class Quiz {
     const numbers = lessons.map(({ number }) => number).join();
     if (this.game === game && this.numbers === numbers) return;
     if (this.lesson) this.stop();
-    [this.game, this.lessons, this.numbers] = [game, lessons, numbers];
+    this.game = game;
+    this.lessons = lessons;
+    this.numbers = numbers;
     this.parent.hidden = !lessons.length;
     this.say("", [this.begins]);
     this.tell();

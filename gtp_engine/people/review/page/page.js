@@ -19,7 +19,7 @@ speak(spoken, texts[spoken]);
 const MARKS = { BM: _("bad move"), DO: _("doubtful"), IT: _("interesting"), TE: _("fine move") };
 const SHOWN = 3; // candidates of a position
 const SWIPE = 40; // pixels
-const $ = (id) => document.getElementById(id);
+const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 const board = new Board($("board"), choose, { usage: _("Arrow keys move on the board, Enter shows how a move goes on.") });
 const continuation = new Continuation(draw);
 const quiz = new Quiz($("quiz"), { show: showLesson });
@@ -62,7 +62,7 @@ function drawBoard() {
   const position = positions[now];
   const shown = line ? boardAfter(rowsOf(position), position.to_play, line.moves, line.at)
     : { rows: rowsOf(position), last: now ? pointOf(moves[now - 1].vertex, height) : null };
-  board.render({ width, height, ...shown, ...(lesson ? questionOf(lesson, line) : line ? {} : analysisOf(position)) });
+  board.render({ width, height, ...shown, .../** @type {any} */ (lesson ? questionOf(lesson, line) : line ? {} : analysisOf(position)) });
 }
 
 /** Return what the board shows of a lesson: its mistake, which is marked until there is an answer. */
@@ -242,7 +242,7 @@ function showLesson(lesson) {
 
 function drawPlace() {
   $("slider").value = now;
-  for (const [graph, drawn] of graphs) graph.show(moves.length, now, [drawn]);
+  for (const [graph, drawn] of /** @type {[Graph, any][]} */ (graphs)) graph.show(moves.length, now, [drawn]);
 }
 
 /** Show the position after `number` moves of the game. */
@@ -293,7 +293,7 @@ function begin() {
   $("facts").textContent = facts.join(" · ");
   $("footer").textContent = [_("Reviewed by {program} with {network}.", { program: review.program, network: review.network }), ...review.notes].join(" ");
   $("slider").max = positions.length - 1;
-  $("slider").addEventListener("input", ({ target }) => show(Number(target.value)));
+  $("slider").addEventListener("input", ({ target }) => show(Number(/** @type {HTMLInputElement} */ (target).value)));
   const actions = { first: () => show(0), back: () => step(-1), next: () => step(1),
     last: () => show(positions.length - 1), hints: () => toggle("hints"), owner: () => toggle("owner"),
     "previous-mistake": () => jump(-1), "next-mistake": () => jump(1), "reader-B": () => read("B"), "reader-W": () => read("W") };
@@ -301,7 +301,7 @@ function begin() {
   const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", h: "hints", o: "owner",
     p: "previous-mistake", n: "next-mistake" };
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.matches("input")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || /** @type {Element} */ (event.target).matches("input")) return;
     if (event.key === "Escape") show(now);
     else if (event.key in keys) actions[keys[event.key]]();
     else return;

@@ -21,8 +21,10 @@ export function emptyPosition(width, height) {
   return { rows: Array(height).fill(".".repeat(width)), last: null, captures: { black: 0, white: 0 }, toPlay: "black" };
 }
 
-/** Return the position after stones have been set up, or moves played, [color, vertex] each; `player` is then to play. */
-export function positionAfter({ rows, last, captures, toPlay }, { setup = [], moves = [], player }) {
+/** Return the position after stones have been set up, or moves played, [color, vertex] each; `player` is then to play.
+ * @param {any} before
+ * @param {{setup?: any[], moves?: any[], player?: string | null}} changes */
+export function positionAfter({ rows, last, captures, toPlay }, { setup = [], moves = [], player = null }) {
   const board = rows.map((row) => [...row]);
   for (const [color, vertex] of setup) {
     const [x, y] = pointOf(vertex, board.length);

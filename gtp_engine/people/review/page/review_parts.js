@@ -18,7 +18,8 @@ export function element(name, attributes = {}, ...children) {
 
 export const stoneOf = (color) => element("span", { class: `stone ${color === "B" ? "black" : "white"}` });
 
-/** Return a move of a review as `lessons.js` takes a mistake. */
+/** Return a move of a review as `lessons.js` takes a mistake.
+ * @returns {any} */
 export function mistakeOf({ points_lost: loss, ...move }) {
   return { ...move, loss };
 }
@@ -74,6 +75,6 @@ export function drawPlayers(table, { players: { B, W } }, nameOf) {
 }
 
 /** Say which rank each player played like, or why that is not known. */
-export function drawRanks(parent, { players }, order, nameOf = colorName, isYou = () => false) {
+export function drawRanks(parent, { players }, order, nameOf = colorName, isYou = (/** @type {string} */ _color) => false) {
   parent.replaceChildren(...rankLines(order, players, nameOf, isYou).map(([text, kind, color]) => element("p", { class: kind }, color ? stoneOf(color) : "", text)));
 }

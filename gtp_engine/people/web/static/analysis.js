@@ -17,7 +17,8 @@ export class Analysis {
   /** `onChange()` is called when there is something new to show; `limit()` returns what a position may take: {visits} or
    * {seconds}, or neither. */
   constructor(onChange, limit = () => ({})) {
-    Object.assign(this, { onChange, limit });
+    this.onChange = onChange;
+    this.limit = limit;
     this.connection = null;
     this.game = null;
     this.shown = 0;

@@ -43,7 +43,7 @@ const RATED = 100; // games of the list whose results say how strong the person 
 const PICTURE = 1200; // pixels of a picture that is copied
 const COMPILING_TIME = 3000; // milliseconds between two questions whether the engine is compiled
 
-const element = (id) => document.getElementById(id);
+const element = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
 
 const state = newState();
 let incoming = null; // the tree of a game whose state comes next
@@ -55,6 +55,10 @@ let hasFingers = matchMedia("(any-pointer: coarse)").matches;
 let lastClick = null;
 let loaded = {}; // the file that was to be opened last, in base 64
 let longestFile = Infinity; // bytes that the server takes
+let turns = 0; // pixels that the wheel has turned
+let counted = 0; // the second that was counted last
+/** @type {Object<string, number>} */
+const timers = {};
 let isDrawing = false; // whether the page is drawn as soon as what happens now is over
 let copied = null; // takes the record that comes next instead of a file
 let takesFocus = false; // whether the board gets the focus with the next game
@@ -87,8 +91,8 @@ function send(message) {
     showError(_("There is no connection to the server at the moment."));
     return false;
   }
-  clearTimeout(send.timer);
-  if (!SLOW.has(message.do)) send.timer = setTimeout(() => say(_("Waiting for the server …")), WAIT_TIME);
+  clearTimeout(timers.answer);
+  if (!SLOW.has(message.do)) timers.answer = setTimeout(() => say(_("Waiting for the server …")), WAIT_TIME);
   return true;
 }
 
@@ -109,7 +113,7 @@ function opened() {
 
 /** Say why there is no connection: a WebSocket does not tell the status with which a server refuses it. */
 async function lost() {
-  const request = { cache: "no-store", signal: AbortSignal.timeout(STATUS_TIME) };
+  const request = /** @type {RequestInit} */ ({ cache: "no-store", signal: AbortSignal.timeout(STATUS_TIME) });
   const response = await fetch(location.pathname, request).catch(() => null);
   if (server.isOpen) return;
   if (!state.game) await showKept(addressed() ?? localStorage.getItem("game"));
@@ -145,7 +149,7 @@ function takeGames(found) {
 }
 
 function receive(message) {
-  clearTimeout(send.timer);
+  clearTimeout(timers.answer);
   const isOfGame = message.id === state.game?.id;
   const handlers = {
     hello: greet,
@@ -222,10 +226,10 @@ function showGame(message) {
   followAnalysis();
   if (state.wantsHint && !message.is_engine_turn && !state.ahead) askForHint();
   keepGame();
-  clearInterval(showGame.clock); // without one, a page that is left open costs nothing
-  if (message.clocks && runningIn(message)) showGame.clock = setInterval(tick, TICK);
-  clearTimeout(showGame.timer);
-  if (message.compiling) showGame.timer = setTimeout(() => server.send({ do: "open", id: message.id }), COMPILING_TIME);
+  clearInterval(timers.clock); // without one, a page that is left open costs nothing
+  if (message.clocks && runningIn(message)) timers.clock = setInterval(tick, TICK);
+  clearTimeout(timers.compiling);
+  if (message.compiling) timers.compiling = setTimeout(() => server.send({ do: "open", id: message.id }), COMPILING_TIME);
   draw();
 }
 
@@ -436,6 +440,7 @@ function find(text) {
 /** Show what the record says of the game, to be changed by who may. */
 function showInformation() {
   const dialog = element("information");
+  /** @type {HTMLInputElement[]} */
   const fields = [...dialog.querySelectorAll("[name]")];
   const { information = {} } = state.tree.root;
   for (const field of fields) Object.assign(field, { value: information[field.name] ?? "", readOnly: !mayEdit(state) });
@@ -621,7 +626,7 @@ function playAgain(level) {
 
 // A second click or tap of a pair is not meant for a button that has just come to its place.
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("button");
+  const button = /** @type {Element} */ (event.target).closest("button");
   const before = lastClick;
   lastClick = { button, x: event.clientX, y: event.clientY, time: performance.now() };
   const isPair = before && event.detail > 0 && lastClick.time - before.time < DOUBLE_TIME && Math.hypot(event.clientX - before.x, event.clientY - before.y) < DOUBLE_DISTANCE;
@@ -645,10 +650,10 @@ function ask(name) {
 function turned(event) {
   if (event.ctrlKey || !(state.game || state.preview)) return;
   event.preventDefault();
-  turned.sum = (turned.sum ?? 0) + event.deltaY;
-  if (Math.abs(turned.sum) < NOTCH) return;
-  step(Math.sign(turned.sum));
-  turned.sum = 0;
+  turns += event.deltaY;
+  if (Math.abs(turns) < NOTCH) return;
+  step(Math.sign(turns));
+  turns = 0;
 }
 
 // --- drawing ---
@@ -839,8 +844,8 @@ function tick() {
   if (game.running !== game.human || !mayEdit(state)) return;
   const clock = timeLeft(game, game.human, secondsOf());
   const seconds = Math.ceil(clock.main + clock.period);
-  if (seconds !== tick.last && (seconds === LOW_TIME || (seconds > 0 && seconds <= 5))) sounds.count(seconds);
-  tick.last = seconds;
+  if (seconds !== counted && (seconds === LOW_TIME || (seconds > 0 && seconds <= 5))) sounds.count(seconds);
+  counted = seconds;
   if (server.isOpen && clock.isOver) send({ do: "check_time" });
 }
 
@@ -870,7 +875,7 @@ function refusalText({ message, reason, vertex }) {
 }
 
 function hideError() {
-  clearTimeout(showError.timer);
+  clearTimeout(timers.error);
   element("error").hidden = true;
 }
 
@@ -881,8 +886,8 @@ function showError(text) {
   else document.body.append(box);
   box.textContent = text;
   box.hidden = false;
-  clearTimeout(showError.timer);
-  showError.timer = setTimeout(hideError, ERROR_TIME);
+  clearTimeout(timers.error);
+  timers.error = setTimeout(hideError, ERROR_TIME);
 }
 
 draw();
@@ -893,9 +898,10 @@ window.addEventListener("hashchange", () => {
 window.addEventListener("popstate", () => addressed() || state.role !== "compute" || home.open());
 keepPage();
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return undefined;
-  const isTyping = event.target.closest("textarea, input:not([type=checkbox], [type=radio])");
-  if (event.defaultPrevented || isTyping || (event.target.type === "radio" && event.key.startsWith("Arrow"))) return undefined;
+  const target = /** @type {HTMLInputElement} */ (event.target);
+  if (target.closest("dialog, select") || event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  const isTyping = target.closest("textarea, input:not([type=checkbox], [type=radio])");
+  if (event.defaultPrevented || isTyping || (target.type === "radio" && event.key.startsWith("Arrow"))) return undefined;
   if (event.key === "?") element("keys").showModal();
   if (event.key === "/") element("find").focus();
   if (event.key === "?" || event.key === "/") return event.preventDefault();

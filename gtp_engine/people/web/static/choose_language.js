@@ -15,7 +15,7 @@ if (best !== "en") { // what imports this module waits
   if (messages) learn(messages);
 }
 
-const menu = document.getElementById("language");
+const menu = /** @type {HTMLSelectElement} */ (document.getElementById("language"));
 menu.append(new Option(_("the browser's"), ""), ...Object.entries(languages).map(([tag, name]) => new Option(name, tag)));
 menu.value = chosen;
 menu.onchange = () => {

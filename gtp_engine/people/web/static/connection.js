@@ -6,7 +6,10 @@ const LONGEST_DELAY = 8000;
 export class Connection {
   /** Connect to `path` of this server; `onOpen()`, `onMessage(data)` and `onLost()` tell what happens. */
   constructor(path, { onOpen = () => {}, onMessage, onLost = () => {} }) {
-    Object.assign(this, { path, onOpen, onMessage, onLost });
+    this.path = path;
+    this.onOpen = onOpen;
+    this.onMessage = onMessage;
+    this.onLost = onLost;
     this.delay = FIRST_DELAY;
     this.isClosed = false;
     this.open();

@@ -14,7 +14,7 @@ export class Course {
     this.graph = new Graph(parent, onChoose, MARGINS, (number) => this.textAt(number));
     this.key = document.createElement("p");
     this.key.className = "graph-key";
-    this.key.ariaHidden = true; // the label of the graph says the same
+    this.key.ariaHidden = "true"; // the label of the graph says the same
     parent.append(this.key);
   }
 

@@ -15,7 +15,12 @@ export class Home {
   /** The dialog; `send(message)` asks the server, `onOpen(id)` opens a game, `asks(question, yes, no)` asks the person;
    * `current()` is the id of the game that is shown. */
   constructor(dialog, { send, onOpen, onNew, asks, current }) {
-    Object.assign(this, { dialog, send, onOpen, onNew, asks, current });
+    this.dialog = dialog;
+    this.send = send;
+    this.onOpen = onOpen;
+    this.onNew = onNew;
+    this.asks = asks;
+    this.current = current;
     dialog.querySelector("#home-close").onclick = () => dialog.close();
     dialog.querySelector("#home-new").onclick = () => {
       dialog.close();
@@ -28,8 +33,8 @@ export class Home {
       this.timer = setTimeout(() => this.ask(STEP), TYPING);
     };
     dialog.querySelector("#more-games").onclick = () => this.ask(this.count + STEP);
-    this.naming = document.getElementById("naming");
-    this.title = document.getElementById("title");
+    this.naming = /** @type {HTMLDialogElement} */ (document.getElementById("naming"));
+    this.title = /** @type {HTMLInputElement} */ (document.getElementById("title"));
     this.naming.addEventListener("close", () => {
       if (this.naming.returnValue) send({ do: "rename_game", id: this.named, title: this.title.value, ...this.wanted });
     });

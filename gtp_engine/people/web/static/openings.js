@@ -13,7 +13,10 @@ export class Openings {
   /** The panel `parent`, a <details>; `send(message)` asks the server, `base()` returns the position to start from, {game, position,
    * query}, and `onChange()` is called when the board is to be drawn again. */
   constructor(parent, { send, base, onChange }) {
-    Object.assign(this, { parent, send, base, onChange });
+    this.parent = parent;
+    this.send = send;
+    this.base = base;
+    this.onChange = onChange;
     this.find = (name) => parent.querySelector(name);
     this.path = []; // the moves that were tried, [color, vertex]
     this.moves = []; // what the server has found here

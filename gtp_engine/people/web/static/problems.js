@@ -11,7 +11,9 @@ const OPEN = "problem-file"; // the file and the number of the problem, while th
 export class Problems {
   /** The panel `parent`; `send(message)` asks the server, `onChange()` is called when the board is to be drawn again. */
   constructor(parent, { send, onChange }) {
-    Object.assign(this, { parent, send, onChange });
+    this.parent = parent;
+    this.send = send;
+    this.onChange = onChange;
     this.find = (name) => parent.querySelector(name);
     this.learned = new Learned(KEY);
     this.continuation = new Continuation(() => onChange());
@@ -47,7 +49,8 @@ export class Problems {
 
   /** Begin with a file in base 64 of which the server has found `count` problems: with this one, or the first that is not solved. */
   begin(file, count, number = null) {
-    Object.assign(this, { file, count });
+    this.file = file;
+    this.count = count;
     this.name = `${count}-${hash(file)}`;
     const known = this.learned.of(this.name);
     const unsolved = Array.from({ length: count }, (__, index) => index + 1).find((each) => (known[each] ?? "shown") === "shown");
@@ -183,7 +186,7 @@ export class Problems {
 
   /** Show the record's solution, or ask the server for one: it tells the best move with the answer of any other. */
   reveal() {
-    const nodes = [...this.nodes.values()].filter(({ move, leads }) => move && leads);
+    const nodes = /** @type {any[]} */ ([...this.nodes.values()]).filter(({ move, leads }) => move && leads);
     const good = nodes.find((node) => node.is_right) ?? nodes.find(({ children }) => !children.length);
     this.node = this.nodes.get(null);
     if (good) this.finish("shown", [_("The solution."), good.comment].filter(Boolean).join("\n"), lineFrom(good), 0);

@@ -2,6 +2,7 @@
 
 import { _, ngettext, sentences } from "./language.js";
 
+/** @type {[string, () => string][]} */
 const ROWS = [
   ["territory", () => _("Territory")],
   ["stones", () => _("Living stones")],

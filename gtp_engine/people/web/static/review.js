@@ -26,7 +26,8 @@ export class Review {
    * `limit()` returns what a position may take: {visits}, {seconds} or nothing. */
   constructor(parent, { send, onChoose, onPreview, judge, limit = () => ({}) }) {
     this.find = (name) => parent.querySelector(name);
-    Object.assign(this, { onChoose, onPreview });
+    this.onChoose = onChoose;
+    this.onPreview = onPreview;
     this.found = null; // the server's last message about the review of the game
     this.game = null;
     this.shown = null; // what the board shows instead of the game: {game, lesson, continuation, isSolved}

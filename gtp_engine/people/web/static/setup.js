@@ -29,7 +29,7 @@ export class Setup {
     this.form = dialog.querySelector("form");
     this.komi = new Map();
     const { elements } = this.form;
-    elements.handicap.append(...Array.from({ length: MOST_STONES - 1 }, (__, index) => index + 2).map((count) => new Option(_("{count} stones", { count }), count)));
+    elements.handicap.append(...Array.from({ length: MOST_STONES - 1 }, (__, index) => index + 2).map((count) => new Option(_("{count} stones", { count }), String(count))));
     elements.rank.append(...ranks().reverse().map(([name, text]) => new Option(text, name, name === FIRST_RANK, name === FIRST_RANK)));
     elements.level.append(...levels().map(([name, text]) => new Option(text, name)));
     this.form.addEventListener("change", (event) => this.changed(event.target.name));

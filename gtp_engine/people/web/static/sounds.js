@@ -17,6 +17,10 @@ export class Sounds {
   /** `values()` returns the settings: {sound, voice, vibration}. */
   constructor(values) {
     this.values = values;
+    /** @type {AudioContext | null} */
+    this.audio = null;
+    /** @type {AudioBuffer | null} */
+    this.noise = null;
   }
 
   /** Let something be heard and felt, unless that is off or the browser still waits for a click. */

@@ -15,7 +15,10 @@ export class TreePanel {
   /** The elements of the panel lie in `parent`; `treeNow()` returns the tree that is shown, `send(message)` asks the server, `onShow(id)` shows a node, and
    * `asks(question, yes, no)` asks the person. */
   constructor(parent, treeNow, { send, onShow, asks }) {
-    Object.assign(this, { parent, treeNow, send, onShow });
+    this.parent = parent;
+    this.treeNow = treeNow;
+    this.send = send;
+    this.onShow = onShow;
     this.find = (name) => parent.querySelector(name);
     this.view = this.find("#tree-view");
     this.space = this.view.firstElementChild;
@@ -251,7 +254,7 @@ export function takeRecords(onFile) {
     else if (text) onFile(new File([text], _("the text that was dropped")));
   });
   document.addEventListener("paste", (event) => {
-    if (event.target.closest?.("input:not([type=radio], [type=checkbox]), textarea, dialog:not(#setup)")) return;
+    if (/** @type {Element} */ (event.target).closest?.("input:not([type=radio], [type=checkbox]), textarea, dialog:not(#setup)")) return;
     const text = event.clipboardData.getData("text");
     if (event.clipboardData.files[0]) onFile(event.clipboardData.files[0]);
     else if (text.includes("(")) onFile(new File([text], _("the text that was pasted")));

@@ -105,7 +105,7 @@ export function boardOf(state) {
 export function candidatesShown({ game, tree, analysis, hints, review, settings }) {
   if (analysis.isOn) return analysis.report ? candidatesOf(analysis.report, game.height, CANDIDATES, settings.labels) : [];
   if (hints) {
-    return marked(hints, settings.labels).map((hint) => {
+    return marked(hints, settings.labels).map((/** @type {any} */ hint) => {
       const [x, y] = pointOf(hint.vertex, game.height) ?? [];
       return { ...hint, line: hint.pv, color: game.human, x, y };
     });
