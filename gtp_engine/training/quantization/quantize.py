@@ -85,13 +85,7 @@ from gtp_engine.nn.quantized_copy import (
     keep_nothing,
 )
 from gtp_engine.training.quantization.calibration import CalibrationInputs, play_examples
-from gtp_engine.training.quantization.quantized_graph import (
-    NetworkGraph,
-    Range,
-    measure_ranges,
-    quantized_model,
-    switchable_model,
-)
+from gtp_engine.training.quantization.quantized_graph import NetworkGraph, Range, measure_ranges, quantized_model
 from gtp_engine.training.quantization.sensitivity import (
     Difference,
     Sensitivity,
@@ -294,9 +288,7 @@ def _quantize(
     loss = measure_loss(model, quantized, calibration, exact=exact_runtime, rounded=runtimes["int8"])
     if loss.policy_kl <= settings.good_enough and loss.winrate_error <= settings.good_enough_winrate:
         return _Result(quantized, len(layers))
-    sensitivities = measure_sensitivities(
-        switchable_model(model, layers, ranges), layers, calibration, exact_runtime, progress, steps.keep
-    )
+    sensitivities = measure_sensitivities(model, layers, ranges, calibration, exact_runtime, progress, steps.keep)
     exact = choose_exact(sensitivities, settings.float_share)
     return _Result(quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact)
 

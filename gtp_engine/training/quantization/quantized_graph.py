@@ -54,9 +54,6 @@ LEAST_MAGNITUDE: Final = 0.02
 BATCH: Final = 8
 """Positions in a call."""
 
-SWITCHES: Final = "switches"
-"""Input of a graph with switches: bool[number of layers], whether each layer rounds."""
-
 
 # Layers
 
@@ -276,29 +273,6 @@ def quantized_model(
     return writer.finished()
 
 
-def switchable_model(model: onnx.ModelProto, layers: Sequence[Layer], ranges: Mapping[str, Range]) -> onnx.ModelProto:
-    """Return the model with an input SWITCHES that selects the layers that compute as if quantized."""
-    writer = _Writer(model)
-    for number, layer in enumerate(layers):
-        seen = ranges[layer.source]
-        scale = scale_input(seen)
-        switch = writer.add_after(layer.source, "Gather", SWITCHES, writer.constant(np.int64(number)))
-        inverse = writer.constant(_along(1 / scale.factors, layer))
-        restored = writer.add_after(layer.source, "Mul", writer.rounded(layer, scale), inverse)
-        source = writer.add_after(layer.source, "Where", switch, restored, layer.source)
-        for product in layer.products:
-            weights = round_weights(product, scale, seen.mean)
-            as_rounded = weights.values * weights.steps[:, np.newaxis, np.newaxis] * scale.factors[:, np.newaxis]
-            exact, other = (writer.constant(_as_in_graph(array, product)) for array in (product.weights, as_rounded))
-            bias = _along(weights.bias, layer)
-            none, added = writer.constant(np.zeros_like(bias)), writer.constant(bias)
-            writer.feed(product, source, writer.add_before(product.node, "Where", switch, other, exact))
-            writer.add_to_result(product, writer.add_before(product.node, "Where", switch, added, none))
-    finished = writer.finished()
-    finished.graph.input.append(helper.make_tensor_value_info(SWITCHES, onnx.TensorProto.BOOL, [len(layers)]))
-    return finished
-
-
 def _along(values: Any, layer: Layer) -> Any:
     """Return float32[C] in the shape that broadcasts over the channels of the layer's tensor."""
     shape = (1, -1, 1, 1) if layer.channel_axis == 1 else (-1,)
@@ -353,20 +327,16 @@ class _Writer:
         axis = 0 if product.kind == CONVOLUTION else 1
         return self.add_before(product.node, "DequantizeLinear", values, *grid, axis=axis)
 
-    def feed(self, product: Product, source: str, weights: str, bias: FloatArray | None = None) -> None:
+    def feed(self, product: Product, source: str, weights: str, bias: FloatArray) -> None:
         """Replace the input and the weights of a product, and add `bias` to its result."""
         node = next(node for node in self._graph.node if product.node in node.output)
         rest = list(node.input[2:])
-        if bias is not None and product.kind == CONVOLUTION:
+        if product.kind == CONVOLUTION:
             before = [numpy_helper.to_array(entry) for entry in self._graph.initializer if entry.name in rest]
             rest = [self.constant(sum(before, start=bias))]
-        elif bias is not None:
-            self.add_to_result(product, self.constant(bias))
+        else:
+            self._biases[product.node] = self.constant(bias)
         self._inputs[product.node] = [source, weights, *rest]
-
-    def add_to_result(self, product: Product, bias: str) -> None:
-        """Add the tensor named `bias` to a product's result."""
-        self._biases[product.node] = bias
 
     def finished(self) -> onnx.ModelProto:
         """Return the model, with nodes in a valid order of computation and unused constants removed."""

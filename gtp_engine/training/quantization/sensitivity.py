@@ -5,26 +5,25 @@
     measure_sensitivities   the loss of accuracy from quantizing each layer
     choose_exact            the layers that therefore stay in floating point
 
-Each layer is quantized alone, in a graph with a switch for each.  The losses are additive: for b6c96 the policy KL of
-all layers together was 0.00098, and so was the sum of the single layers'.
+Each layer is quantized alone, in a network that is exact otherwise.  The losses are additive: for b6c96 the policy KL
+of all layers together was 0.00098, and so was the sum of the single layers'.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, Session, new_session
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import Runtime
 from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing
 from gtp_engine.training.quantization.calibration import CalibrationInputs
-from gtp_engine.training.quantization.quantized_graph import SWITCHES, Layer
+from gtp_engine.training.quantization.quantized_graph import Layer, Range, quantized_model
 
 ROUNDS: Final = 5
 """Number of measurements of each network, in turns, so that other load on the machine affects all of them equally."""
@@ -161,40 +160,30 @@ def measure_loss(
 ) -> Difference:
     """Return the difference of a quantized network from the original, on the positions that layers are measured on."""
     used = [part.first(POSITIONS) for part in examples]
-
-    def outputs(network: onnx.ModelProto, runtime: Runtime) -> list[RawOutputs]:
-        content = network.SerializeToString()
-        return [_run(_session(content, runtime, part), part) for part in used]
-
-    return difference(outputs(model, exact), outputs(quantized, rounded))
+    return difference(_outputs(model, used, exact), _outputs(quantized, used, rounded))
 
 
 def measure_sensitivities(
-    switchable: onnx.ModelProto,
+    model: onnx.ModelProto,
     layers: Sequence[Layer],
+    ranges: Mapping[str, Range],
     examples: Sequence[CalibrationInputs],
     runtime: Runtime,
     progress: Callable[[int, int], None],
     keep: Keep = keep_nothing,
 ) -> list[Sensitivity]:
-    """Return the loss from each of the layers that the model has a switch for (`switchable_model`).
+    """Return the loss from quantizing each of these layers of a network.
 
     `progress` is called with the number of layers measured, and of all.  `keep` keeps the loss of each.
     """
     used = [part.first(POSITIONS) for part in examples]
-    content = switchable.SerializeToString()
-    sessions = [_session(content, runtime, part) for part in used]
-
-    def outputs(switches: Sequence[bool]) -> list[RawOutputs]:
-        more = {SWITCHES: np.array(switches)}
-        return [_run(session, part, more) for session, part in zip(sessions, used, strict=True)]
-
-    reference = outputs([False] * len(layers))
+    reference = _outputs(model, used, runtime)
     measured = []
     for number, layer in enumerate(layers):
 
-        def measure(number: int = number) -> Arrays:
-            found = difference(reference, outputs([other == number for other in range(len(layers))]))
+        def measure(layer: Layer = layer) -> Arrays:
+            others = {other.source for other in layers if other is not layer}
+            found = difference(reference, _outputs(quantized_model(model, layers, ranges, others), used, runtime))
             return {"difference": np.array(astuple(found), dtype=np.float64)}
 
         kl, same, error, positions = keep(f"layer-{number}", measure)["difference"].tolist()
@@ -203,15 +192,14 @@ def measure_sensitivities(
     return measured
 
 
-def _session(content: bytes, runtime: Runtime, part: CalibrationInputs) -> Session:
-    """Return a session of a model for these examples."""
-    return new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
-
-
-def _run(session: Session, part: CalibrationInputs, more: Mapping[str, Any] = MappingProxyType({})) -> RawOutputs:
-    """Return policy and value of a model."""
-    found = session.run({"spatial": part.spatial, "globals": part.globals_, **more})
-    return RawOutputs(found["policy"], found["value"], None, None)
+def _outputs(model: onnx.ModelProto, examples: Sequence[CalibrationInputs], runtime: Runtime) -> list[RawOutputs]:
+    """Return policy and value of a model for each group of examples."""
+    content, outputs = model.SerializeToString(), []
+    for part in examples:
+        session = new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
+        found = session.run({"spatial": part.spatial, "globals": part.globals_})
+        outputs.append(RawOutputs(found["policy"], found["value"], None, None))
+    return outputs
 
 
 def choose_exact(sensitivities: Sequence[Sensitivity], share: float) -> set[str]:

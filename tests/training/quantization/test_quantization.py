@@ -43,7 +43,6 @@ from gtp_engine.training.quantization.quantized_graph import (
     CONVOLUTION,
     LARGEST_WEIGHT,
     PRODUCT,
-    SWITCHES,
     Layer,
     NetworkGraph,
     Product,
@@ -52,7 +51,6 @@ from gtp_engine.training.quantization.quantized_graph import (
     quantized_model,
     round_weights,
     scale_input,
-    switchable_model,
 )
 from gtp_engine.training.quantization.sensitivity import (
     Difference,
@@ -84,10 +82,9 @@ def join_rows(rows: list[Positions]) -> Positions:
     return Positions(zobrist=rows[0].zobrist, **joined)
 
 
-def run(model: onnx.ModelProto, part: CalibrationInputs, **more: Any) -> list[Any]:
+def run(model: onnx.ModelProto, part: CalibrationInputs) -> list[Any]:
     session = new_session(model.SerializeToString(), CPU, {"height": part.height, "width": part.width})
-    feeds = {"spatial": part.spatial, "globals": part.globals_, **more}
-    found = session.run(feeds)
+    found = session.run({"spatial": part.spatial, "globals": part.globals_})
     return [found[name] for name in ("policy", "value", "ownership")]
 
 
@@ -299,22 +296,6 @@ def test_layers_can_be_left_out(model: onnx.ModelProto) -> None:
     assert len(rounding) == len(layers) - 1
 
 
-def test_switches_round_one_layer_each(model: onnx.ModelProto) -> None:
-    layers, ranges, part = prepared(model)
-    switchable = switchable_model(model, layers, ranges)
-    exact = run(model, part)
-    off = np.zeros(len(layers), dtype=bool)
-    for found, expected in zip(run(switchable, part, **{SWITCHES: off}), exact, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-5 * np.std(expected) + 1e-4)
-    for number, layer in enumerate(layers):
-        others = {other.source for other in layers if other is not layer}
-        alone = run(quantized_model(model, layers, ranges, others), part)
-        switched = run(switchable, part, **{SWITCHES: np.arange(len(layers)) == number})
-        for found, expected, original in zip(switched, alone, exact, strict=True):
-            np.testing.assert_allclose(found, expected, atol=0.01 * np.std(original))
-        assert any((found != original).any() for found, original in zip(switched, exact, strict=True))
-
-
 def test_a_real_network_hardly_changes() -> None:
     """On positions of real games, those of the reference, b6c96 keeps to what quantizing is to cost at most."""
     network = parse_network(shared_file("nets/g170-b6c96-s175395328-d26788732.bin.gz").read_bytes())
@@ -341,9 +322,7 @@ def test_each_layer_is_measured(path: Path) -> None:
     original = onnx.load(path)
     layers, ranges, part = prepared(original)
     steps: list[tuple[int, int]] = []
-    found = measure_sensitivities(
-        switchable_model(original, layers, ranges), layers, [part], CPU, lambda *step: steps.append(step)
-    )
+    found = measure_sensitivities(original, layers, ranges, [part], CPU, lambda *step: steps.append(step))
     assert [entry.layer for entry in found] == layers
     assert all(0 < entry.difference.policy_kl < 0.01 for entry in found)
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
