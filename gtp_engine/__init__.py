@@ -57,9 +57,10 @@ if TYPE_CHECKING:
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_metadata
     from gtp_engine.people import play, review
-    from gtp_engine.protocols.client import AnalysisStream, AsyncAnalysis
+    from gtp_engine.protocols.client import AsyncAnalysis
     from gtp_engine.protocols.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
     from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
+    from gtp_engine.protocols.client.simple import AnalysisStream
     from gtp_engine.protocols.gtp.session import serve_gtp
     from gtp_engine.search.limits import CancelToken
     from gtp_engine.sgf.collection import read_headers
@@ -159,7 +160,7 @@ _MODULES: Final = {
     "Analysis": "engine.answers",
     "MoveAnalysis": "engine.answers",
     "PositionEvaluation": "engine.answers",
-    "AnalysisStream": "protocols.client",
+    "AnalysisStream": "protocols.client.simple",
     "SimpleGtpEngine": "protocols.client.gtp_engines",
     "SimpleAnalysisEngine": "protocols.client.analysis_engines",
     "GtpEngine": "protocols.client.gtp_engines",

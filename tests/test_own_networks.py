@@ -59,7 +59,7 @@ def test_a_function_becomes_a_bot(tmp_path: Path) -> None:
     (lines,) = re.findall("```python\n(from gtp_engine import serve_gtp\n.*?)```", PAGE, re.DOTALL)
     (tmp_path / "bot.py").write_text(f"{function}\n{lines}")
     with SimpleGtpEngine.popen([sys.executable, str(tmp_path / "bot.py")], timeout=bound(60)) as bot:
-        assert (bot.name, bot.play(Game(5)).resigned) == ("Stone counter", False)
+        assert (bot.name, bot.genmove(Game(5)).resigned) == ("Stone counter", False)
 
 
 def evaluated(function: object, game: Game, **facts: bool) -> object:

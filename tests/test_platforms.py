@@ -3,25 +3,21 @@
 import ast
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from match_helpers import engine
 from package_sources import PACKAGE, SOURCES, parse
 
 from gtp_engine.arena.match.settings import MatchError
 from gtp_engine.arena.tournament.tournament_file import read_description
-from gtp_engine.base import files, worker_process
+from gtp_engine.base import files
 from gtp_engine.base.errors import ConfigError, shown_path
 from gtp_engine.base.files import replacing
 from gtp_engine.base.streams import read_lines
-from gtp_engine.base.worker_process import join_command, split_command
+from gtp_engine.base.worker_process import join_command, kill_program, own_session, split_command
 from gtp_engine.config import Config, NetworkConfig
-from gtp_engine.protocols.client.connection import EngineConnection
-from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine
 from gtp_engine.protocols.gtp.commands.sgf import _read_arguments
 from gtp_engine.protocols.gtp.protocol import Args, Command, decode_line, parse_line
 
@@ -172,30 +168,15 @@ def test_a_file_that_another_program_reads_is_replaced_later(monkeypatch: pytest
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_engines_of_a_match_are_started_and_killed_as_windows_does_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_engines_of_a_match_are_started_and_killed_as_windows_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C reached them too, as if they had crashed, and what a wrapper had started was left running."""
-    started, killed, start = [], [], subprocess.Popen
-
-    def popen(arguments: str, *, creationflags: int, **options: object) -> object:
-        started.append((arguments, creationflags))
-        return start(shlex.split(arguments), **options)  # type: ignore[call-overload]
-
-    def run(arguments: list[str], **options: object) -> None:
-        killed.append(arguments)
-
+    killed = []
     windows(monkeypatch)
     monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
-    monkeypatch.setattr(worker_process.subprocess, "Popen", popen)
-    monkeypatch.setattr(worker_process.subprocess, "run", run)
-    client = SimpleGtpEngine(EngineConnection.popen(engine(), label="first", log=tmp_path / "log"))
-    assert client.send("name") == "Scripted"
-    client.kill()
-    assert started == [(engine().strip(), 0x200)]
-    assert killed == [["taskkill", "/T", "/F", "/PID", str(client.connection.link.process.pid)]]
-    assert not client.is_alive()
-    client.close()
+    monkeypatch.setattr(subprocess, "run", lambda arguments, **_: killed.append(arguments))
+    assert own_session()["creationflags"] == 0x200
+    kill_program(123)
+    assert killed == [["taskkill", "/T", "/F", "/PID", "123"]]
 
 
 def uses_encoding_of_system(call: ast.Call) -> bool:

@@ -9,19 +9,23 @@ from pathlib import Path
 
 import pytest
 from busy_machine import bound
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gtp_engine.base.worker_process import split_command
-
-ON_WINDOWS = r'"C:\My Go\katago.exe" gtp -model C:\nets\a.bin.gz'
+from gtp_engine.base.worker_process import join_command, split_command
 
 
 def test_a_command_is_split_as_a_shell_does() -> None:
     assert split_command(" '/my go/katago' gtp -model a.bin.gz ") == ["/my go/katago", "gtp", "-model", "a.bin.gz"]
 
 
-def test_on_windows_the_program_splits_its_command_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.platform", "win32")
-    assert split_command(f" {ON_WINDOWS} ") == ON_WINDOWS
+@given(st.lists(st.text('a \\"\t', max_size=5), min_size=1, max_size=4))
+def test_on_windows_a_command_is_split_as_a_program_in_c_does(words: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("sys.platform", "win32")
+        assert split_command(join_command(words, "win32")) == words
+        program = r'"C:\My Go\katago.exe" gtp -model C:\nets\a.bin.gz'
+        assert split_command(f" {program} ") == [r"C:\My Go\katago.exe", "gtp", "-model", r"C:\nets\a.bin.gz"]
 
 
 @pytest.mark.parametrize(("command", "reason"), [("", "no command"), (" ", "no command"), ("a 'b", "No closing quot")])

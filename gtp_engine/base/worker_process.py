@@ -7,6 +7,7 @@ shows that its worker has ended.  What they do, and what becomes of it when they
 import contextlib
 import multiprocessing
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from multiprocessing.context import SpawnProcess
-from typing import IO, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.files import remove_unfinished
 
@@ -29,15 +30,31 @@ END_SECONDS: Final = 10.0
 """Seconds that a worker has to end."""
 
 
-def split_command(command: str) -> list[str] | str:
-    """Return a command line as `subprocess` runs it without a shell; raises ValueError for an empty or unclosed one.
+def split_command(command: str) -> list[str]:
+    """Return the words of a command line, as a shell splits it, or on Windows a program written in C.
 
-    On Windows, where each program splits its own command line, it stays one text.
+    Raises ValueError for an empty or unclosed one.
     """
-    arguments = command.strip() if sys.platform == "win32" else shlex.split(command)
+    arguments = _split_on_windows(command) if sys.platform == "win32" else shlex.split(command)
     if not arguments:
         raise ValueError("no command")
     return arguments
+
+
+def _split_on_windows(command: str) -> list[str]:
+    """Return the words that `subprocess.list2cmdline` has joined, by the same rules of Microsoft's C library."""
+    words, is_open, is_quoted = [""], False, False
+    for slashes, quote, blanks, other in re.findall(r"(?:(\\*)(\"))|(\s+)|(\\+|[^\\\"\s]+)", command.strip()):
+        if blanks and not is_quoted:
+            words.append("")
+            continue
+        is_open = True
+        if quote and len(slashes) % 2 == 0:
+            is_quoted = not is_quoted
+        words[-1] += slashes[: len(slashes) // 2] + (quote if len(slashes) % 2 else "") + blanks + other
+    if is_quoted:
+        raise ValueError("No closing quotation")
+    return words if is_open else []
 
 
 def join_command(words: Sequence[str], platform: str = sys.platform) -> str:
@@ -45,32 +62,23 @@ def join_command(words: Sequence[str], platform: str = sys.platform) -> str:
     return subprocess.list2cmdline(words) if platform == "win32" else shlex.join(words)
 
 
-def start_program(arguments: list[str] | str, *, stderr: IO[bytes] | int) -> "subprocess.Popen[bytes]":
-    """Start a program that reads and writes pipes, with what `split_command` returns; raises OSError and ValueError.
+def own_session() -> dict[str, Any]:
+    """Return the arguments of `subprocess.Popen` by which Ctrl-C in the terminal does not reach a program.
 
-    Ctrl-C in the terminal ends only this process, which then ends the program.
+    It ends only this process, which then ends the program.
     """
-    return subprocess.Popen(
-        arguments,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
-    )
+    flag = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # the same on Windows
+    return {"start_new_session": True, "creationflags": flag}
 
 
-def kill_program(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a program of `start_program` and what it has started, unless it has ended, and wait for its end."""
-    if process.poll() is None:
-        with contextlib.suppress(OSError):
-            if sys.platform == "win32":
-                tree = ["taskkill", "/T", "/F", "/PID", str(process.pid)]
-                subprocess.run(tree, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-            else:
-                os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-    process.wait()
+def kill_program(pid: int) -> None:
+    """Kill a program of a session of its own that has not ended, and what it has started."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "win32":
+            tree = ["taskkill", "/T", "/F", "/PID", str(pid)]
+            subprocess.run(tree, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        else:
+            os.killpg(pid, signal.SIGKILL)
 
 
 class WorkerProcess(NamedTuple):

@@ -212,7 +212,7 @@ def play(attacker: Attacker, color: int, engine: SimpleGtpEngine, size: int, kom
         if game.to_play == color:
             game.play(attacker.move(game))
             continue
-        move = engine.play(game).move
+        move = engine.genmove(game).move
         if move is None:
             return Played(color, "resign", game)
         game.play(move)

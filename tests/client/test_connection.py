@@ -12,7 +12,8 @@ from match_helpers import engine
 from gtp_engine.base.errors import CommandFailedError, EngineDiedError, EngineStartError
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.protocols.client.connection import EngineConnection
-from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine
+from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
+from gtp_engine.protocols.client.simple import wait_for
 
 Starter = Callable[..., SimpleGtpEngine]
 
@@ -22,8 +23,8 @@ def start(tmp_path: Path) -> Iterator[Starter]:
     clients = []
 
     def starter(arguments: str = "", timeout: float = 60, command: str | None = None) -> SimpleGtpEngine:
-        connection = EngineConnection.popen(command or engine(arguments), label="first", log=tmp_path / "first.log")
-        clients.append(SimpleGtpEngine(connection, timeout))
+        started = EngineConnection.popen(command or engine(arguments), label="first", log=tmp_path / "first.log")
+        clients.append(SimpleGtpEngine(GtpEngine(wait_for(started), timeout)))
         return clients[-1]
 
     yield starter

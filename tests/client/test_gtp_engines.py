@@ -58,27 +58,27 @@ def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
             True,
             "scripted",
         )
-        result = client.play(game)
+        result = client.genmove(game)
         assert (str(result), result.move, result.resigned, game.moves) == ("C3", Move(1, 21 + 0), False, ()) or True
         assert result.move == (Color.BLACK, game.as_move(("b", "C3")).point)
         assert commands(log) == ["boardsize 5", "clear_board", "kgs-rules japanese", "komi 0.5", "genmove b"]
         game.play(result.move)
-        assert str(client.play(game)) == "pass"
+        assert str(client.genmove(game)) == "pass"
         assert commands(log) == ["genmove w"]
         game.play("B2")
         game.play("C2")
-        client.set_position(game)
+        client.set_game(game)
         assert commands(log) == ["undo", "play W B2", "play B C2"]
-        assert client.play(game).move is None
-        client.set_position(game)
+        assert client.genmove(game).move is None
+        client.set_game(game)
         assert commands(log)[-2:] == ["play W B2", "play B C2"], "after a resignation the position is unknown"
         game.komi = 6.5
-        client.set_position(game)
+        client.set_game(game)
         assert commands(log)[:2] == ["boardsize 5", "clear_board"]
         client.send("play b A1")
-        client.set_position(game)
+        client.set_game(game)
         assert len(commands(log)) == 8, "a command of the caller may change the board"
-        client.set_position(game)
+        client.set_game(game)
         assert commands(log) == []
 
 
@@ -87,28 +87,28 @@ def test_set_up_stones_and_boards(tmp_path: Path) -> None:
     game = Game(7, 5)
     game.set_handicap(["C3", "D3"])
     with opened("--lists rectangular_boardsize --lists set_free_handicap --lists kata-set-rules", log=log) as client:
-        client.set_position(game)
+        client.set_game(game)
         sent = commands(log)
         assert (sent[0], sent[-1]) == ("rectangular_boardsize 7 5", "set_free_handicap C3 D3")
         assert sent[2].startswith('kata-set-rules {"friendlyPassOk"') or sent[2].startswith("kata-set-rules {")
         game.set_up([Move(2, Point("A1", 7, 5))], "white")
-        client.set_position(game)
+        client.set_game(game)
         assert commands(log)[-1] == "play W A1"
     with opened("--lists set_position", log=log) as client, pytest.raises(EngineError, match="only square ones"):
-        client.set_position(game)
+        client.set_game(game)
     with opened("--lists set_position", log=log) as client:
         square = Game(5)
         square.set_up([Move(1, Point("A1", 5))])
-        client.set_position(square)
+        client.set_game(square)
         assert commands(log)[-1] == "set_position B A1"
 
 
 def test_limits_clocks_and_options(tmp_path: Path) -> None:
     log, game = tmp_path / "log", Game(5)
     with opened("--lists time_settings --lists time_left", log=log) as client:
-        client.play(game, Limit(time=2.5))
-        client.play(game, Limit(time=2.5))
-        client.play(game)
+        client.genmove(game, Limit(time=2.5))
+        client.genmove(game, Limit(time=2.5))
+        client.genmove(game)
         limits = [command for command in commands(log) if command.startswith("time")]
         assert limits == ["time_settings 0 3 1", "time_settings 0 1 0"]
         times = TimeSettings.fischer(60, 2)
@@ -118,28 +118,28 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
         with pytest.raises(EngineError, match="Scripted has no byo-yomi"):
             client.set_time(TimeSettings.byoyomi(60, 10, 3))
         with pytest.raises(EngineError, match="the visits of Scripted cannot be set"):
-            client.play(game, Limit(visits=10))
+            client.genmove(game, Limit(visits=10))
         with pytest.raises(EngineError, match="Scripted has no option 'level'"):
             client.set_option("level", 3)
         assert client.options() == {}
     answers = "--answers 'kata-get-param 800' --answers 'kata-get-params {\"maxVisits\":800}' --lists kata-set-param"
     with opened(answers, log=log) as client:
-        client.play(game, Limit(visits=10))
-        client.play(game)
+        client.genmove(game, Limit(visits=10))
+        client.genmove(game)
         sets = [command for command in commands(log) if command.startswith("kata")]
         assert sets == ["kata-get-param maxVisits", "kata-set-param maxVisits 10", "kata-set-param maxVisits 800"]
         assert client.options() == {"maxVisits": "800"}
         client.set_option("maxVisits", True)
         assert commands(log)[-1] == "kata-set-param maxVisits true"
         with pytest.raises(EngineError, match="no limit of time"):
-            client.play(game, Limit(time=1))
+            client.genmove(game, Limit(time=1))
     katago = "--answers 'kata-list-params maxVisits numSearchThreads' --answers 'kata-get-param 8'"
     with opened(katago) as client, pytest.raises(EngineError, match="the reply '' to kata-get-params: expected a JSON"):
         client.options()
     with opened(f"{katago} --refuse kata-get-params") as client:
         assert client.options() == {"maxVisits": "8", "numSearchThreads": "8"}, "kata-get-params is not known"
     with opened("--lists lz-setoption --lists level", log=log) as client:
-        client.play(game, Limit(visits=10))
+        client.genmove(game, Limit(visits=10))
         assert "lz-setoption name visits value 10" in commands(log)
     with opened("--lists level", log=log) as client:
         client.set_option("level", 3)
@@ -155,7 +155,7 @@ def test_limits_are_above_zero(values: dict[str, float]) -> None:
 def test_a_wrong_move_is_an_error() -> None:
     wrong = "scripted: the reply to genmove is no move: invalid coordinate 'Z9'"
     with opened("--black 'Z9 C3'") as client, pytest.raises(EngineError, match=wrong):
-        client.play(Game(5))
+        client.genmove(Game(5))
 
 
 def test_analysis_until_a_limit() -> None:
@@ -190,15 +190,16 @@ def test_analysis_until_a_limit() -> None:
         assert client.send("name") == "Scripted"
 
 
-def test_leaving_an_analysis_stops_it() -> None:
-    game = Game(5)
-    with opened("--analyzes") as client:
+def test_leaving_an_analysis_stops_it(tmp_path: Path) -> None:
+    game, log = Game(5), tmp_path / "log"
+    with opened("--analyzes", log=log) as client:
         for count, report in enumerate(client.watch(game, every=0.01)):
             assert not report.is_final
             if count == 2:
                 break
         gc.collect()
-        assert client._is_stopping, "the stream is gone"
+        assert client.send("protocol_version") == "2"
+        assert commands(log)[-2:] == ["kata-analyze b 1 rootInfo true", ""], "the stream is gone"
         assert client.send("name") == "Scripted"
         with client.watch(game, every=0.01) as reports:
             next(reports)
@@ -327,7 +328,7 @@ def port() -> Iterator[int]:
 @pytest.mark.skipif(sys.platform == "win32", reason="a process takes no socket as its output there")
 def test_engines_on_a_tcp_port(port: int) -> None:
     with SimpleGtpEngine.connect("127.0.0.1", port) as client:
-        assert (client.name, str(client.play(Game(5)))) == ("Scripted", "pass")
+        assert (client.name, str(client.genmove(Game(5)))) == ("Scripted", "pass")
         assert client.is_alive()
     assert not client.is_alive()
     closed = "far: the engine closed the connection instead of replying to 'die'"
@@ -353,7 +354,7 @@ async def test_an_engine_for_asyncio() -> None:
             True,
             True,
         )
-        result = await client.play(game, Limit(time=1))
+        result = await client.genmove(game, Limit(time=1))
         game.play(result.move)  # type: ignore[arg-type]
         answers = await asyncio.gather(*(client.send("name") for _ in range(5)))
         assert answers == ["Scripted"] * 5
@@ -372,14 +373,14 @@ async def test_an_engine_for_asyncio() -> None:
         with pytest.raises(LimitError):
             await client.analyse(game)
         await client.set_time(TimeSettings.canadian(10, 5, 1))
-        await client.set_position(game)
+        await client.set_game(game)
         assert await client.options() == {}
     assert not client.is_alive()
     waited = await GtpEngine.popen(engine())
     await waited.close()
     await waited.close()
     with pytest.raises(EngineDiedError, match="has been closed"):
-        await waited.play(game)
+        await waited.genmove(game)
     with pytest.raises(EngineStartError):
         async with GtpEngine.popen("no-such-engine"):
             pass
@@ -390,12 +391,12 @@ async def test_calls_that_are_cancelled() -> None:
     client = await GtpEngine.popen(engine("--lists undo --black 'wait:0.3 C3'"))
     async with client:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.play(game), 0.05)
-        assert str(await client.play(game)) == "C3", "the next call waits for the reply to the cancelled one"
+            await asyncio.wait_for(client.genmove(game), 0.05)
+        assert await client.send("name") == "Scripted", "the next call reads past the reply to the cancelled one"
     started = time.monotonic()
     async with GtpEngine.popen(engine("--black hang")) as client:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.play(game), 0.05)
+            await asyncio.wait_for(client.genmove(game), 0.05)
     assert time.monotonic() - started < 10
     assert not client.is_alive()
     opening = asyncio.ensure_future(_open(engine()))
@@ -414,6 +415,6 @@ async def test_gnugo_plays_by_the_example_of_the_documents() -> None:
     game = Game(9, rules="japanese")
     async with GtpEngine.popen(f"{find_gnugo()} --mode gtp --level 1 --seed 1") as client:
         while len(game.moves) < 6:
-            result = await client.play(game, Limit(time=1))
+            result = await client.genmove(game, Limit(time=1))
             game.play(result.move)  # type: ignore[arg-type]
         assert (await client.score(game))[0] in "BW0"

@@ -32,15 +32,15 @@ async def watched(client: GtpEngine, game: Game, chance: random.Random) -> None:
 
 
 async def cancelled(client: GtpEngine, game: Game, chance: random.Random) -> None:
-    await asyncio.wait_for(client.play(game), chance.random() / 100)
+    await asyncio.wait_for(client.genmove(game), chance.random() / 100)
 
 
 CALLS: dict[str, Call] = {
     "name": lambda client, game, chance: client.send("name"),
     "unknown": lambda client, game, chance: client.send("no_such_command"),
-    "play": lambda client, game, chance: client.play(game),
-    "timed": lambda client, game, chance: client.play(game, Limit(time=chance.choice([1, 2]))),
-    "position": lambda client, game, chance: client.set_position(game),
+    "play": lambda client, game, chance: client.genmove(game),
+    "timed": lambda client, game, chance: client.genmove(game, Limit(time=chance.choice([1, 2]))),
+    "position": lambda client, game, chance: client.set_game(game),
     "score": lambda client, game, chance: client.score(game),
     "analyse": lambda client, game, chance: client.analyse(game, Limit(visits=10)),
     "watch": watched,
@@ -92,7 +92,7 @@ async def drive(command: str | list[str], calls: int, breaks: int, timeout: floa
         try:
             if kind == "kill":
                 asyncio.get_running_loop().call_later(chance.random() / 100, client.kill)
-                await client.play(game)
+                await client.genmove(game)
             elif kind in BREAKS:
                 await client.send(kind, timeout=BREAKS[kind])
             else:

@@ -19,7 +19,8 @@ from gtp_engine.go.clock import TimeKind, TimeLeft
 from gtp_engine.go.coords import BLACK, AnyMove
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client.connection import EngineConnection
-from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine, TimedReply
+from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine, TimedReply
+from gtp_engine.protocols.client.simple import wait_for
 
 _REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
 
@@ -35,8 +36,8 @@ class MatchEngine:
         self._settings = settings
         self._times = settings.time_settings()
         self._empty = Game(settings.size, rules=settings.parsed_rules(), komi=settings.komi)
-        connection = EngineConnection.popen(settings.command(side), label=side, log=log)
-        self._client: Final = SimpleGtpEngine(connection, settings.reply_timeout)
+        connection = wait_for(EngineConnection.popen(settings.command(side), label=side, log=log))
+        self._client: Final = SimpleGtpEngine(GtpEngine(connection, settings.reply_timeout))
 
     def shake_hands(self) -> None:
         """Request name, version and commands, and set the engine's visits.
@@ -107,7 +108,7 @@ class MatchEngine:
         game = self._empty.copy()
         game.set_handicap(points)
         try:
-            self._client.set_stones(game)
+            self._client.set_up(game)
         except CommandFailedError as error:
             raise MatchError(str(error)) from error
 
@@ -135,7 +136,7 @@ class MatchEngine:
 
     def genmove(self, color: int) -> TimedReply:
         """Return the engine's move as text, with the seconds it took."""
-        return self._client.genmove(color)
+        return self._client.send_genmove(color)
 
     def final_score(self) -> str | None:
         """Return the engine's score of the final position, or None when it has no such command or fails."""

@@ -403,7 +403,7 @@ def job_of_games(commands: Iterable[str], *, threads: int) -> WorkerJob:
 def _sent_command(command: str) -> list[str | Path]:
     """Return the words of a command, files and networks that exist here as paths; as one word if it is another's."""
     words = split_command(command)
-    if isinstance(words, str) or words[0] != OWN_COMMAND:
+    if words[0] != OWN_COMMAND:
         return [command]
     found: list[str | Path] = [OWN_COMMAND]
     for word in words[1:]:

@@ -1,20 +1,22 @@
 """Clients of engines: programs that speak GTP or KataGo's analysis protocol, as processes or over TCP.
 
-    AnalysisStream, AsyncAnalysis    searches while they go on
+    AsyncAnalysis                    a search while it goes on
     read_report, read_response       answers as engines write them
 
     connection        lines to and from a process or a socket, with time limits, a log and the engine's last words
-    gtp_engines       SimpleGtpEngine and GtpEngine: moves, analyses, clocks, options, one command at a time
-    analysis_engines  SimpleAnalysisEngine and AnalysisEngine: many queries about positions at a time
+    gtp_engines       GtpEngine: moves, analyses, clocks, options, one command at a time
+    analysis_engines  AnalysisEngine: many queries about positions at a time
+    simple            what makes SimpleGtpEngine and SimpleAnalysisEngine of them, without asyncio
 
 What is asked of an engine and what it answers are the same values for this package's `Engine` and for other engines
 (`engine.answers`).
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol, Self
 
+from gtp_engine.base.errors import EngineError
 from gtp_engine.engine.answers import Analysis, MoveAnalysis
 from gtp_engine.go.coords import Color, points_by_number
 from gtp_engine.go.game import Game
@@ -23,58 +25,15 @@ NO_LIMIT: Final = 1_000_000_000
 """Visits for a search that is to go on until it is stopped."""
 
 
-class AnalysisStream:
-    """The reports of a running search, an iterator of `Analysis`; the last one has `is_final`.
-
-    The search ends at its limit, with `close`, at the end of a `with` block, with the next command to an engine that
-    does one thing at a time, or when the stream is no longer used.  Of the reports that have arrived meanwhile, the
-    newest is returned.  Iterating raises EngineError.
-    """
-
-    def __init__(self, read: Callable[[], Analysis | None], stop: Callable[[], None]) -> None:
-        self._read: Final = read
-        self._stop: Final = stop
-        self._is_over = False
-
-    def __iter__(self) -> Iterator[Analysis]:
-        return self
-
-    def __next__(self) -> Analysis:
-        if self._is_over:
-            raise StopIteration
-        try:
-            report = self._read()
-        except BaseException:
-            self._is_over = True
-            raise
-        if report is None or report.is_final:
-            self._is_over = True
-        if report is None:
-            raise StopIteration
-        return report
-
-    def close(self) -> None:
-        """Stop the search; again is harmless."""
-        if not self._is_over:
-            self._is_over = True
-            self._stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
-
-
 class Reports(Protocol):
     """The source of reports of an `AsyncAnalysis`."""
 
+    async def begin(self) -> None:
+        """Ask for the search."""
+        ...
+
     async def next(self) -> Analysis | None:
-        """Return the next report, None after the last."""
+        """Return the newest report that has arrived, or wait for one; None after the last."""
         ...
 
     def stop(self) -> None:
@@ -86,19 +45,28 @@ class AsyncAnalysis:
     """A search that an engine has been asked for.
 
     `await` returns the result; `async for` yields an `Analysis` now and then, the last one with `is_final`.  The search
-    ends at its limit, and when it is left: by `close`, at the end of an `async with` block, when the loop over it is
-    left by `break` or an error, or with the next command to an engine that does one thing at a time.  Raises
-    EngineError.
+    begins then, or with an `async with` block.  It ends at its limit, and when it is left: by `close`, at the end of
+    the block, when the loop over it is left by `break` or an error, or with the next command to an engine that does one
+    thing at a time.  Raises EngineError.
+
+    `ask` returns the reports of the search; it is told whether only the result is wanted.
     """
 
-    def __init__(self, reports: Reports, result: Callable[[], Awaitable[Analysis]]) -> None:
-        self._reports: Final = reports
-        self._result: Final = result
+    def __init__(self, ask: Callable[[bool], Reports]) -> None:
+        self._ask: Final = ask
+        self._reports: Reports | None = None
         self._is_over = False
 
     def __await__(self) -> Generator[Any, None, Analysis]:
-        self._is_over = True
         return self._result().__await__()
+
+    async def _result(self) -> Analysis:
+        self._reports, report = self._ask(True), None
+        async for report in self:  # noqa: B007
+            pass
+        if report is None:
+            raise EngineError("the analysis ended without a report")
+        return report
 
     def __aiter__(self) -> AsyncIterator[Analysis]:
         return _Loop(self)
@@ -107,7 +75,7 @@ class AsyncAnalysis:
         if self._is_over:
             raise StopAsyncIteration
         try:
-            report = await self._reports.next()
+            report = await (await self._begun()).next()
         except BaseException:
             self.close()
             raise
@@ -117,13 +85,20 @@ class AsyncAnalysis:
             raise StopAsyncIteration
         return report
 
+    async def _begun(self) -> Reports:
+        reports = self._reports = self._reports or self._ask(False)
+        await reports.begin()
+        return reports
+
     def close(self) -> None:
         """Stop the search."""
         if not self._is_over:
             self._is_over = True
-            self._reports.stop()
+            if self._reports is not None:
+                self._reports.stop()
 
     async def __aenter__(self) -> Self:
+        await self._begun()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -154,6 +129,11 @@ class _Loop:
 def vertices_of(game: Game) -> tuple[str, ...]:
     """Return the vertices of a board, row by row from the top left."""
     return tuple(point.vertex for point in points_by_number(game.width, game.height).values() if not point.is_pass)
+
+
+def vertices_among(game: Game, moves: Iterable[int | str]) -> list[str]:
+    """Return moves as vertices; raises InvalidVertexError."""
+    return [game.vertex(game.as_move((game.to_play, move)).point) for move in moves]
 
 
 def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: float, turn: int) -> Analysis | None:

@@ -3,40 +3,35 @@
 Not here: what the lines mean, nor anything about Go.
 
 With a log file, the engine's stderr and the dialogue (`>>` sent, `<<` received) are written to it, so that a lost game
-can be examined afterwards; without one, the end of stderr is kept for messages.  A reader thread reads stdout, because
-only that way waiting for a line with a time limit works the same on every platform.  The thread also stamps each line
-with its time of arrival, so that the time of a move does not include this program's wait for a core.  What arrives and
-is not read waits in a queue of `MOST_WAITING` lines; the engine waits once that is full.
+can be examined afterwards; without one, the end of stderr is kept for messages.  Each line is stamped with its time of
+arrival, so that the time of a move does not include what the caller does meanwhile.  What arrives and is not read
+waits, and the engine waits once there are `MOST_WAITING` lines.
 """
 
 import asyncio
 import contextlib
 import math
 import os
-import queue
-import socket
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, ClassVar, Final, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar
+from typing import IO, Any, Final, Generic, Self, TypeAlias, TypeVar, cast
 
 from gtp_engine.base.errors import (
     SHOWN_PATH_LENGTH,
     ArgumentError,
     EngineDiedError,
-    EngineError,
     EngineStartError,
     EngineTimeoutError,
     LimitError,
     problem,
     shown,
 )
-from gtp_engine.base.worker_process import join_command, kill_program, split_command, start_program
+from gtp_engine.base.worker_process import join_command, kill_program, own_session, split_command
 
 REPLY_SECONDS: Final = 60.0
 """Longest wait for a reply, unless another is given; a network that has to be tuned for a card needs more."""
@@ -62,128 +57,40 @@ LONGEST_LINE: Final = 1 << 24
 CommandWords: TypeAlias = str | Sequence[str | PathLike[str]]
 """A command line, or its words."""
 
-_LOOK_SECONDS: Final = 0.25
-"""Seconds after which a wait looks whether the process still runs: its children may hold its output open."""
+_LAST_SECONDS: Final = 0.25
+"""Time in which the last lines of a process that has ended arrive: its children may hold its output open."""
 
 _LONGEST_SECONDS: Final = 1e9
-"""Longest time that sockets take: 30 years."""
-
-_STEP_SECONDS: Final = 0.01
-"""Seconds between two looks whether there is a line, where none need come."""
+"""Longest time that event loops take: 30 years."""
 
 SENT: Final = ">>"
 RECEIVED: Final = "<<"
 """Marks of the dialogue's lines in the log."""
 
 
-class Link(Protocol):
-    """What lines go through: a process or a socket."""
+class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
+    """A running engine, as lines, in the event loop that started it; only `kill` and `is_alive` are for any thread.
 
-    output: IO[bytes]
-    input: IO[bytes]
-
-    def is_alive(self) -> bool:
-        """Return whether the other end may still answer."""
-        ...
-
-    def wait(self, seconds: float) -> None:
-        """Wait until the other end has gone, at most so long."""
-        ...
-
-    def kill(self) -> None:
-        """End the other end, or leave it; safe from any thread, and again."""
-        ...
-
-    def ending(self) -> str:
-        """Return how it ended, for a message."""
-        ...
-
-
-class ProgramLink:
-    """A child process."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        assert process.stdin is not None and process.stdout is not None, "both are pipes"
-        self.process: Final = process
-        self.input: IO[bytes] = process.stdin
-        self.output: IO[bytes] = process.stdout
-
-    def is_alive(self) -> bool:
-        """Return whether the process runs."""
-        return self.process.poll() is None
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the end of the process, at most so long."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(seconds)
-
-    def kill(self) -> None:
-        """Kill the process and its children."""
-        kill_program(self.process)
-
-    def ending(self) -> str:
-        """Return how the process ended; one that only closed its output is killed."""
-        self.wait(QUIT_SECONDS)
-        code = self.process.poll()
-        if code is None:
-            self.kill()
-            return "closed its output"
-        return f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
-
-
-class SocketLink:
-    """A TCP connection."""
-
-    def __init__(self, connected: socket.socket) -> None:
-        self._socket: Final = connected
-        self.output: IO[bytes] = connected.makefile("rb")
-        self.input: IO[bytes] = connected.makefile("wb")
-        self._is_open = True
-
-    def is_alive(self) -> bool:
-        """Return whether this end has left the connection open; the reader notices when the other closes it."""
-        return self._is_open
-
-    def wait(self, seconds: float) -> None:
-        """Do nothing: what runs at the other end is not ours."""
-
-    def kill(self) -> None:
-        """Close the connection."""
-        self._is_open = False
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-
-    def ending(self) -> str:
-        """Return what happened."""
-        return "closed the connection"
-
-
-class EngineConnection:
-    """A running engine, as lines.  One thread at a time may use it; only `kill` and `write` are safe from any thread.
-
-    `name` is its command or address, `label` begins messages.  `stderr` is the process's, where no log has it.
+    `name` is its command or address, `label` begins messages.
     """
 
-    def __init__(
-        self, link: Link, name: str, *, label: str, log: "DialogueLog", stderr: IO[bytes] | None = None
-    ) -> None:
+    def __init__(self, name: str, *, label: str, log: "DialogueLog") -> None:
         self.name: Final = name
         self.label: Final = _plain(label)
-        self.link: Final = link
         self.log: Final = log
-        self._is_closed = False
-        self._writing: Final = threading.Lock()
-        self._lines: queue.Queue[tuple[float, str] | None] = queue.Queue(MOST_WAITING)
-        self._threads = [threading.Thread(target=self._read, name=f"lines of {label}", daemon=True)]
-        if stderr is not None:
-            keep = threading.Thread(target=log.keep, args=(stderr,), name=f"stderr of {label}", daemon=True)
-            self._threads.append(keep)
-        for thread in self._threads:
-            thread.start()
+        self._loop: Final = asyncio.get_running_loop()
+        self._process: asyncio.SubprocessTransport | None = None
+        self._output: asyncio.ReadTransport
+        self._input: asyncio.WriteTransport
+        self._lines: Final[deque[tuple[float, str]]] = deque()
+        self._partial: Final = bytearray()
+        self._arrived: Final = asyncio.Event()
+        self._ended: Final = asyncio.Event()
+        self._stderr_ended: Final = asyncio.Event()
+        self._has_ended_output = self._is_closed = self._is_killed = False
 
-    @staticmethod
-    def popen(command: CommandWords, *, label: str | None = None, log: Path | str | None = None) -> "EngineConnection":
+    @classmethod
+    async def popen(cls, command: CommandWords, *, label: str | None = None, log: Path | str | None = None) -> Self:
         """Return a connection to a new process; raises EngineStartError, and ArgumentError for words that are no text.
 
         A text is split like a shell command line, but run without a shell.  `log` is appended to.  The label is by
@@ -195,141 +102,203 @@ class EngineConnection:
             arguments = split_command(words) if isinstance(words, str) else words
             if not arguments:
                 raise ValueError("no command")
-            program = arguments.split()[0] if isinstance(arguments, str) else arguments[0]
-        label = label or Path(program).name
+        label = label or Path(arguments[0]).name
         dialogue = DialogueLog.opened(log, label)
         try:
-            with _starting(label, f"cannot run {whole(program)}"):
-                process = start_program(arguments, stderr=dialogue.file or subprocess.PIPE)
-        except EngineStartError:
+            with _starting(label, f"cannot run {whole(arguments[0])}"):
+                _, connection = await asyncio.get_running_loop().subprocess_exec(
+                    lambda: cls(line, label=label, log=dialogue),
+                    *arguments,
+                    stderr=dialogue.file or subprocess.PIPE,
+                    **own_session(),
+                )
+                return connection
+        except BaseException:
             dialogue.close()
             raise
-        return EngineConnection(ProgramLink(process), line, label=label, log=dialogue, stderr=process.stderr)
 
-    @staticmethod
-    def connect(
-        host: str, port: int, *, label: str | None = None, log: Path | str | None = None, timeout: float = 60.0
-    ) -> "EngineConnection":
-        """Return a connection to an engine that listens on a TCP port; raises EngineStartError."""
+    @classmethod
+    async def connect(
+        cls, host: str, port: int, *, timeout: float, label: str | None = None, log: Path | str | None = None
+    ) -> Self:
+        """Return a connection to an engine that listens on a TCP port, within seconds; raises EngineStartError."""
         name = f"{host}:{shown(port)}"
         label = label or name
         dialogue = DialogueLog.opened(log, label)
         try:
             with _starting(label, f"cannot reach {_plain(name)}"):
-                connected = socket.create_connection((host, port), min(timeout, _LONGEST_SECONDS))
-                connected.settimeout(None)  # the reader waits; `next_line` has a deadline
-                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                return EngineConnection(SocketLink(connected), name, label=label, log=dialogue)
-        except EngineStartError:
+                async with asyncio.timeout(min(timeout, _LONGEST_SECONDS)):
+                    _, connection = await asyncio.get_running_loop().create_connection(
+                        lambda: cls(name, label=label, log=dialogue), host, port
+                    )
+                    return connection
+        except BaseException:
             dialogue.close()
             raise
 
-    def write(self, text: str) -> None:
-        """Send a line; raises EngineDiedError."""
-        self.log.note(SENT, text)
-        try:
-            with self._writing:
-                self.link.input.write(text.encode("utf-8", "replace") + b"\n")
-                self.link.input.flush()
-        except (OSError, ValueError) as error:
-            raise self.died(text) from error
+    # --- what the event loop calls ---
 
-    def next_line(self, command: str, deadline: float, seconds: float) -> tuple[float, str]:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the ways in and out."""
+        if isinstance(transport, asyncio.SubprocessTransport):
+            self._process = transport
+            self._input = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
+            self._output = cast(asyncio.ReadTransport, transport.get_pipe_transport(1))
+        else:
+            self._input = self._output = cast(asyncio.Transport, transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Take what a process has written to stdout or stderr."""
+        if fd == 1:
+            self.data_received(data)
+        else:
+            self.log.keep(data)
+
+    def data_received(self, data: bytes) -> None:
+        """Split output into lines; pause an engine whose lines are not read, and end one without lines."""
+        first, *others = data.split(b"\n")
+        self._partial.extend(first)
+        for rest in others:
+            self._add_line()
+            self._partial.extend(rest)
+        if len(self._partial) >= LONGEST_LINE:
+            self._partial.clear()
+            self.kill()
+        if len(self._lines) > MOST_WAITING:
+            self._output.pause_reading()
+
+    def _add_line(self) -> None:
+        if not self._is_closed:
+            self._lines.append((time.monotonic(), self._partial.decode("utf-8", errors="replace").rstrip("\r")))
+            self._arrived.set()
+        self._partial.clear()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """Note that stdout or stderr has ended."""
+        if fd == 2:
+            self._stderr_ended.set()
+        elif fd == 1:
+            if self._partial:
+                self._add_line()
+            self._has_ended_output = True
+            self._arrived.set()
+
+    def process_exited(self) -> None:
+        """Note the end of the process."""
+        self._ended.set()
+        self._arrived.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that a socket has been closed, here or there."""
+        if self._process is None:
+            self._ended.set()
+            self.pipe_connection_lost(1, exc)
+
+    # --- what clients call ---
+
+    def write(self, text: str) -> None:
+        """Send a line, without waiting for an engine that does not read; one that has ended gets none.
+
+        Raises EngineDiedError once this end has been closed.
+        """
+        if self._is_closed:
+            raise EngineDiedError(f"{self.label}: the engine has been closed")
+        self.log.note(SENT, text)
+        if not self._input.is_closing():
+            self._input.write(text.encode("utf-8", "replace") + b"\n")
+
+    async def next_line(self, command: str, deadline: float, seconds: float) -> tuple[float, str]:
         """Return the next line and when it arrived, by `deadline` (of time.monotonic), which is after `seconds`.
 
         Raises EngineDiedError, and EngineTimeoutError after killing the engine (a late reply would be taken for that of
         the next command); both name `command`.
         """
-        has_ended = False
-        while True:
-            left = deadline - time.monotonic()
-            try:
-                item = self._lines.get(timeout=min(max(0.0, left), _LOOK_SECONDS))
-            except queue.Empty:
-                if has_ended:
-                    raise self.died(command) from None
-                if left <= 0:
-                    self.kill()
-                    words = f"{self.label}: no reply to {shown(command)} within {seconds:g} s{self.last_words()}"
-                    raise EngineTimeoutError(words) from None
-                has_ended = not self.link.is_alive()  # what it wrote last may still be on its way
-                continue
-            if item is None:
-                self._lines.put(None)
-                raise self.died(command)
-            return item
+        while not self._lines:
+            if self._has_ended_output:
+                raise await self.died(command)
+            left, has_ended = deadline - time.monotonic(), self._ended.is_set()
+            if left <= 0:
+                self.kill()
+                words = f"{self.label}: no reply to {shown(command)} within {seconds:g} s{await self.last_words()}"
+                raise EngineTimeoutError(words)
+            self._arrived.clear()
+            if not await _within(_LAST_SECONDS if has_ended else left, self._arrived) and has_ended:
+                raise await self.died(command)
+        if len(self._lines) == MOST_WAITING:
+            self._output.resume_reading()
+        return self._lines.popleft()
 
     def has_line(self) -> bool:
         """Return whether `next_line` would return at once."""
-        return not self._lines.empty()
+        return bool(self._lines)
 
-    def wait_for_line(self, seconds: float) -> bool:
-        """Wait at most so long; return whether there is a line."""
-        deadline = time.monotonic() + seconds
-        while not self.has_line() and time.monotonic() < deadline:
-            time.sleep(min(_STEP_SECONDS, seconds))
-        return self.has_line()
+    async def wait_for_line(self, seconds: float) -> bool:
+        """Wait at most so long; return whether there is a line, or the end."""
+        if not self._lines and not self._has_ended_output:
+            self._arrived.clear()
+            await _within(max(0.0, seconds), self._arrived)
+        return bool(self._lines) or self._has_ended_output
 
     def is_alive(self) -> bool:
-        """Return whether the engine runs."""
-        return self.link.is_alive()
+        """Return whether the engine runs, or this end has left the connection open."""
+        return not (self._is_killed or self._ended.is_set())
 
-    def close(self, last_words: str = "quit") -> None:
+    async def close(self, last_words: str = "quit") -> None:
         """Send the last words, and kill the engine if it does not exit within `QUIT_SECONDS`.  Raises nothing."""
         if self.is_alive():
-            with contextlib.suppress(EngineError):
-                if last_words:
-                    self.write(last_words)
-            with contextlib.suppress(OSError, ValueError):
-                self.link.input.close()
-            self._is_closed = True  # nothing is read any more, so that an engine can write what it still has
-            self.link.wait(QUIT_SECONDS)
+            if last_words:
+                self.write(last_words)
+            self._is_closed = True  # nothing is kept any more, so that an engine can write what it still has
+            self._lines.clear()
+            if not self._has_ended_output:
+                self._output.resume_reading()
+            self._input.write_eof()
+            await _within(QUIT_SECONDS, self._ended)
+        self._is_closed = True
         self.kill()
-        for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join(QUIT_SECONDS)
+        await _within(QUIT_SECONDS, self._ended)
+        if self._process is not None:
+            self._process.close()
+            await asyncio.sleep(0)  # the pipes are closed in the next round of the loop
         self.log.close()
 
     def kill(self) -> None:
-        """End the engine at once.  Safe from any thread, and after it has ended."""
-        self._is_closed = True
-        self.link.kill()
-        with contextlib.suppress(OSError, ValueError):
-            self.link.input.close()
+        """End the engine at once, with what it has started.  Safe from any thread, and after it has ended."""
+        self._is_killed = True
+        if self._process is None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._input.abort)
+        elif self._process.get_returncode() is None:
+            kill_program(self._process.get_pid())
 
-    def died(self, command: str) -> EngineDiedError:
-        """Return the error that the engine has ended instead of replying."""
-        message = f"{self.label}: the engine {self.link.ending()} instead of replying to {shown(command)}"
-        return EngineDiedError(f"{message}{self.last_words()}")
+    async def died(self, command: str) -> EngineDiedError:
+        """Return the error that the engine has ended instead of replying; one that only closed its output is killed."""
+        ended = "closed the connection"
+        if self._process is not None:
+            await _within(QUIT_SECONDS, self._ended)
+            code = self._process.get_returncode()
+            if code is None:
+                self.kill()
+                ended = "closed its output"
+            else:
+                ended = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
+        message = f"{self.label}: the engine {ended} instead of replying to {shown(command)}"
+        return EngineDiedError(f"{message}{await self.last_words()}")
 
-    def last_words(self) -> str:
+    async def last_words(self) -> str:
         """Return the end of a message about an engine that fails: its last line on stderr, and where to look."""
-        for keep in self._threads[1:]:
-            keep.join(STDERR_SECONDS)
+        if self._process is not None and self.log.file is None:
+            await _within(STDERR_SECONDS, self._stderr_ended)
         words = self.log.last_words()
         return f"{f': {whole(words)}' if words else ''}{self.log.hint}"
 
-    def _read(self) -> None:
-        with contextlib.suppress(OSError, ValueError), self.link.output as output:
-            for data in iter(lambda: output.readline(LONGEST_LINE), b""):
-                if len(data) == LONGEST_LINE:
-                    self.link.kill()
-                    break
-                self._put((time.monotonic(), data.decode("utf-8", errors="replace").rstrip("\r\n")))
-        self._put(None)
 
-    def _put(self, item: tuple[float, str] | None) -> None:
-        """Add to the queue, waiting for room unless the connection is closed; then only the end counts."""
-        while True:
-            try:
-                self._lines.put(item, timeout=_LOOK_SECONDS)
-                return
-            except queue.Full:
-                if self._is_closed:
-                    if item is not None:
-                        return
-                    with contextlib.suppress(queue.Empty):
-                        self._lines.get_nowait()
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Wait for an event, at most so long; return whether it has come."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(min(seconds, _LONGEST_SECONDS)):  # not wait_for, which loses cancellations in 3.11
+            await event.wait()
+    return event.is_set()
 
 
 class DialogueLog:
@@ -358,11 +327,9 @@ class DialogueLog:
             with contextlib.suppress(OSError, ValueError):
                 self.file.write(b"".join(f"{mark} {line}\n".encode() for line in text.split("\n")))
 
-    def keep(self, stderr: IO[bytes]) -> None:
-        """Read stderr to its end, and keep the end of it."""
-        with contextlib.suppress(OSError, ValueError), stderr:
-            while data := os.read(stderr.fileno(), STDERR_BYTES):
-                self._kept = (self._kept + data)[-STDERR_BYTES:]
+    def keep(self, stderr: bytes) -> None:
+        """Keep the end of stderr."""
+        self._kept = (self._kept + stderr)[-STDERR_BYTES:]
 
     def last_words(self) -> str:
         """Return the last line that the engine wrote to stderr, "" if there is none."""
@@ -388,7 +355,8 @@ def _starting(label: str, failed: str) -> Iterator[None]:
     try:
         yield
     except (OSError, OverflowError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else _plain(str(error))
+        number = error.errno if isinstance(error, OSError) else None
+        reason = os.strerror(number) if number else _plain(str(error)) or "it takes too long"
         raise EngineStartError(f"{_plain(label)}: {failed}: {reason}") from error
 
 
@@ -425,8 +393,8 @@ def whole(text: str) -> str:
 # --- what clients have in common ---
 
 
-class SimpleClient:
-    """A client of an engine without asyncio: how it starts and ends."""
+class AsyncClient:
+    """A client of an engine for asyncio: how it starts and ends."""
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
         self.connection: Final = connection
@@ -441,14 +409,15 @@ class SimpleClient:
         timeout: float = REPLY_SECONDS,
         label: str | None = None,
         log: Path | str | None = None,
-    ) -> Self:
-        """Return an engine in a new process, such as "gnugo --mode gtp"; raises EngineError.
+    ) -> "EngineOpening[Self]":
+        """Start an engine as a new process, such as "gnugo --mode gtp"; to be awaited, or for `async with`.
 
         The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
         file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
+        Raises EngineError.
         """
-        checked_seconds(timeout, "a timeout")
-        return cls(EngineConnection.popen(command, label=label, log=log), timeout)._started()
+        start = partial(EngineConnection.popen, command, label=label, log=log)
+        return EngineOpening(partial(cls._started, start, timeout))
 
     @classmethod
     def connect(
@@ -459,21 +428,30 @@ class SimpleClient:
         timeout: float = REPLY_SECONDS,
         label: str | None = None,
         log: Path | str | None = None,
-    ) -> Self:
-        """Return the engine that listens on a TCP port, reached within `timeout` seconds; raises EngineError.
+    ) -> "EngineOpening[Self]":
+        """Connect to an engine that listens on a TCP port, within `timeout` seconds; see `popen`."""
+        start = partial(EngineConnection.connect, host, port, label=label, log=log, timeout=timeout)
+        return EngineOpening(partial(cls._started, start, timeout))
 
-        See `popen`.
-        """
+    @classmethod
+    async def _started(cls, start: Callable[[], Coroutine[Any, Any, EngineConnection]], timeout: float) -> Self:
+        """Return the client of an engine that `start` starts, once it has said what has to be known."""
         checked_seconds(timeout, "a timeout")
-        return cls(EngineConnection.connect(host, port, label=label, log=log, timeout=timeout), timeout)._started()
+        client = cls(await start(), timeout)
+        try:
+            await client.hello()
+        except BaseException:
+            client.kill()
+            await client.close()
+            raise
+        return client
+
+    async def hello(self) -> None:
+        """Ask for what has to be known."""
 
     def _patience(self, timeout: float | None) -> float:
         """Return the seconds that a call waits; raises LimitError."""
         return self.timeout if timeout is None else checked_seconds(timeout, "a timeout")
-
-    def _started(self) -> Self:
-        """Return this client, once the engine has said what has to be known."""
-        return self
 
     @property
     def label(self) -> str:
@@ -488,98 +466,9 @@ class SimpleClient:
         """Kill the process and its children.  Safe from any thread, and after the process has ended."""
         self.connection.kill()
 
-    def close(self) -> None:
-        """End the engine, and kill it if it does not exit within five seconds.  Raises nothing."""
-        self.connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-Plain = TypeVar("Plain", bound=SimpleClient)
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-class AsyncClient(Generic[Plain]):
-    """A client of an engine for asyncio: a plain one, whose calls wait in a thread of their own."""
-
-    _plain_class: ClassVar[type[SimpleClient]]
-
-    def __init__(self, plain: Plain, executor: Executor) -> None:
-        self.plain: Final = plain
-        """The plain client, for a moment in which no call is running."""
-        self._executor: Final = executor
-        self._running = 0
-
-    @classmethod
-    def popen(
-        cls,
-        command: CommandWords,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> "EngineOpening[Self]":
-        """Start an engine as a new process, such as "gnugo --mode gtp"; to be awaited, or for `async with`.
-
-        The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
-        file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
-        """
-        return EngineOpening(cls, partial(cls._plain_class.popen, command, timeout=timeout, label=label, log=log))
-
-    @classmethod
-    def connect(
-        cls,
-        host: str,
-        port: int,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> "EngineOpening[Self]":
-        """Connect to an engine that listens on a TCP port, within `timeout` seconds; see `popen`."""
-        make = partial(cls._plain_class.connect, host, port, timeout=timeout, label=label, log=log)
-        return EngineOpening(cls, make)
-
-    async def _call(self, function: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
-        """Return what a function of the plain client returns, in the engine's thread."""
-        try:
-            future = self._executor.submit(partial(function, *args, **named))
-        except RuntimeError:  # it has been shut down
-            raise EngineDiedError(f"{self.label}: the engine has been closed") from None
-        self._running += 1
-        future.add_done_callback(self._is_done)
-        return await asyncio.wrap_future(future)
-
-    def _is_done(self, future: "Future[Any]") -> None:
-        self._running -= 1
-
-    @property
-    def label(self) -> str:
-        """What messages begin with."""
-        return self.plain.label
-
-    def is_alive(self) -> bool:
-        """Return whether the engine runs."""
-        return self.plain.is_alive()
-
-    def kill(self) -> None:
-        """Kill the process and its children."""
-        self.plain.kill()
-
     async def close(self) -> None:
-        """End the engine, and kill it if it does not exit; at once if a call is still waiting.  Again is harmless."""
-        if self._running:
-            self.plain.kill()
-        with contextlib.suppress(EngineDiedError):
-            try:
-                await asyncio.shield(self._call(self.plain.close))
-            finally:
-                self._executor.shutdown(wait=False)
+        """End the engine, and kill it if it does not exit within five seconds.  Raises nothing; again is harmless."""
+        await self.connection.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -588,31 +477,18 @@ class AsyncClient(Generic[Plain]):
         await self.close()
 
 
-E = TypeVar("E", bound=AsyncClient[Any])
+E = TypeVar("E", bound=AsyncClient)
 
 
 class EngineOpening(Generic[E]):
     """An engine that is being started: await it, or let `async with` start it and close it in the end."""
 
-    def __init__(self, kind: type[E], make: Callable[[], SimpleClient]) -> None:
-        self._kind: Final = kind
-        self._make: Final = make
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, E]]) -> None:
+        self._start: Final = start
         self._engine: E | None = None
 
     def __await__(self) -> Generator[Any, None, E]:
-        return self._started().__await__()
-
-    async def _started(self) -> E:
-        """Return the client; if the caller is cancelled, the engine is ended once it has begun."""
-        executor = ThreadPoolExecutor(1, thread_name_prefix="engine")
-        future = executor.submit(self._make)
-        try:
-            return self._kind(await asyncio.wrap_future(future), executor)
-        except BaseException as error:
-            if isinstance(error, asyncio.CancelledError):
-                future.add_done_callback(_end)
-            executor.shutdown(wait=False)
-            raise
+        return self._start().__await__()
 
     async def __aenter__(self) -> E:
         self._engine = await self
@@ -621,9 +497,3 @@ class EngineOpening(Generic[E]):
     async def __aexit__(self, *_: object) -> None:
         if self._engine is not None:
             await self._engine.close()
-
-
-def _end(future: "Future[SimpleClient]") -> None:
-    if not future.cancelled() and future.exception() is None:
-        future.result().kill()
-        future.result().close()

@@ -1,11 +1,11 @@
 """Clients of engines that speak GTP: one command at a time, moves, analyses, clocks, options.
 
-    SimpleGtpEngine  the plain client
-    GtpEngine        the same for asyncio, whose waits do not hold up the event loop
+    GtpEngine        the client for asyncio
+    SimpleGtpEngine  the same without asyncio
 
-Every wait has an end: what does not answer in time is killed.  Replies are read
-leniently, like other clients read them: lines before the first `=` or `?` are skipped (an engine that prints a banner
-on stdout still plays), an empty line ends the reply, and CRLF is accepted.
+Every wait has an end: what does not answer in time is killed.  Replies are read leniently, like other clients read
+them: lines before the first `=` or `?` are skipped (an engine that prints a banner on stdout still plays), an empty
+line ends the reply, and CRLF is accepted.
 
 GTP 2 has one kind of clock (`time_settings`, canadian); others are sent where the engine lists `kata-time_settings` and
 has the kind.  An engine without Fischer clocks gets a canadian one, as from gtp2ogs: main time less one increment, then
@@ -13,20 +13,19 @@ one move for each increment.  Before each of its moves `time_left` sends the tim
 main time, so that it does not spend all of it on one move; if nothing remains, the rest is sent as the time of one
 overtime move.  Seconds of `time_left` are whole, rounded down, as gtp2ogs sends them.
 
-For asyncio any event loop will do, on every platform, as threads wait for the processes.  A call that is cancelled goes
-on in its thread until the engine has replied, and the next call waits for that; leaving the `async with` block
-meanwhile kills the engine.
+A call that is cancelled frees the engine: an analysis is stopped, and what the engine still replies is read before the
+next command.  GTP cannot break off a `genmove`; closing the engine meanwhile kills it.
 """
 
-import contextlib
+import asyncio
 import json
 import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Final, NamedTuple, Self
+from functools import wraps
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 from gtp_engine.base.errors import (
     CommandFailedError,
@@ -38,23 +37,27 @@ from gtp_engine.base.errors import (
     problem,
     shown,
 )
+from gtp_engine.base.former_names import former_name
 from gtp_engine.engine.answers import Analysis, Limit, PlayResult
 from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import COLORS, AnyMove, Move, to_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
-from gtp_engine.protocols.client import NO_LIMIT, AnalysisStream, AsyncAnalysis, read_report, vertices_of
+from gtp_engine.protocols.client import NO_LIMIT, AsyncAnalysis, read_report, vertices_among, vertices_of
 from gtp_engine.protocols.client.connection import (
     RECEIVED,
     REPLY_SECONDS,
     REPORT_SECONDS,
     AsyncClient,
     EngineConnection,
-    SimpleClient,
     checked_seconds,
     whole,
 )
+from gtp_engine.protocols.client.simple import SimpleClient, simple, streaming
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MOST_LINES: Final = 100_000
 """Lines of a reply; an engine that sends more is ended."""
@@ -76,13 +79,60 @@ class TimedReply(NamedTuple):
     seconds: float
 
 
-class SimpleGtpEngine(SimpleClient):
-    """An engine that speaks GTP 2, such as GNU Go, KataGo, Leela Zero, Pachi, or this one.
+class _Reply:
+    """A reply that has not been read to its end."""
+
+    def __init__(self, command: str, patience: float, *, is_analysis: bool = False) -> None:
+        self.command: Final = command
+        self.patience: Final = patience
+        self.started: Final = time.monotonic()
+        self.deadline = self.started + patience
+        self.is_analysis: Final = is_analysis
+        self.has_begun = self.is_stopping = False
+
+
+class _Turn:
+    """A lock that the task that holds it may take again."""
+
+    def __init__(self) -> None:
+        self._lock: Final = asyncio.Lock()
+        self._owner: asyncio.Task[Any] | None = None
+        self._depth = 0
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        if self._owner is not task:
+            await self._lock.acquire()
+            self._owner = task
+        self._depth += 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._owner = None
+            self._lock.release()
+
+
+def _in_turn(
+    method: "Callable[Concatenate[GtpEngine, P], Awaitable[R]]",
+) -> "Callable[Concatenate[GtpEngine, P], Coroutine[Any, Any, R]]":
+    """Return a method of an engine of which only one is called at a time, except by one another."""
+
+    @wraps(method)
+    async def call(self: "GtpEngine", /, *args: P.args, **named: P.kwargs) -> R:
+        async with self._turn:
+            return await method(self, *args, **named)
+
+    return call
+
+
+class GtpEngine(AsyncClient):
+    """An engine that speaks GTP 2, such as GNU Go, KataGo, Leela Zero, Pachi, or this one, for asyncio.
 
     `timeout` is the longest wait for a reply, in seconds, perhaps infinite.  `popen` and `connect` make one, and ask
-    for name, version and commands.  One thread at a time may use it; only `kill` is safe from any thread.  The end of a
-    `with` block closes it.  Methods raise EngineError: EngineDiedError, EngineTimeoutError (the engine has been killed)
-    and CommandFailedError, whose messages begin with the label.
+    for name, version and commands.  Calls are made one after the other; only `kill` is safe from any thread.  The end
+    of an `async with` block closes it.  Methods raise EngineError: EngineDiedError, EngineTimeoutError (the engine has
+    been killed) and CommandFailedError, whose messages begin with the label.
     """
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
@@ -93,30 +143,22 @@ class SimpleGtpEngine(SimpleClient):
         """The engine's reply to `version`."""
         self.commands: frozenset[str] = frozenset()
         """The commands that it lists."""
+        self._turn: Final = _Turn()
+        self._reply: _Reply | None = None
         self._position: _Sent | None = None
         self._limits: dict[str, str] = {}
         self._limits_before: dict[str, str] = {}
-        self._analysis = 0
-        self._is_analysing = self._is_stopping = False
         self._kinds: tuple[str, ...] | None = None
 
-    def _started(self) -> Self:
-        try:
-            self.hello()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def hello(self) -> None:
+    async def hello(self) -> None:
         """Ask for name, version and commands; raises EngineStartError for another protocol than GTP 2."""
-        protocol = self.send("protocol_version")
+        protocol = await self.send("protocol_version")
         if protocol != "2":
             speaks = f"{self.label}: {shown(self.connection.name)} speaks GTP version {shown(protocol)}, not 2"
             raise EngineStartError(speaks)
-        self.name = self.send("name")
-        self.version = self.send("version")
-        self.commands = frozenset(self.send("list_commands").split())
+        self.name = await self.send("name")
+        self.version = await self.send("version")
+        self.commands = frozenset((await self.send("list_commands")).split())
 
     def lists(self, command: str) -> bool:
         """Return whether the engine lists a command."""
@@ -124,60 +166,82 @@ class SimpleGtpEngine(SimpleClient):
 
     # --- commands ---
 
-    def send(self, command: str, timeout: float | None = None) -> str:
+    @_in_turn
+    async def send(self, command: str, timeout: float | None = None) -> str:
         """Return the engine's reply to any command line, within `timeout` seconds.
 
         After a command that may have changed the board, the next call sends the whole position again.
         """
         if command.split(" ")[0] not in _KEEP_POSITION:
             self._position = None
-        return self.send_timed(command, timeout).text
+        return (await self.send_timed(command, timeout)).text
 
-    def send_timed(self, command: str, timeout: float | None = None) -> TimedReply:
+    @_in_turn
+    async def send_timed(self, command: str, timeout: float | None = None) -> TimedReply:
         """Return the reply with its time; what the engine knows about the position stays as it is."""
         patience = self._patience(timeout)
-        self._end_analysis()
-        self._write(command)
-        seconds, lines = self._receive(command, time.monotonic(), patience)
+        if not command.strip() or "\n" in command:
+            raise EngineError(problem(f"{self.label}: command {shown(command)}", expected="one line of GTP"))
+        await self._settle()
+        self.connection.write(command)
+        reply = self._reply = _Reply(command, patience)
+        seconds, lines = 0.0, list[str]()
+        while (found := await self._line(reply)) is not None:
+            if not lines:
+                seconds = max(0.0, found[0] - reply.started)  # the reply may arrive before `started` is read
+            lines.append(found[1])
+            if len(lines) > MOST_LINES:
+                raise self._endless(reply)
         self.connection.log.note(RECEIVED, "\n".join(lines))
         head = _REPLY_HEAD.match(lines[0])
-        assert head is not None, "_receive returns only replies"
+        assert head is not None, "_line returns only replies"
         text = "\n".join([head.group(2), *lines[1:]]).strip()
         if head.group(1) == "?":
             raise self._failed(command, text)
         return TimedReply(text, seconds)
 
-    def _write(self, command: str) -> None:
-        if not command.strip() or "\n" in command:
-            raise EngineError(problem(f"{self.label}: command {shown(command)}", expected="one line of GTP"))
-        self.connection.write(command)
-
     def _failed(self, command: str, text: str) -> CommandFailedError:
         return CommandFailedError(f"{self.label}: {shown(command)} failed: {whole(text)}", reply=text)
 
-    def _receive(self, command: str, started: float, timeout: float) -> tuple[float, list[str]]:
-        """Return the seconds until the reply's first line, and its lines without the closing empty one."""
-        deadline, seconds, lines = started + timeout, 0.0, list[str]()
+    def _endless(self, reply: _Reply) -> EngineTimeoutError:
+        self.kill()
+        return EngineTimeoutError(f"{self.label}: no end of the reply to {shown(reply.command)}; it has been killed")
+
+    async def _line(self, reply: _Reply) -> tuple[float, str] | None:
+        """Return when the next line of a reply arrived, and the line; None after the last one."""
         while True:
-            arrival, line = self.connection.next_line(command, deadline, timeout)
-            if lines and not line:
-                return seconds, lines
-            if lines:
-                lines.append(line)
-            elif _REPLY_HEAD.match(line):
-                seconds = max(0.0, arrival - started)  # the reply may arrive before `started` is read
-                lines.append(line)
-            if len(lines) > MOST_LINES or (not lines and arrival > deadline):
-                self.kill()
-                raise EngineTimeoutError(f"{self.label}: no end of the reply to {shown(command)}; it has been killed")
+            arrival, line = await self.connection.next_line(reply.command, reply.deadline, reply.patience)
+            if reply.has_begun and not line:
+                self._reply = None
+                return None
+            if arrival > reply.deadline:
+                raise self._endless(reply)
+            reply.has_begun = reply.has_begun or _REPLY_HEAD.match(line) is not None
+            if reply.has_begun:
+                return arrival, line
+
+    async def _settle(self) -> None:
+        """Read the rest of a reply whose reader has left; end an analysis."""
+        if (reply := self._reply) is not None:
+            self._ask_to_stop()
+            reply.deadline = max(reply.deadline, time.monotonic() + self.timeout)
+            while await self._line(reply) is not None:
+                pass
+
+    def _ask_to_stop(self) -> None:
+        if self._reply is not None and self._reply.is_analysis and not self._reply.is_stopping:
+            self._reply.is_stopping = True
+            self.connection.write("")
 
     # --- the position ---
 
-    def set_position(self, game: Game) -> None:
+    @_in_turn
+    async def set_game(self, game: Game) -> None:
         """Give the engine the position of a game, with its rules and komi; sends only what it does not have yet.
 
         An engine without a command for rules plays by its own.
         """
+        game = game.copy()  # the caller may go on with it meanwhile
         wanted = _Sent.of(game)
         known, self._position = self._position, None  # unknown if a command fails
         if known is not None and known.base == wanted.base:
@@ -187,22 +251,23 @@ class SimpleGtpEngine(SimpleClient):
             )
             if len(known.moves) == common or self.lists("undo"):
                 for _ in range(len(known.moves) - common):
-                    self.send("undo")
-                self.play_moves(game, wanted.moves[common:])
+                    await self.send("undo")
+                await self.play_moves(game, wanted.moves[common:])
                 self._position = wanted
                 return
-        self.clear_board(game)
-        self.set_stones(game)
-        self.play_moves(game, wanted.moves)
+        await self.clear_board(game)
+        await self.set_up(game)
+        await self.play_moves(game, wanted.moves)
         self._position = wanted
 
-    def clear_board(self, game: Game) -> None:
+    @_in_turn
+    async def clear_board(self, game: Game) -> None:
         """Give the engine an empty board with the size, the rules and the komi of a game; the rules first."""
-        self.send(self._size_command(game.width, game.height))
-        self.send("clear_board")
+        await self.send(self._size_command(game.width, game.height))
+        await self.send("clear_board")
         for command in self._rules_commands(game.rules):
-            self.send(command)
-        self.send(f"komi {game.komi:g}" if float(f"{game.komi:g}") == game.komi else f"komi {game.komi!r}")
+            await self.send(command)
+        await self.send(f"komi {game.komi:g}" if float(f"{game.komi:g}") == game.komi else f"komi {game.komi!r}")
 
     def _size_command(self, width: int, height: int) -> str:
         if width == height:
@@ -217,27 +282,30 @@ class SimpleGtpEngine(SimpleClient):
         kgs_name = _kgs_name(rules)
         return [f"kgs-rules {kgs_name}"] if self.lists("kgs-rules") and kgs_name else []
 
-    def set_stones(self, game: Game) -> None:
+    @_in_turn
+    async def set_up(self, game: Game) -> None:
         """Set up the stones of a game before its first move, on the empty board: a handicap, or any position."""
         stones = game.setup_stones
         if not stones:
             return
         is_handicap = len(stones) > 1 and game.first_player == WHITE and all(each.color == BLACK for each in stones)
         if is_handicap and self.lists("set_free_handicap"):
-            self.send(" ".join(["set_free_handicap", *(game.vertex(stone.point) for stone in stones)]))
+            await self.send(" ".join(["set_free_handicap", *(game.vertex(stone.point) for stone in stones)]))
         elif self.lists("set_position"):
-            self.send(" ".join(["set_position", *(f"{_letter(s.color)} {game.vertex(s.point)}" for s in stones)]))
+            await self.send(" ".join(["set_position", *(f"{_letter(s.color)} {game.vertex(s.point)}" for s in stones)]))
         else:
-            self.play_moves(game, stones)
+            await self.play_moves(game, stones)
 
-    def play_moves(self, game: Game, moves: Sequence[AnyMove]) -> None:
+    @_in_turn
+    async def play_moves(self, game: Game, moves: Sequence[AnyMove]) -> None:
         """Send moves or stones to the engine, on the board of a game; raises CommandFailedError when it refuses one."""
         for color, point in map(game.as_move, moves):
-            self.send(f"play {_letter(color)} {game.vertex(point)}")
+            await self.send(f"play {_letter(color)} {game.vertex(point)}")
 
     # --- moves and scores ---
 
-    def play(
+    @_in_turn
+    async def genmove(
         self, game: Game, limit: Limit | None = None, *, color: int | str | None = None, timeout: float | None = None
     ) -> PlayResult:
         """Return the move that the engine chooses in the position of a game, which does not change.
@@ -246,61 +314,52 @@ class SimpleGtpEngine(SimpleClient):
         EngineError also for a limit that the engine does not have, and for a move that is none.
         """
         limit, mover = limit or Limit(), game.to_play if color is None else COLORS[to_color(color)]
-        self.set_position(game)
-        self._set_limit(limit)
+        await self.set_game(game)
+        await self._set_limit(limit)
         known, self._position = self._position, None
-        reply = self.genmove(mover, (limit.time or 0.0) + self._patience(timeout))
+        reply = await self.send_genmove(mover, (limit.time or 0.0) + self._patience(timeout))
         if reply.text.lower() == "resign":
             return PlayResult(None, reply.seconds)
         try:
             played = game.as_move((mover, reply.text))
         except InvalidVertexError as error:
             raise EngineError(f"{self.label}: the reply to genmove is no move: {error}") from None
-        assert known is not None, "set_position has set it"
+        assert known is not None, "set_game has set it"
         self._position = known._replace(moves=(*known.moves, played))
         return PlayResult(played, reply.seconds)
 
-    def genmove(self, color: int | str, timeout: float | None = None) -> TimedReply:
+    @_in_turn
+    async def send_genmove(self, color: int | str, timeout: float | None = None) -> TimedReply:
         """Return the engine's move as text, with the seconds it took; it is played on the engine's board."""
-        return self.send_timed(f"genmove {_letter(to_color(color)).lower()}", timeout)
+        return await self.send_timed(f"genmove {_letter(to_color(color)).lower()}", timeout)
 
-    def score(self, game: Game) -> str:
+    @_in_turn
+    async def score(self, game: Game) -> str:
         """Return the engine's score of a finished game, such as "B+3.5"."""
-        self.set_position(game)
-        return self.send("final_score")
+        await self.set_game(game)
+        return await self.send("final_score")
 
     # --- analysis ---
 
-    def analyse(self, game: Game, limit: Limit, *, ownership: bool = False, timeout: float | None = None) -> Analysis:
-        """Return what the engine finds in the position of a game within a limit of time or visits.
-
-        With `ownership` also who will own each point, which not all engines tell.  Raises LimitError without a limit.
-        """
-        if limit == Limit():
-            raise LimitError(
-                problem(f"{self.label}: an analysis without a limit", expected="Limit(time=…) or visits=…")
-            )
-        report = None
-        for report in self.watch(game, limit, ownership=ownership, timeout=timeout):  # noqa: B007
-            pass
-        if report is None:
-            raise EngineError(f"{self.label}: the analysis ended without a report")
-        return report
-
-    def watch(
+    def analyse(
         self,
         game: Game,
         limit: Limit | None = None,
         *,
         every: float = REPORT_SECONDS,
         ownership: bool = False,
+        allow: Iterable[int | str] = (),
+        avoid: Iterable[int | str] = (),
         timeout: float | None = None,
-    ) -> AnalysisStream:
-        """Return the reports of a search of the position of a game, about one in `every` seconds.
+    ) -> AsyncAnalysis:
+        """Return a search of the position of a game, from the view of the side to play.
 
-        Winrates and points are those of the side to play.  The search goes on until the limit, or until the stream is
-        left.  `timeout` is the longest wait for a report; two come in that time even if `every` is longer.
-        Raises LimitError for a limit of playouts, which analyses do not have.
+        Awaiting it, as `SimpleGtpEngine.analyse` does, needs a limit of time or visits and returns the result.
+        Iterating, as over `SimpleGtpEngine.watch`, yields reports, about one in `every` seconds, until the limit or
+        until it is left.  `timeout` is the longest wait for a report; two come in that time even if `every` is longer.
+        With `ownership` also who will own each point, which not all engines tell.  `allow` and `avoid` are the only
+        moves to search, and those not to search, in this position.  Raises LimitError for a limit of playouts, which
+        analyses do not have, and for none where one is needed.
         """
         limit = limit or Limit()
         if limit.playouts is not None:
@@ -312,74 +371,54 @@ class SimpleGtpEngine(SimpleClient):
             raise EngineError(
                 f"{self.label}: {self.name} has no analysis: it lists neither kata-analyze nor lz-analyze"
             )
-        self.set_position(game)
-        patience = self._patience(timeout)
+        patience, color = self._patience(timeout), _letter(game.to_play)
         seconds = min(checked_seconds(every, "reports every"), (limit.time or math.inf) / 2, patience / 2)
-        interval = max(1, round(min(100 * seconds, NO_LIMIT)))
-        extras = f" rootInfo true{' ownership true' if ownership else ''}" if kind == "kata-analyze" else ""
-        command = f"{kind} {_letter(game.to_play).lower()} {interval}{extras}"
-        self._end_analysis()
-        self._write(command)
-        self._analysis += 1
-        self._is_analysing, self._is_stopping = True, False
-        reading = _GtpReports(self, command, game, limit, patience)
-        return AnalysisStream(reading.read, reading.stop)
+        command = f"{kind} {color.lower()} {max(1, round(min(100 * seconds, NO_LIMIT)))}"
+        if kind == "kata-analyze":
+            command += f" rootInfo true{' ownership true' if ownership else ''}"
+        for word, moves in (("allow", vertices_among(game, allow)), ("avoid", vertices_among(game, avoid))):
+            command += f" {word} {color} {','.join(moves)} 1" if moves else ""
+        position = game.copy()
 
-    def _end_analysis(self) -> list[str]:
-        """Stop the analysis, if one runs, and return the lines that had not been read yet."""
-        lines = list[str]()
-        if not self._is_analysing:
-            return lines
-        self._ask_to_stop()
-        deadline = time.monotonic() + self.timeout
-        while True:
-            _, line = self.connection.next_line("the end of an analysis", deadline, self.timeout)
-            if not line:
-                self._is_analysing = False
-                return lines
-            lines[:] = [*lines[-1:], line]
-            if time.monotonic() > deadline:
-                self.kill()
-                raise EngineTimeoutError(f"{self.label}: the analysis does not end; the engine has been killed")
+        def ask(wants_result: bool) -> _GtpReports:
+            if wants_result and limit == Limit():
+                raise LimitError(
+                    problem(f"{self.label}: an analysis without a limit", expected="Limit(time=…) or visits=…")
+                )
+            return _GtpReports(self, command, position, limit, patience)
 
-    def _end_of_failure(self) -> None:
-        """Read the empty line after an analysis that the engine has refused."""
-        deadline = time.monotonic() + self.timeout
-        while self.connection.next_line("an analysis that it refused", deadline, self.timeout)[1]:
-            pass
-        self._is_analysing = False
-
-    def _ask_to_stop(self) -> None:
-        if self._is_analysing and not self._is_stopping:
-            self._is_stopping = True
-            self.connection.write("")
+        return AsyncAnalysis(ask)
 
     # --- time, limits, options ---
 
-    def time_kinds(self) -> tuple[str, ...]:
+    @_in_turn
+    async def time_kinds(self) -> tuple[str, ...]:
         """Return the kinds of clocks that the engine has beside GTP's, as kata-list_time_settings names them."""
         if self._kinds is None:
             has_more = self.lists("kata-time_settings") and self.lists("kata-list_time_settings")
-            self._kinds = tuple(self.send_timed("kata-list_time_settings").text.split()) if has_more else ()
+            self._kinds = tuple((await self.send_timed("kata-list_time_settings")).text.split()) if has_more else ()
         return self._kinds
 
-    def set_time(self, times: TimeSettings) -> None:
+    @_in_turn
+    async def set_time(self, times: TimeSettings) -> None:
         """Set the clocks of both sides; raises EngineError for a kind that the engine does not have."""
-        kinds = self.time_kinds() if times.kind in (TimeKind.FISCHER, TimeKind.BYOYOMI) else ()
+        kinds = await self.time_kinds() if times.kind in (TimeKind.FISCHER, TimeKind.BYOYOMI) else ()
         if times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
             raise EngineError(f"{self.label}: {self.name} has no byo-yomi; use TimeSettings.canadian")
         if not (times.kind in kinds or self.lists("time_settings")):
             raise EngineError(f"{self.label}: {self.name} does not list time_settings, so it has no clock")
         self._limits.pop("time", None)
-        self.send(settings_command(times, knows_fischer=TimeKind.FISCHER in kinds))
+        await self.send(settings_command(times, knows_fischer=TimeKind.FISCHER in kinds))
 
-    def set_time_left(self, color: int | str, times: TimeSettings, left: TimeLeft) -> None:
+    @_in_turn
+    async def set_time_left(self, color: int | str, times: TimeSettings, left: TimeLeft) -> None:
         """Tell the engine what a clock shows; an engine that does not list `time_left` relies on its own."""
         if self.lists("time_left"):
             arguments = time_left_arguments(times, left, knows_fischer=TimeKind.FISCHER in (self._kinds or ()))
-            self.send(f"time_left {_letter(to_color(color))} {arguments}")
+            await self.send(f"time_left {_letter(to_color(color))} {arguments}")
 
-    def options(self) -> dict[str, str]:
+    @_in_turn
+    async def options(self) -> dict[str, str]:
         """Return the settings that `set_option` changes, by name; empty for an engine without KataGo's commands.
 
         KataGo itself has kata-get-params without listing it.
@@ -387,9 +426,12 @@ class SimpleGtpEngine(SimpleClient):
         if not (self.lists("kata-get-params") or self.lists("kata-list-params")):
             return {}
         try:
-            reply = self.send("kata-get-params")
+            reply = await self.send("kata-get-params")
         except CommandFailedError:
-            return {name: self.send(f"kata-get-param {name}") for name in self.send("kata-list-params").split()}
+            return {
+                name: await self.send(f"kata-get-param {name}")
+                for name in (await self.send("kata-list-params")).split()
+            }
         try:
             found = json.loads(reply)
             return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
@@ -397,7 +439,8 @@ class SimpleGtpEngine(SimpleClient):
             given = f"{self.label}: the reply {shown(reply)} to kata-get-params"
             raise EngineError(problem(given, expected="a JSON object")) from error
 
-    def set_option(self, name: str, value: str | float | bool) -> None:
+    @_in_turn
+    async def set_option(self, name: str, value: str | float | bool) -> None:
         """Change a setting of the engine, by KataGo's command, Leela Zero's, or the command of that name.
 
         GNU Go's `level` is such a command.  True and False are sent as "true" and "false".
@@ -407,37 +450,37 @@ class SimpleGtpEngine(SimpleClient):
         except ValueError:  # an integer of more than 4300 digits
             raise EngineError(f"{self.label}: option {shown(name)} {shown(value)}: too long a number") from None
         if self.lists("kata-set-param"):
-            self.send(f"kata-set-param {name} {text}")
+            await self.send(f"kata-set-param {name} {text}")
         elif self.lists("lz-setoption"):
-            self.send(f"lz-setoption name {name} value {text}")
+            await self.send(f"lz-setoption name {name} value {text}")
         elif self.lists(name):
-            self.send(f"{name} {text}")
+            await self.send(f"{name} {text}")
         else:
             raise EngineError(f"{self.label}: {self.name} has no option {shown(name)}")
 
-    def _set_limit(self, limit: Limit) -> None:
+    async def _set_limit(self, limit: Limit) -> None:
         """Give the engine the limits of the next move, and take back those of the one before."""
         wanted = {name: f"{value:g}" for name, value in vars(limit).items() if value is not None}
         for name in [*self._limits, *wanted]:
             if wanted.get(name) == self._limits.get(name):
                 continue
             if name == "time":
-                self._set_time_for_move(limit.time)
+                await self._set_time_for_move(limit.time)
             else:
-                self._set_count(name, getattr(limit, name))
+                await self._set_count(name, getattr(limit, name))
         self._limits = wanted
 
-    def _set_time_for_move(self, seconds: float | None) -> None:
+    async def _set_time_for_move(self, seconds: float | None) -> None:
         if seconds is None:
-            self.send(settings_command(TimeSettings.none(), knows_fischer=False))
-        elif seconds != int(seconds) and TimeKind.BYOYOMI in self.time_kinds():
-            self.send(f"kata-time_settings byoyomi 0 {seconds!r} 1")
+            await self.send(settings_command(TimeSettings.none(), knows_fischer=False))
+        elif seconds != int(seconds) and TimeKind.BYOYOMI in await self.time_kinds():
+            await self.send(f"kata-time_settings byoyomi 0 {seconds!r} 1")
         elif self.lists("time_settings"):
-            self.send(f"time_settings 0 {math.ceil(seconds)} 1")
+            await self.send(f"time_settings 0 {math.ceil(seconds)} 1")
         else:
             raise EngineError(f"{self.label}: {self.name} does not list time_settings, so it has no limit of time")
 
-    def _set_count(self, name: str, count: int | None) -> None:
+    async def _set_count(self, name: str, count: int | None) -> None:
         """Set the visits or the playouts of a move; None: as many as before the first limit."""
         if not (self.lists("kata-set-param") or self.lists("lz-setoption")):
             raise EngineError(
@@ -445,16 +488,24 @@ class SimpleGtpEngine(SimpleClient):
             )
         option = name if self.lists("lz-setoption") else f"max{name.capitalize()}"
         if option not in self._limits_before and self.lists("kata-get-param"):
-            self._limits_before[option] = self.send(f"kata-get-param {option}")
-        self.set_option(option, self._limits_before.get(option, str(NO_LIMIT)) if count is None else count)
+            self._limits_before[option] = await self.send(f"kata-get-param {option}")
+        await self.set_option(option, self._limits_before.get(option, str(NO_LIMIT)) if count is None else count)
+
+    play = former_name("GtpEngine.play", genmove, gone="3.0")
+    set_position = former_name("GtpEngine.set_position", set_game, gone="3.0")
 
     # --- the end ---
 
-    def close(self) -> None:
-        """Send `quit`, and kill the engine if it does not exit within five seconds.  Raises nothing."""
-        with contextlib.suppress(EngineError):
+    async def close(self) -> None:
+        """Send `quit`, and kill the engine if it does not exit within five seconds, at once if it still owes a reply.
+
+        Raises nothing; again is harmless.
+        """
+        if self._reply is not None and not self._reply.is_analysis:
+            self.kill()
+        elif self.is_alive():
             self._ask_to_stop()
-        self.connection.close()
+        await super().close()
 
 
 class _Sent(NamedTuple):
@@ -472,78 +523,83 @@ class _Sent(NamedTuple):
 class _GtpReports:
     """Reads the reports of one analysis of an engine."""
 
-    def __init__(self, engine: SimpleGtpEngine, command: str, game: Game, limit: Limit, timeout: float) -> None:
+    def __init__(self, engine: GtpEngine, command: str, game: Game, limit: Limit, timeout: float) -> None:
         self._engine: Final = engine
-        self._number: Final = engine._analysis
         self._command: Final = command
+        self._game: Final = game
         self._vertices: Final = vertices_of(game)
-        self._to_play: Final = game.to_play
-        self._turn: Final = len(game.moves)
         self._scale: Final = 1.0 if command.startswith("kata") else 10_000.0
         self._limit: Final = limit
         self._timeout: Final = timeout
-        self._started: Final = time.monotonic()
-        self._has_begun = False
+        self._reply: _Reply | None = None
         self._last: Analysis | None = None
 
-    def read(self) -> Analysis | None:
-        """Return the next report, None once the analysis has ended without another."""
-        engine = self._engine
-        if not self._is_running():
-            return None
-        self._read_newest()
-        if engine._is_analysing and self._is_done():
-            for line in engine._end_analysis():
-                self._take(line)
-        if self._last is None or engine._is_analysing:
-            return self._last
-        return replace(self._last, is_final=True)
+    async def begin(self) -> None:
+        """Send the position and the command."""
+        if self._reply is None:
+            async with self._engine._turn:
+                await self._engine.set_game(self._game)
+                await self._engine._settle()
+                self._engine.connection.write(self._command)
+                self._engine._reply = self._reply = _Reply(self._command, self._timeout, is_analysis=True)
+
+    async def next(self) -> Analysis | None:
+        """Return the newest report, None once the analysis has ended without another."""
+        async with self._engine._turn:
+            if (reply := self._running()) is None:
+                return None
+            await self._read_newest(reply)
+            if self._running() and self._is_done(reply):
+                self._engine._ask_to_stop()
+                reply.deadline = time.monotonic() + self._engine.timeout
+                while (found := await self._engine._line(reply)) is not None:
+                    self._take(found[1])
+            if self._last is None or self._running():
+                return self._last
+            return replace(self._last, is_final=True)
 
     def stop(self) -> None:
         """Ask the engine to stop, unless it has; what it still writes is read before the next command."""
-        if self._is_running():
+        if self._running():
             self._engine._ask_to_stop()
 
-    def _is_running(self) -> bool:
-        return self._engine._is_analysing and self._engine._analysis == self._number
+    def _running(self) -> _Reply | None:
+        """Return the reply to the analysis; None before it, and once it or another command has ended it."""
+        return None if self._engine._reply is not self._reply else self._reply
 
-    def _is_done(self) -> bool:
+    def _is_done(self, reply: _Reply) -> bool:
         limit, last = self._limit, self._last
-        if limit.time is not None and time.monotonic() - self._started >= limit.time:
+        if limit.time is not None and time.monotonic() - reply.started >= limit.time:
             return True
         return limit.visits is not None and last is not None and last.visits >= limit.visits
 
-    def _read_newest(self) -> None:
+    async def _read_newest(self, reply: _Reply) -> None:
         """Read lines until there is a report, and those that have arrived after it, or until the limit of time."""
-        connection, deadline = self._engine.connection, time.monotonic() + self._timeout
-        found = False
+        connection, found = self._engine.connection, False
+        reply.deadline = time.monotonic() + self._timeout
         while not found or connection.has_line():
-            if self._limit.time is not None and not connection.has_line():
-                left = self._started + self._limit.time - time.monotonic()
-                if self._last is not None and not connection.wait_for_line(max(0.0, left)) and connection.is_alive():
+            if self._limit.time is not None and self._last is not None and not connection.has_line():
+                left = reply.started + self._limit.time - time.monotonic()
+                if not await connection.wait_for_line(left):
                     return
-            _, line = connection.next_line(self._command, deadline, self._timeout)
-            if not line:
-                self._engine._is_analysing = False
+            line = await self._engine._line(reply)
+            if line is None:
                 return
-            found = self._take(line) or found
-            if time.monotonic() > deadline:
-                self._engine.kill()
-                label, command = self._engine.label, shown(self._command)
-                raise EngineTimeoutError(f"{label}: no report of {command} within {self._timeout:g} s")
+            head = _REPLY_HEAD.match(line[1])
+            if head is not None and head.group(1) == "?":
+                await self._engine._settle()
+                raise self._engine._failed(self._command, head.group(2))
+            found = self._take(line[1]) or found
 
     def _take(self, line: str) -> bool:
         """Keep what a line reports; return whether it does.  Raises EngineError."""
-        if not self._has_begun and (head := _REPLY_HEAD.match(line)):
-            self._has_begun = True
-            if head.group(1) == "?":
-                self._engine._end_of_failure()
-                raise self._engine._failed(self._command, head.group(2))
-            line = head.group(2)
-        if not line.startswith("info"):
+        head = _REPLY_HEAD.match(line)
+        text = line if head is None else head.group(2)
+        if not text.startswith("info"):
             return False
+        to_play, turn = self._game.to_play, len(self._game.moves)
         try:
-            report = read_report(line, self._vertices, to_play=self._to_play, scale=self._scale, turn=self._turn)
+            report = read_report(text, self._vertices, to_play=to_play, scale=self._scale, turn=turn)
         except (KeyError, ValueError) as error:
             label, command = self._engine.label, shown(self._command)
             raise EngineError(f"{label}: a report of {command} cannot be read: {whole(str(error))}") from error
@@ -566,112 +622,51 @@ def _letter(color: int) -> str:
     return "B" if color == BLACK else "W"
 
 
-class GtpEngine(AsyncClient[SimpleGtpEngine]):
-    """An engine that speaks GTP 2, for asyncio; see `SimpleGtpEngine`, whose methods it has.
+class SimpleGtpEngine(SimpleClient[GtpEngine]):
+    """An engine that speaks GTP 2, without asyncio; see `GtpEngine`, whose methods it has.
 
-    `popen` and `connect` start one.  Calls are made one after the other.
+    Any thread may use it; calls are made one after the other.  The end of a `with` block closes it.  Methods raise
+    EngineError, and LimitError for a time that is not above 0 seconds.
     """
 
-    _plain_class = SimpleGtpEngine
+    _client_class = GtpEngine
 
     @property
     def name(self) -> str:
         """The engine's reply to `name`."""
-        return self.plain.name
+        return self.client.name
 
     @property
     def version(self) -> str:
         """The engine's reply to `version`."""
-        return self.plain.version
+        return self.client.version
 
     @property
     def commands(self) -> frozenset[str]:
         """The commands that it lists."""
-        return self.plain.commands
+        return self.client.commands
 
     def lists(self, command: str) -> bool:
         """Return whether the engine lists a command."""
-        return self.plain.lists(command)
+        return self.client.lists(command)
 
-    async def send(self, command: str, timeout: float | None = None) -> str:
-        """Return the engine's reply to any command line, within `timeout` seconds; see `SimpleGtpEngine.send`."""
-        return await self._call(self.plain.send, command, timeout)
+    hello = simple(GtpEngine.hello)
+    send = simple(GtpEngine.send)
+    send_timed = simple(GtpEngine.send_timed)
+    send_genmove = simple(GtpEngine.send_genmove)
+    set_game = simple(GtpEngine.set_game)
+    clear_board = simple(GtpEngine.clear_board)
+    set_up = simple(GtpEngine.set_up)
+    play_moves = simple(GtpEngine.play_moves)
+    genmove = simple(GtpEngine.genmove)
+    score = simple(GtpEngine.score)
+    analyse = simple(GtpEngine.analyse)
+    watch = streaming(GtpEngine.analyse)
+    time_kinds = simple(GtpEngine.time_kinds)
+    set_time = simple(GtpEngine.set_time)
+    set_time_left = simple(GtpEngine.set_time_left)
+    options = simple(GtpEngine.options)
+    set_option = simple(GtpEngine.set_option)
 
-    async def set_position(self, game: Game) -> None:
-        """Give the engine the position of a game; see `SimpleGtpEngine.set_position`."""
-        await self._call(self.plain.set_position, game.copy())
-
-    async def play(
-        self, game: Game, limit: Limit | None = None, *, color: int | str | None = None, timeout: float | None = None
-    ) -> PlayResult:
-        """Return the move that the engine chooses in a game, which does not change; see `SimpleGtpEngine.play`.
-
-        The engine has `timeout` seconds beyond the time of the limit.
-        """
-        return await self._call(self.plain.play, game.copy(), limit, color=color, timeout=timeout)
-
-    async def score(self, game: Game) -> str:
-        """Return the engine's score of a finished game, such as "B+3.5"."""
-        return await self._call(self.plain.score, game.copy())
-
-    def analyse(
-        self,
-        game: Game,
-        limit: Limit | None = None,
-        *,
-        every: float = REPORT_SECONDS,
-        ownership: bool = False,
-        timeout: float | None = None,
-    ) -> AsyncAnalysis:
-        """Return a search of the position of a game, to be awaited or iterated, from the view of the side to play.
-
-        A report comes about every `every` seconds; `timeout` is the longest wait for one.  Awaiting needs a limit
-        (LimitError); see `SimpleGtpEngine.analyse` and `watch`.
-        """
-        position = game.copy()
-        watch = partial(self.plain.watch, position, limit, every=every, ownership=ownership, timeout=timeout)
-        analyse = partial(self.plain.analyse, position, limit or Limit(), ownership=ownership, timeout=timeout)
-        return AsyncAnalysis(_ThreadReports(self, watch), lambda: self._call(analyse))
-
-    async def set_time(self, times: TimeSettings) -> None:
-        """Set the clocks of both sides; see `SimpleGtpEngine.set_time`."""
-        await self._call(self.plain.set_time, times)
-
-    async def set_time_left(self, color: int | str, times: TimeSettings, left: TimeLeft) -> None:
-        """Tell the engine what a clock shows; see `SimpleGtpEngine.set_time_left`."""
-        await self._call(self.plain.set_time_left, color, times, left)
-
-    async def options(self) -> dict[str, str]:
-        """Return the settings that `set_option` changes, by name."""
-        return await self._call(self.plain.options)
-
-    async def set_option(self, name: str, value: str | float | bool) -> None:
-        """Change a setting of the engine to a `value` as its command takes it; see `SimpleGtpEngine.set_option`."""
-        await self._call(self.plain.set_option, name, value)
-
-
-class _ThreadReports:
-    """The reports of a plain stream, read in the engine's thread."""
-
-    def __init__(self, engine: GtpEngine, watch: Callable[[], AnalysisStream]) -> None:
-        self._engine: Final = engine
-        self._watch: Final = watch
-        self._stream: AnalysisStream | None = None
-        self._is_stopped = False
-
-    async def next(self) -> Analysis | None:
-        """Return the next report, None after the last."""
-        return await self._engine._call(self._next)
-
-    def _next(self) -> Analysis | None:
-        if self._stream is None:
-            self._stream = self._watch()
-        if self._is_stopped:
-            self._stream.close()
-        return next(self._stream, None)
-
-    def stop(self) -> None:
-        """Stop the search."""
-        self._is_stopped = True
-        if self._stream is not None:
-            self._stream.close()
+    play = former_name("SimpleGtpEngine.play", genmove, now="SimpleGtpEngine.genmove", gone="3.0")
+    set_position = former_name("SimpleGtpEngine.set_position", set_game, now="SimpleGtpEngine.set_game", gone="3.0")

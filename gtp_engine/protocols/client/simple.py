@@ -1,0 +1,173 @@
+"""Clients of engines without asyncio: thin wrappers of those for asyncio, made once for all methods.
+
+    wait_for      the result of something awaitable, in the calling thread
+    simple        a method that waits for what a method for asyncio returns
+    streaming     a method that returns the reports of a search as an iterator
+    SimpleClient  how a client starts and ends
+
+One event loop, in a thread of its own, serves all clients of the process; any thread may wait.  A wait that Ctrl-C
+breaks off is cancelled there too.
+"""
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
+
+from gtp_engine.engine.answers import Analysis
+from gtp_engine.protocols.client import AsyncAnalysis
+from gtp_engine.protocols.client.connection import REPLY_SECONDS, AsyncClient, CommandWords
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=AsyncClient)
+
+
+def wait_for(result: Awaitable[R]) -> R:
+    """Return what is awaited, or raise its error; not from the event loop itself."""
+    future = asyncio.run_coroutine_threadsafe(_awaited(result), _loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+async def _awaited(result: Awaitable[R]) -> R:
+    return await result
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of the clients of this process."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="clients of engines", daemon=True).start()
+    return loop
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_loop.cache_clear)  # threads stay behind
+
+
+def simple(method: "Callable[Concatenate[Any, P], Awaitable[R]]") -> "Callable[Concatenate[SimpleClient[Any], P], R]":
+    """Return a method that waits for what a method for asyncio returns."""
+
+    @wraps(method)
+    def call(self: "SimpleClient[Any]", /, *args: P.args, **named: P.kwargs) -> R:
+        return wait_for(method(self.client, *args, **named))
+
+    return call
+
+
+def streaming(
+    method: "Callable[Concatenate[Any, P], AsyncAnalysis]",
+) -> "Callable[Concatenate[SimpleClient[Any], P], AnalysisStream]":
+    """Return a method that begins the search of a method for asyncio."""
+
+    @wraps(method)
+    def call(self: "SimpleClient[Any]", /, *args: P.args, **named: P.kwargs) -> AnalysisStream:
+        return AnalysisStream(method(self.client, *args, **named))
+
+    return call
+
+
+class AnalysisStream(Iterator[Analysis]):
+    """The reports of a running search, an iterator of `Analysis`; the last one has `is_final`.
+
+    The search ends at its limit, with `close`, at the end of a `with` block, with the next command to an engine that
+    does one thing at a time, or when the stream is no longer used.  Of the reports that have arrived meanwhile, the
+    newest is returned.  Iterating raises EngineError.
+    """
+
+    def __init__(self, search: AsyncAnalysis) -> None:
+        self._search: Final = search
+        wait_for(search.__aenter__())
+
+    def __next__(self) -> Analysis:
+        report = wait_for(anext(self._search, None))
+        if report is None:
+            raise StopIteration
+        return report
+
+    def close(self) -> None:
+        """Stop the search; again is harmless."""
+        wait_for(self._search.__aexit__())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            _loop().call_soon_threadsafe(self._search.close)  # without waiting, as this may be any thread
+
+
+class SimpleClient(Generic[C]):
+    """A client of an engine without asyncio: how it starts and ends."""
+
+    _client_class: ClassVar[type[Any]]
+
+    def __init__(self, client: C) -> None:
+        self.client: Final = client
+        """The client for asyncio, which lives in the event loop of `wait_for`."""
+
+    @classmethod
+    def popen(
+        cls,
+        command: CommandWords,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return an engine in a new process, such as "gnugo --mode gtp"; raises EngineError.
+
+        The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
+        file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
+        """
+        return cls(wait_for(cls._client_class.popen(command, timeout=timeout, label=label, log=log)))
+
+    @classmethod
+    def connect(
+        cls,
+        host: str,
+        port: int,
+        *,
+        timeout: float = REPLY_SECONDS,
+        label: str | None = None,
+        log: Path | str | None = None,
+    ) -> Self:
+        """Return the engine that listens on a TCP port, reached within `timeout` seconds; raises EngineError.
+
+        See `popen`.
+        """
+        return cls(wait_for(cls._client_class.connect(host, port, timeout=timeout, label=label, log=log)))
+
+    @property
+    def label(self) -> str:
+        """What messages begin with."""
+        return self.client.label
+
+    def is_alive(self) -> bool:
+        """Return whether the engine runs."""
+        return self.client.is_alive()
+
+    def kill(self) -> None:
+        """Kill the process and its children.  Safe from any thread, and after the process has ended."""
+        self.client.kill()
+
+    def close(self) -> None:
+        """End the engine, and kill it if it does not exit within five seconds.  Raises nothing; again is harmless."""
+        wait_for(self.client.close())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
