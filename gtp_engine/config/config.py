@@ -124,12 +124,12 @@ class Config:
                 lines += [_assignment(known, self.value(known.key)), ""]
         return "\n".join(lines)
 
-    def _with_items(self, items: Iterable[tuple[Option, object]]) -> "Config":
-        """Return the configuration with these options set; raises ConfigError."""
-        changes: dict[str, dict[str, Any]] = {}
+    def _with_items(self, items: Iterable[tuple[Option, Value]]) -> "Config":
+        """Return the configuration with these options set to values that have been checked."""
+        changes: dict[str, dict[str, Value]] = {}
         for known, value in items:
             changes.setdefault(known.section, {})[known.name] = value
-        sections = {name: replace(getattr(self, name), **values) for name, values in changes.items()}
+        sections: dict[str, Any] = {name: getattr(self, name).changed(values) for name, values in changes.items()}
         return replace(self, **sections)
 
 
@@ -166,8 +166,8 @@ def _options() -> Mapping[str, Option]:
     return MappingProxyType({known.key: known for known in declared})
 
 
-def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, object]]:
-    """Yield the options and values of a parsed TOML file; raises ConfigError for unknown tables and keys."""
+def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, Value]]:
+    """Yield the options and values of a parsed TOML file; raises ConfigError for tables, keys and values."""
     for section, table in tables.items():
         if not isinstance(table, dict):
             advice = f"options belong to sections such as [{next(iter(_sections()))}]"
@@ -175,7 +175,8 @@ def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, object]]:
         if section not in _sections():
             find_option(section)
         for name, value in table.items():
-            yield find_option(f"{section}.{name}"), value
+            known = find_option(f"{section}.{name}")
+            yield known, known.check(value)
 
 
 def _closest(word: str, names: Iterable[str], *, others: str, prefix: str = "") -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, TypeAlias, TypeVar, cast, get_args
+from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar, cast, get_args
 
 from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
 from gtp_engine.base.files import is_special
@@ -212,6 +212,12 @@ class Section:
         for declared in section_options(type(self)):
             # The one write to a frozen instance: an integer given for a float becomes a float.
             object.__setattr__(self, declared.name, declared.check(getattr(self, declared.name)))
+
+    def changed(self, values: Mapping[str, Value]) -> Self:
+        """Return the section with these values, which have been checked; the others are not checked again."""
+        section = object.__new__(type(self))
+        vars(section).update({each.name: getattr(self, each.name) for each in fields(cast(Any, self))}, **values)
+        return section
 
 
 _OPTIONS: Final[dict[type[Section], tuple[Option, ...]]] = {}
