@@ -142,6 +142,7 @@ def review_command(
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
     from gtp_engine.base.streams import write_log
+    from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
     from gtp_engine.nn.evaluators import evaluator_of
@@ -158,7 +159,7 @@ def review_command(
     if settings.learn and (len(sources) != 1 or Path("-") in files):
         raise click.UsageError("--learn with several records or stdin: name one file")
     evaluator = evaluator_of(config)
-    Resources(evaluator).warm_up(config, write_log)
+    warm_up(Resources(evaluator), config, write_log)
     people = open_people(config, evaluator)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
     terms = Terms(rules, komi, place.game, settings.territory, settings.variations, settings.player)
@@ -414,6 +415,7 @@ def solve_command(
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
     from gtp_engine.base.streams import write_log
+    from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
@@ -429,7 +431,7 @@ def solve_command(
     points = parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
-    Resources(evaluator).warm_up(config, write_log)
+    warm_up(Resources(evaluator), config, write_log)
     solution = solver.solve(position, position.to_play if first is None else parse_color(first), points)
     click.echo(solution.to_text())
     if target is not None:

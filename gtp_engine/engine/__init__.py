@@ -17,13 +17,13 @@ One move, from `Engine.genmove` to the board:
 Around it:
 
     answers           what is asked of an engine from Python, and what it answers
-    resources         networks and kernels, the searches that a configuration makes of them, what it needs of them
+    resources         networks, and what they decide: the first board, what evaluates, settings of human-like play
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
     final_score       score and status of the stones: what is expected, and what is proved of doubtful chains
     kernels           has kernels compiled as they are called, or loads them in the background
     time_manager      the time for a move
     book              books of small boards: played here, made and checked
-    rehearsal         searches that call what games call, before the first start
+    rehearsal         the kernels of the searches: loaded, awaited, and called at a first start as games call them
 
 Every command has one cancel token (`search.limits`), which goes into the limits of all its searches.
 """

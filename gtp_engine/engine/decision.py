@@ -43,6 +43,7 @@ from gtp_engine.engine.game_end import (
 )
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import PROOF_NODES, may_pass_safely, proved_capture, read_out
+from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, TimeWatcher
 from gtp_engine.engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 from gtp_engine.engine.variety import Variety
@@ -123,6 +124,8 @@ class MoveTask:
     request: SearchRequest
     budget: TimeBudget
     start: float
+    nodes: int = PROOF_NODES
+    """Positions of each proof about a chain."""
 
     @property
     def cancel(self) -> CancelToken:
@@ -148,14 +151,17 @@ class Choice:
 
 
 class MoveChooser:
-    """Chooses moves with the `searches` of an engine, at its `level`; `seed` is that of the delays.
+    """Chooses moves with the `searches` of an engine and their `kernels`, at its `level`; `seed` is that of the delays.
 
     `log` receives a line about each choice.
     """
 
-    def __init__(self, searches: Searches, level: LevelPlay, seed: int, log: Callable[[str], None]) -> None:
+    def __init__(
+        self, searches: Searches, kernels: Kernels, level: LevelPlay, seed: int, log: Callable[[str], None]
+    ) -> None:
         config = searches.config
         self._searches: Final = searches
+        self._kernels: Final = kernels
         self._level: Final = level
         self._log: Final = log
         self._resignation: Final = Resignation(config.play)
@@ -181,27 +187,25 @@ class MoveChooser:
     def prepare(self, game: Game, color: int, request: SearchRequest, clock: Clock, start: float) -> MoveTask:
         """Return the task of choosing the move, which began at `start`.
 
-        Kernels that need no compiler are awaited.  So are the others, until the limits' cancel token, where the search
+        Until the limits' cancel token, kernels are awaited that need no compiler.  So are the others where the search
         is to repeat exactly: with a seed and a number of visits, and without a limit of time.
         """
-        config, resources = self._searches.config, self._searches.resources
+        config, nodes = self._searches.config, PROOF_NODES
         bonus = None if self._level.is_on else self._variety.bonus_black(game, color)
-        limits, area, kernels = request.limits, game.width * game.height, resources.kernels
+        limits, area = request.limits, game.width * game.height
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
         share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
         if share < 1.0:
             limits, time_for_move = with_less_effort(limits, config, share), in_less_time(time_for_move, share)
-        if kernels is not None and kernels.is_compiling and self.repeats_exactly(time_for_move):
-            resources.wait_for_kernels(limits.cancel or CancelToken(), self._log)
-        elif kernels is not None and kernels.is_compiling:
-            self._log(f"Still compiling ({kernels.progress}): this move is chosen by a small search.")
-            visits = COMPILING_ROLLOUTS if resources.plays_out(config) else COMPILING_VISITS
+        if self._kernels.is_compiling and not self.repeats_exactly(time_for_move):
+            self._log(f"Still compiling ({self._kernels.progress}): this move is chosen by a small search.")
+            visits = COMPILING_ROLLOUTS if self._searches.resources.plays_out(config) else COMPILING_VISITS
             limits = replace(limits, visits=min(visits, limits.visits or visits))
-            time_for_move = while_compiling(time_for_move)
-        elif kernels is not None:
-            kernels.wait(CancelToken())
+            time_for_move, nodes = while_compiling(time_for_move), COMPILING_NODES
+        else:
+            self._kernels.wait(limits.cancel or CancelToken())
         request = replace(request, limits=limits, advantage_black=self.advantage_black(game), bonus_black=bonus)
-        return MoveTask(game, color, request, time_for_move, start)
+        return MoveTask(game, color, request, time_for_move, start, nodes)
 
     def repeats_exactly(self, budget: TimeBudget) -> bool:
         """Return whether the same search is expected every time: nothing but visits ends it, and its seed was given."""
@@ -358,7 +362,7 @@ def decide(
         thresholds,
         confirm=cache(search_again),
         look_again=cache(partial(search_again, visits=thresholds.pass_visits)),
-        nodes=COMPILING_NODES if searches.resources.is_compiling else PROOF_NODES,
+        nodes=task.nodes,
         level=level,
         left_out=frozenset[int]().union(
             *(each.points for each in task.request.restrictions if each.color == task.color)

@@ -5,7 +5,7 @@ A genmove: `MoveChooser` chooses, `play_choice` plays.  The controller's moves a
 
 One thread at a time may use an engine; another one gets EngineBusyError.  A method that searches takes a cancel token,
 by which any thread ends its searches early; they return what they have found.  Background jobs (pondering after our own
-move, `start_analysis`, `start_genmove`) work on a copy of the game; the next method that searches ends them first.
+move, `start_analysis`) work on a copy of the game; the next method that searches ends them first.
 """
 
 import os
@@ -40,10 +40,10 @@ from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.answers import Analysis, Limit, PositionEvaluation, analysis_of, position_evaluation_of
 from gtp_engine.engine.decision import Choice, MoveChooser, MoveTask
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
-from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.level_play import LevelPlay, check_level
+from gtp_engine.engine.rehearsal import Kernels, warm_up
 from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.searches import Searches, Speed, TimeWatcher
+from gtp_engine.engine.searches import Searches, Speed, TimeWatcher, impartial_config
 from gtp_engine.engine.time_manager import TimeBudget, budget
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.evaluation.positions import Evaluation
@@ -162,8 +162,10 @@ class Engine:
         check_level(self.config, evaluator)
         self._searches: Final = Searches(self.config, evaluator, human)
         self._resources: Final = self._searches.resources
+        self.kernels: Final = Kernels(self._resources, self._log)
+        """The kernels that searches call, which `load_kernels` loads or another object shares."""
         self._level: Final = LevelPlay(self._searches, self.seed, load)
-        self._chooser: Final = MoveChooser(self._searches, self._level, self.seed, self._log)
+        self._chooser: Final = MoveChooser(self._searches, self.kernels, self._level, self.seed, self._log)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._searches)
         self.set_seed(self.seed)
@@ -248,19 +250,19 @@ class Engine:
         return self._place_handicap(fixed_handicap_points(count, self.game.width, self.game.height))
 
     @_exclusive
-    def free_handicap(self, count: int) -> list[Point]:
-        """Choose points for exactly `count` handicap stones, place them and return them; raises HandicapError."""
-        self._require_empty_board()
-        return self._place_handicap(free_handicap_points(count, self.game.width, self.game.height))
+    def free_handicap(self, stones: int | Iterable[int | str]) -> list[Point]:
+        """Place handicap stones on these points, or on as many that the engine chooses, and return them.
 
-    @_exclusive
-    def set_free_handicap(self, points: Iterable[int | str]) -> list[Point]:
-        """Place handicap stones on these points; raises HandicapError, IllegalMoveError, BoardNotEmptyError."""
+        Raises HandicapError, IllegalMoveError, BoardNotEmptyError.
+        """
         self._require_empty_board()
-        chosen = [to_stone(point, width=self.game.width, height=self.game.height) for point in points]
-        most = self.game.width * self.game.height - 1
-        if not 2 <= len(chosen) <= most:
-            raise HandicapError(problem(f"invalid handicap {len(chosen)}", expected=f"2 to {most} stones"))
+        width, height = self.game.width, self.game.height
+        if isinstance(stones, int):
+            return self._place_handicap(free_handicap_points(stones, width, height))
+        chosen = [to_stone(point, width=width, height=height) for point in stones]
+        if not 2 <= len(chosen) < width * height:
+            given = f"invalid handicap {len(chosen)}"
+            raise HandicapError(problem(given, expected=f"2 to {width * height - 1} stones"))
         return self._place_handicap(chosen)
 
     # --- playing ---
@@ -319,7 +321,7 @@ class Engine:
         `play_choice` plays the choice later.  `cleanup` is KGS's second phase after a dispute: no pass while dead enemy
         stones are left.  Without `resign` the engine does not resign, whatever play.resign says.  With time.ponder the
         engine ponders after a move that it has played, until `cancel` or the next search; without `ponder` the caller
-        passes the move on first and then calls `ponder_after`.  `request` is given instead of `cancel` for a search
+        passes the move on first and then calls `ponder`.  `request` is given instead of `cancel` for a search
         that is limited further, or reports: moves that are left out, fewer visits than configured.
         """
         start, color = time.perf_counter(), self._color(color)
@@ -330,7 +332,7 @@ class Engine:
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
             if ponder:
-                self.ponder_after(choice, task.cancel)
+                self.ponder(task.cancel, after=choice)
         elif play:
             self._chooser.forget_lost_moves()  # the next search for this move must not count as another lost move
         return choice
@@ -347,29 +349,6 @@ class Engine:
         if not choice.resign:
             self.game.play(choice.point, color)
         self._clocks[color].spend(seconds)
-
-    def ponder_after(self, choice: Choice, cancel: CancelToken | None = None) -> None:
-        """Ponder if time.ponder is on and the game goes on after a choice that was played, until `cancel`.
-
-        Not while kernels are compiled: an interpreted search would hold up the next move.
-        """
-        goes_on = not choice.resign and not self.game.is_over
-        if self.config.time.ponder and goes_on and not self._level.is_on and not self.is_compiling:
-            self.ponder(cancel)
-
-    @_exclusive
-    def start_genmove(self, color: int | str, request: SearchRequest | Limits, done: Callable[[Choice], None]) -> None:
-        """Choose a move for `color` in the background, without playing it; `done` receives it unless cancelled."""
-        color = to_color(color)
-        game, clock = self.game.copy(), self._clocks[color]
-        task = self._chooser.prepare(game, color, _request(request), clock, time.perf_counter())
-
-        def choose() -> None:
-            choice = self._choose(task, clock)
-            if not task.cancel.is_cancelled:
-                done(choice)
-
-        self._background.start(choose, task.cancel)
 
     def _choose(self, task: MoveTask, clock: Clock, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
         """Choose a move, and note by how much it is late."""
@@ -436,15 +415,41 @@ class Engine:
     search_until = former_name("Engine.search_until", _search_until, now="Engine.search", gone="3.0")
 
     @_exclusive
-    def start_analysis(self, color: int | str | None, request: SearchRequest | Limits) -> None:
-        """Analyse the position in the background, until the next search; reports come from the background thread."""
-        request = _request(request)
-        analyze = partial(self._searches.analyze, self.game.copy(), self._color(color), request)
-        self._background.start(analyze, request.limits.cancel or CancelToken())
+    def start_analysis(
+        self,
+        color: int | str | None,
+        request: SearchRequest | Limits,
+        done: Callable[[Choice], None] | None = None,
+    ) -> None:
+        """Analyse the position in the background, until the next search; reports come from the background thread.
+
+        With `done` a move is chosen as by `genmove`, but not played; `done` receives it unless cancelled.
+        """
+        request, game, color = _request(request), self.game.copy(), self._color(color)
+        clock, cancel = self._clocks[color], request.limits.cancel or CancelToken()
+        if done is None:
+            self._background.start(partial(self._searches.analyze, game, color, request), cancel)
+            return
+        task = self._chooser.prepare(game, color, request, clock, time.perf_counter())
+
+        def choose() -> None:
+            choice = self._choose(task, clock)
+            if not cancel.is_cancelled:
+                done(choice)
+
+        self._background.start(choose, cancel)
 
     @_exclusive
-    def ponder(self, cancel: CancelToken | None = None) -> None:
-        """Search the position in the background, until `cancel` or the next search, which reuses the tree."""
+    def ponder(self, cancel: CancelToken | None = None, *, after: Choice | None = None) -> None:
+        """Search the position in the background, until `cancel` or the next search, which reuses the tree.
+
+        With `after`, a choice that was played, only where time.ponder is on and the game goes on; at no level, and not
+        while kernels are compiled: an interpreted search would hold up the next move.
+        """
+        if after is not None:
+            goes_on = not after.resign and not self.game.is_over and not self._level.is_on
+            if not (self.config.time.ponder and goes_on) or self.kernels.is_compiling:
+                return
         advantage = self._chooser.advantage_black(self.game)
         cancel = cancel or CancelToken()
         ponder = partial(self._searches.ponder, self.game.copy(), advantage, cancel)
@@ -512,9 +517,8 @@ class Engine:
 
         Kernels that are being loaded from the cache, which takes a second, are awaited now, as no clock is running.
         """
-        is_loading = self._resources.kernels is not None and not self._resources.is_compiling
-        if is_loading and settings.kind is not TimeKind.NONE:
-            self.wait_for_kernels()
+        if settings.kind is not TimeKind.NONE and not self.kernels.is_compiling:
+            self.kernels.wait(CancelToken())
         self._clocks = self._new_clocks(settings)
 
     def set_time_left(self, color: int | str, seconds: float, stones: int) -> None:
@@ -536,14 +540,15 @@ class Engine:
         """Return the score of the position, which may be an estimate in part or as a whole; see `outcome`."""
         return self.outcome(cancel).score
 
-    def final_status(self, cancel: CancelToken | None = None) -> dict[Point, str]:
-        """Return the status of every point: alive, dead, seki, black_territory, white_territory or dame."""
-        return self.outcome(cancel).statuses
-
     @_exclusive
     def outcome(self, cancel: CancelToken | None = None) -> FinalScore:
         """Return the score with the dead stones and the owner of each point, and whether it is counted."""
         return self._scorer.outcome(self.game, self._ready_to_score(cancel))
+
+    def _final_status(self, cancel: CancelToken | None = None) -> dict[Point, str]:
+        return self.outcome(cancel).statuses
+
+    final_status = former_name("Engine.final_status", _final_status, now="Engine.outcome", gone="3.0")
 
     def groups_by_status(self, status: str, cancel: CancelToken | None = None) -> list[list[Point]]:
         """Return the groups of stones that are "alive", "dead" or in "seki", each as its sorted points.
@@ -552,7 +557,7 @@ class Engine:
         """
         if status not in (ALIVE, DEAD, SEKI):
             raise ConfigError(problem(f"status {shown(status)}", expected=f"one of {ALIVE}, {DEAD}, {SEKI}"))
-        groups, points = groups_with_status(self.game, self.final_status(cancel), status), self.game.point
+        groups, points = groups_with_status(self.game, self.outcome(cancel).statuses, status), self.game.point
         return [[points(number) for number in group] for group in groups]
 
     # --- records ---
@@ -609,8 +614,7 @@ class Engine:
         for clock in self._clocks.values():
             clock.drift = config.time.drift
         self.config = config
-        kernels = self._resources.kernels
-        if kernels is not None and kernels.kind != self._resources.kind_of_start(config):
+        if self.kernels.lack(config):
             self.load_kernels()
         if "search.seed" in values:
             self.set_seed(_seed_of(config))
@@ -638,7 +642,7 @@ class Engine:
     @_exclusive
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
-        self._resources.warm_up(self.config, progress or (lambda line: None))
+        warm_up(self._resources, self.config, progress or (lambda line: None))
         self._resources.prepare(*self._prepared_board())
 
     @_exclusive
@@ -651,28 +655,13 @@ class Engine:
         plays too few.
         Once the kernels are loaded, garbage collections leave out all objects that live then (`gc.freeze`).
         """
-        self._resources.load_kernels(self.config, self._log, self._prepared_board())
-
-    def share_kernels(self, kernels: KernelLoader | None) -> None:
-        """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
-        self._resources.share_kernels(kernels)
-
-    @property
-    def is_compiling(self) -> bool:
-        """Whether kernels are still being compiled, so that searches are small and slow."""
-        return self._resources.is_compiling
-
-    def wait_for_kernels(self, cancel: CancelToken | None = None) -> None:
-        """Wait until no kernel has to be interpreted any more, after `load_kernels`, or until `cancel`.
-
-        The log says so where they are being compiled.
-        """
-        self._resources.wait_for_kernels(cancel or CancelToken(), self._log)
+        self.kernels.load(self.config, self._prepared_board())
 
     def close(self) -> None:
         """End all threads and free the network; afterwards methods raise EngineDiedError.  Again is harmless."""
         if self._use.end():
             self._background.end()
+            self.kernels.close()
             self._searches.close()
 
     def __enter__(self) -> "Engine":
@@ -729,11 +718,11 @@ class Engine:
         cancel = cancel or CancelToken()
         self._background.end()
         exactly = self._chooser.repeats_exactly(TimeBudget(inf, inf))
-        plays_out = self._resources.plays_out(self._resources.impartial_config(self.config))
-        if exactly or plays_out or not self.is_compiling:
-            self.wait_for_kernels(cancel)
-        elif self._resources.kernels is not None:
-            self._log(f"Still compiling ({self._resources.kernels.progress}): the score takes longer than usual.")
+        plays_out = self._resources.plays_out(impartial_config(self._resources, self.config))
+        if exactly or plays_out or not self.kernels.is_compiling:
+            self.kernels.wait(cancel)
+        else:
+            self._log(f"Still compiling ({self.kernels.progress}): the score takes longer than usual.")
         return cancel
 
     def _prepared_board(self) -> tuple[int, int]:

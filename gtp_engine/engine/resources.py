@@ -1,8 +1,7 @@
-"""Resources: what a search needs that takes time to load, networks and compiled kernels, and the searches made of it.
+"""Resources: the networks of an engine or of `SharedEngines`, and what they decide.
 
-An engine has resources of its own; those of `SharedEngines` are lent to several.  A search is by PUCT with a network
-unless the configuration says otherwise, by rollouts without one.  Here is also what the networks decide beside it: the
-board that games start on, and whether the settings of human-like play go with them.
+That is the board that games start on, whether searches evaluate by a network or by rollouts, and which settings of
+human-like play go with them.
 """
 
 import contextlib
@@ -12,42 +11,20 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ConfigError, ModelError, problem, shown
-from gtp_engine.compiled.kernel_cache import NETWORK
 from gtp_engine.config import Config, HumanConfig
-from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.kernels import KernelLoader
-from gtp_engine.engine.rehearsal import ANY_BOARD, rehearse
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.evaluators import USUAL_BOARD
-from gtp_engine.search.limits import CancelToken, Searcher
-from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.transpositions import Remembered
-
-_PLAIN_EXPLORATION: Final[dict[str, Value]] = {
-    "puct.root_noise": False,
-    "puct.remember": False,
-    "human.human_root_weightless": 0.0,
-    "human.human_root_weightful": 0.0,
-    "human.human_own_weightless": 0.0,
-    "human.human_own_weightful": 0.0,
-    "human.human_opponent_weightless": 0.0,
-    "human.human_opponent_weightful": 0.0,
-}
-"""How a search explores that answers questions, however varied or human-like the games are meant to be."""
-
-ROLLOUTS: Final = "rollouts"
-_OTHER_NETWORK: Final = "other-network"
-"""Other kinds of start than `kernel_cache.NETWORK`."""
 
 _SET_PROFILE: Final = "set human.human_profile (humanSLProfile), for example to rank_5k"
 _LOAD_NETWORK: Final = "set network.human_model (--human-model FILE)"
 
 
 class Resources:
-    """Networks, and the kernels that are being loaded for their searches; `close` frees both.
+    """Networks, which `close` frees, and what they have found out.
 
     `evaluator` is the main network, None without one; `human` is a human-like network beside it.
     """
@@ -57,11 +34,9 @@ class Resources:
         self.human: Final = human
         self.others: Final[list[Evaluator]] = []
         """Networks that were loaded later, for a level; they are cleared and closed with these."""
-        self.kernels: KernelLoader | None = None
-        """What loads the kernels; None if they are loaded, or are compiled when they are called."""
-        self._owns_kernels = False
+        self.remembered: Remembered | None = None
+        """What searches with `puct.remember` have found; None before the first."""
         self._preparation: Final = _Preparation()
-        self._remembered: Remembered | None = None
 
     # --- networks ---
 
@@ -73,6 +48,10 @@ class Resources:
     def uses_network(self, config: Config) -> bool:
         """Return whether searches with this configuration evaluate positions by the network."""
         return self.evaluator is not None and config.search.search in ("auto", "puct")
+
+    def plays_out(self, config: Config) -> bool:
+        """Return whether searches play positions out, which takes longest while kernels are interpreted."""
+        return not self.uses_network(config) or config.puct.rollout_share > 0.0
 
     def prepare(self, width: int, height: int) -> None:
         """Get the networks ready for boards of this size, which may take seconds; raises ModelError if one cannot."""
@@ -94,134 +73,16 @@ class Resources:
 
     def clear_cache(self) -> None:
         """Forget cached evaluations, and what searches remember."""
-        if self._remembered is not None:
-            self._remembered.key[:] = self._remembered.found[:] = 0
+        if self.remembered is not None:
+            self.remembered.key[:] = self.remembered.found[:] = 0
         for evaluator in (*self.evaluators, *self.others):
             evaluator.clear_cache()
 
     def close(self) -> None:
-        """Free the networks, and end a compiler of their own that is still running."""
-        self.close_kernels()
+        """Free the networks."""
         self._preparation.end()
         for evaluator in (*self.evaluators, *self.others):
             evaluator.close()
-
-    # --- searches ---
-
-    def new_searcher(self, config: Config) -> Searcher:
-        """Return a new search.
-
-        Raises ConfigError if the configuration requires a network and there is none, and for settings of human-like
-        play that do not go with the networks.
-        """
-        self.check_human_settings(config)
-        if self.evaluator is None and config.search.search == "puct":
-            advice = "give the engine an evaluator, or leave search.search at auto"
-            raise ConfigError(problem("search.search = puct without a network", advice=advice))
-        if self.evaluator is None or not self.uses_network(config):
-            return RolloutSearch(config.search, None if self.evaluator is None else self.evaluator.info)
-        from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
-        from gtp_engine.search.puct.transpositions import PLACES, new_remembered
-
-        search = PuctSearch(config, self.evaluator, self.human)
-        if config.puct.remember:
-            search.remembered = self._remembered = self._remembered or new_remembered(PLACES)
-        return search
-
-    def new_searches(self, config: Config) -> tuple[Searcher, Searcher]:
-        """Return a new search for moves, and one with `impartial_config`; raises ConfigError as `new_searcher` does."""
-        return self.new_searcher(config), self.new_searcher(self.impartial_config(config))
-
-    def impartial_config(self, config: Config) -> Config:
-        """Return the configuration for questions about a position: which stones are dead, whether a group lives.
-
-        Neither noise nor people's moves guide the search, and no side has a playout doubling advantage.  To read out a
-        group, komi is set so that its life decides the game: where the network assumes another komi, rollouts answer.
-        """
-        values = {"puct.playout_doubling_advantage": 0.0, **_PLAIN_EXPLORATION}
-        if self.evaluator is None or self.evaluator.info.knows_komi or not self.uses_network(config):
-            return config.with_values(values)
-        return config.with_values(values | {"search.search": "rave", "search.rollout_policy": "auto"})
-
-    # --- kernels ---
-
-    @property
-    def is_compiling(self) -> bool:
-        """Whether kernels are still being compiled, so that searches are small and slow."""
-        return self.kernels is not None and self.kernels.is_compiling
-
-    def plays_out(self, config: Config) -> bool:
-        """Return whether searches play positions out, which takes longest while kernels are interpreted."""
-        return not self.uses_network(config) or config.puct.rollout_share > 0.0
-
-    def kind_of_start(self, config: Config) -> str:
-        """Return a name for what the searches of a configuration call, under which their kernels are noted.
-
-        The maps of GoGui's analyze menu (ladders, eyes) are not among them: they are compiled on first use.
-        """
-        evaluator, policy = self.evaluator, config.search.rollout_policy
-        if evaluator is None or not self.uses_network(config):
-            return f"{ROLLOUTS}-{policy}" if policy == "linear" else ROLLOUTS
-        words = [NETWORK if evaluator.info.is_katago else _OTHER_NETWORK]
-        if config.puct.rollout_share > 0.0:
-            loaded = {
-                "weights": evaluator.info.rollout_weights is not None,
-                "network": evaluator.info.has_rollout_policy,
-            }
-            words += [ROLLOUTS, policy, *(name for name, is_loaded in loaded.items() if is_loaded)]
-        if config.puct.remember:
-            words.append("remember")
-        return "-".join(words)
-
-    def warm_up(self, config: Config, log: Callable[[str], None]) -> None:
-        """Compile or load every kernel for the searches of the configuration; `log` receives a few lines."""
-        board = self.playable_board(*self.first_board(config))
-        loader = KernelLoader(self.kind_of_start(config), log, lambda: self.rehearse(config, board))
-        loader.start()
-        loader.wait()
-
-    def load_kernels(self, config: Config, log: Callable[[str], None], board: tuple[int, int]) -> None:
-        """Begin to load every kernel in the background, and get the networks ready for a board, as `prepare` does.
-
-        At a first start searches rehearse on that board meanwhile.
-        """
-        is_prepared = threading.Event()
-
-        def rehearse_then() -> None:
-            is_prepared.wait()  # two threads must not prepare a network at once
-            self.rehearse(config, board)
-
-        self.close_kernels()
-        self.kernels, self._owns_kernels = KernelLoader(self.kind_of_start(config), log, rehearse_then), True
-        self.kernels.start()
-        try:
-            self.prepare(*board)
-        finally:
-            is_prepared.set()
-
-    def rehearse(self, config: Config, board: tuple[int, int]) -> None:
-        """Let new searches of a configuration call what games call; the engine's searches find nothing of it."""
-        self.prepare(*board)
-        for purpose in (config, self.impartial_config(config)):
-            with contextlib.closing(self.new_searcher(purpose)) as searcher:
-                rehearse(searcher, *(board if self.uses_network(purpose) else ANY_BOARD))
-        self.clear_cache()
-
-    def wait_for_kernels(self, cancel: CancelToken, log: Callable[[str], None]) -> None:
-        """Wait until all kernels are loaded, or until `cancel`; `log` is told if they are being compiled."""
-        if self.kernels is not None:
-            if self.kernels.is_compiling:
-                log(f"Waiting until the engine is compiled ({self.kernels.progress}) …")
-            self.kernels.wait(cancel)
-
-    def share_kernels(self, kernels: KernelLoader | None) -> None:
-        """Use kernels that another object loads (None: all are loaded) and closes, instead of `load_kernels`."""
-        self.kernels, self._owns_kernels = kernels, False
-
-    def close_kernels(self) -> None:
-        """End a compiler of their own that is still running."""
-        if self.kernels is not None and self._owns_kernels:
-            self.kernels.close()
 
     # --- the first board ---
 

@@ -1,7 +1,8 @@
 """The two searches of an engine: which algorithm they use, and the limits for each purpose.
 
     Searches          the game search keeps its tree from move to move; the separate search starts afresh for every
-                      position: it confirms the end of a game and estimates dead stones (`Resources.impartial_config`)
+                      position: it confirms the end of a game and estimates dead stones (`impartial_config`)
+    new_searcher      makes a search as configured
     Thresholds        how many visits and samples a conclusion needs: a single rollout proves little, a single network
                       evaluation a lot
     TimeWatcher       stops a running search in time by the rules of `time_manager`, between batches, one step ahead
@@ -24,6 +25,7 @@ import numpy as np
 
 from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config import Config, HumanConfig
+from gtp_engine.config.option import Value
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
 from gtp_engine.evaluation.evaluator import (
@@ -43,6 +45,7 @@ from gtp_engine.go.game import Game, initial_advantage_black, is_continued
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.puct_search import PuctSearch
@@ -107,6 +110,18 @@ one.  KataGo spends 8 visits or more on the same questions (`maybeFriendlyPass`)
 """
 
 
+_PLAIN_EXPLORATION: Final[dict[str, Value]] = {
+    "puct.root_noise": False,
+    "puct.remember": False,
+    "human.human_root_weightless": 0.0,
+    "human.human_root_weightful": 0.0,
+    "human.human_own_weightless": 0.0,
+    "human.human_own_weightful": 0.0,
+    "human.human_opponent_weightless": 0.0,
+    "human.human_opponent_weightful": 0.0,
+}
+"""How a search explores that answers questions, however varied or human-like the games are meant to be."""
+
 BENCHMARK_STAGES: Final = tuple(0.06 * number for number in range(10))
 """Moves, per point of the board, before the positions that `Searches.measure` searches, as many as KataGo's benchmark:
 the last one is late in the middle game."""
@@ -137,6 +152,45 @@ class CountingEvaluator(ForwardingEvaluator):
         super().evaluate(request)
 
 
+def new_searcher(resources: Resources, config: Config) -> Searcher:
+    """Return a new search: by PUCT with a network unless the configuration says otherwise, by rollouts without one.
+
+    Raises ConfigError if the configuration requires a network and there is none, and for settings of human-like play
+    that do not go with the networks.
+    """
+    resources.check_human_settings(config)
+    evaluator = resources.evaluator
+    if evaluator is None and config.search.search == "puct":
+        advice = "give the engine an evaluator, or leave search.search at auto"
+        raise ConfigError(problem("search.search = puct without a network", advice=advice))
+    if evaluator is None or not resources.uses_network(config):
+        return RolloutSearch(config.search, None if evaluator is None else evaluator.info)
+    from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
+    from gtp_engine.search.puct.transpositions import PLACES, new_remembered
+
+    search = PuctSearch(config, evaluator, resources.human)
+    if config.puct.remember:
+        search.remembered = resources.remembered = resources.remembered or new_remembered(PLACES)
+    return search
+
+
+def impartial_config(resources: Resources, config: Config) -> Config:
+    """Return the configuration for questions about a position: which stones are dead, whether a group lives.
+
+    Neither noise nor people's moves guide the search, and no side has a playout doubling advantage.  To read out a
+    group, komi is set so that its life decides the game: where the network assumes another komi, rollouts answer.
+    """
+    values = {"puct.playout_doubling_advantage": 0.0, **_PLAIN_EXPLORATION}
+    if resources.evaluator is None or resources.evaluator.info.knows_komi or not resources.uses_network(config):
+        return config.with_values(values)
+    return config.with_values(values | {"search.search": "rave", "search.rollout_policy": "auto"})
+
+
+def new_searches(resources: Resources, config: Config) -> tuple[Searcher, Searcher]:
+    """Return a new search for moves, and one with `impartial_config`; raises ConfigError as `new_searcher` does."""
+    return new_searcher(resources, config), new_searcher(resources, impartial_config(resources, config))
+
+
 class Searches:
     """The searches of an engine: with an evaluator by PUCT unless the configuration says otherwise, else by rollouts.
 
@@ -149,9 +203,9 @@ class Searches:
             None if evaluator is None else ExclusiveEvaluator(evaluator),
             None if human is None else ExclusiveEvaluator(human),
         )
-        """The networks, which may be used while a search runs, and their kernels."""
+        """The networks, which may be used while a search runs."""
         self._seed: int | None = None
-        self._game_search, self._separate_search = self.resources.new_searches(config)
+        self._game_search, self._separate_search = new_searches(self.resources, config)
         self._other_search: Searcher | None = None
         self._beside: Final[list[Searches]] = []
         self._batches: dict[tuple[int, int], GameBatches] = {}
@@ -217,7 +271,7 @@ class Searches:
     def search_other(self, game: Game, limits: Limits) -> SearchReport:
         """Search a position of any game with the engine's configuration and a new tree; the others stay as they are."""
         if self._other_search is None:
-            self._other_search = self.resources.new_searcher(self.config)
+            self._other_search = new_searcher(self.resources, self.config)
         self._other_search.clear()
         return self._other_search.run(game, limits)
 
@@ -295,7 +349,7 @@ class Searches:
 
         No side has a playout doubling advantage.  Raises ConfigError without a network.
         """
-        config = self.resources.impartial_config(self.config)
+        config = impartial_config(self.resources, self.config)
         return evaluate_game(self._network(), game, color, config, range(symmetry_count(game.width, game.height)))
 
     def _network(self, *, by_people: bool = False) -> Evaluator:
@@ -346,7 +400,7 @@ class Searches:
         from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 
         evaluator = CountingEvaluator(self.resources.evaluator)
-        search = PuctSearch(self.resources.impartial_config(self.config), evaluator)
+        search = PuctSearch(impartial_config(self.resources, self.config), evaluator)
         reports, evaluations, batches = list[SearchReport](), 0, 0
         self.clear()
         for game in positions_of_a_game(search, width, height, BENCHMARK_STAGES):
@@ -407,7 +461,7 @@ class Searches:
     def _replace_searches(self, old: Config) -> None:
         """Make new searches for the configuration; on a ConfigError `old` is that again."""
         try:
-            searches = self.resources.new_searches(self.config)
+            searches = new_searches(self.resources, self.config)
         except ConfigError:
             self.config = old
             raise

@@ -12,7 +12,9 @@ from gtp_engine.compiled.kernel_cache import is_cache_filled
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.rehearsal import Kernels, warm_up
 from gtp_engine.engine.resources import Resources
+from gtp_engine.engine.searches import new_searcher
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
 from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured
@@ -41,6 +43,7 @@ class SharedEngines:
         self._human: Final = None if human is None else SharedEvaluator(human)
         self._shipped: Final = SharedOnDemand(load)
         self._resources: Final = Resources(self._evaluator, self._human)
+        self._kernels: Final = Kernels(self._resources, self._log)
         self._lock: Final = threading.Lock()
 
     def first_board(self) -> tuple[int, int]:
@@ -50,7 +53,7 @@ class SharedEngines:
     def load_kernels(self) -> None:
         """Begin to load all kernels in the background, and prepare the network; see `Engine.load_kernels`."""
         board = self._resources.playable_board(*self.first_board())
-        self._resources.load_kernels(self.config, self._log, board)
+        self._kernels.load(self.config, board)
 
     def load_for_analyses(self) -> "SharedEngines":
         """Prepare the network, load all kernels and return this.
@@ -68,13 +71,13 @@ class SharedEngines:
             )
         self.open_searcher(config).close()  # reports a wrong configuration now, not at the first query
         board = resources.playable_board(*resources.first_board(config))
-        is_filled = is_cache_filled(resources.kind_of_start(config))
+        is_filled = is_cache_filled(self._kernels.kind_of_start(config))
         if is_filled or resources.plays_out(config) or config.search.seed is not None:  # rollouts are too slow then
-            resources.warm_up(config, self._log)
+            warm_up(resources, config, self._log)
             resources.prepare(*board)
         else:
-            resources.load_kernels(config, self._log, board)
-        if resources.kernels is not None:
+            self._kernels.load(config, board)
+        if self._kernels.is_compiling:
             self._log("Analysis is slow until everything is compiled.")
         return self
 
@@ -89,12 +92,12 @@ class SharedEngines:
         """Return another engine with a configuration of its own; closing it leaves networks and kernels open."""
         with self._lock:
             engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), self._shipped.lend)
-            engine.share_kernels(self._resources.kernels)
+            engine.kernels.loader = self._kernels.loader
             return engine
 
     def open_searcher(self, config: Config) -> Searcher:
         """Return a new search with these settings, for one thread; raises ConfigError."""
-        return self._resources.new_searcher(config)
+        return new_searcher(self._resources, config)
 
     def lend_evaluator(self) -> Evaluator | None:
         """Return the main network, None without one, for another thread; closing it leaves the network open."""
@@ -114,6 +117,7 @@ class SharedEngines:
 
     def close(self) -> None:
         """Free the networks, and end a compiler that is still running."""
+        self._kernels.close()
         self._resources.close()
         self._shipped.close()
 

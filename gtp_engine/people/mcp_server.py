@@ -329,13 +329,7 @@ class GoTools:
 
     def _set(self, game: Game) -> None:
         """Let the engine's game be that one."""
-        engine = self._engine
-        engine.set_board_size(game.width, game.height)
-        engine.set_rules(game.rules)
-        engine.set_komi(game.komi)
-        if game.setup_stones:
-            engine.set_position(game.setup_stones, game.first_player)
-        engine.play_sequence(game.moves)
+        self._engine.set_game(game.copy())
 
 
 TOOLS: Final = (

@@ -1,5 +1,6 @@
 """The engine's interface: set-up, legal and sensible moves, passing, resigning, scores, time."""
 
+import threading
 import time
 from collections.abc import Iterator
 
@@ -102,7 +103,7 @@ def test_handicap_needs_an_empty_board_and_a_number_the_board_holds(engine: Engi
         with pytest.raises(HandicapError):
             engine.free_handicap(count)
     with pytest.raises(HandicapError):
-        engine.set_free_handicap([point(engine, "E5")])
+        engine.free_handicap([point(engine, "E5")])
     assert not engine.game.setup_stones
     engine.play(BLACK, point(engine, "E5"))
     with pytest.raises(BoardNotEmptyError):
@@ -333,7 +334,7 @@ def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compi
 
     engine, loader = make(), Loading("rollouts", print)
     loader.is_compiling = is_compiling
-    engine.share_kernels(loader)
+    engine.kernels.loader = loader
     engine.set_time_settings(settings)
     assert len(waited) == waits
     engine.close()
@@ -341,16 +342,13 @@ def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compi
 
 def test_nothing_is_pondered_while_kernels_are_compiled() -> None:
     """An interpreted search by rollouts held up the next move for seconds."""
-    engine, loader = make(**{"time.ponder": "true"}), KernelLoader("rollouts", print)
-    pondered = []
-    engine.ponder = pondered.append  # type: ignore[method-assign]
-    choice = engine.genmove(BLACK)
-    assert len(pondered) == 1
-    loader.is_compiling = True
-    engine.share_kernels(loader)
-    engine.ponder_after(choice)
-    assert len(pondered) == 1
-    engine.close()
+    loader = KernelLoader("rollouts", print)
+    with make(**{"time.ponder": "true"}) as engine:
+        for is_compiling in (False, True):
+            loader.is_compiling, engine.kernels.loader = is_compiling, loader if is_compiling else None
+            engine.genmove(BLACK)
+            names = [thread.name for thread in threading.enumerate()]
+            assert ("background search" in names) != is_compiling
 
 
 def test_moves_on_time_leave_more_of_a_short_period(engine: Engine) -> None:

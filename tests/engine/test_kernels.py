@@ -23,8 +23,9 @@ from gtp_engine.compiled import jit as _jit
 from gtp_engine.compiled import kernel_cache
 from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, kernels, resources
+from gtp_engine.engine import Engine, kernels, rehearsal
 from gtp_engine.engine.kernels import KernelLoader
+from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.engine.resources import Resources
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
@@ -100,7 +101,7 @@ def play(config: Config, lines: str, network: bool) -> None:
 def rehearsed(called: set[Signature], config: Config, *networks: Evaluator | None) -> set[Signature]:
     """Return what the rehearsal before a start with these networks calls, and empty the set for what comes."""
     resources = Resources(*networks)
-    resources.rehearse(config, resources.playable_board(5, 5))
+    Kernels(resources, print).rehearse(config, resources.playable_board(5, 5))
     found = set(called)
     called.clear()
     return found
@@ -321,7 +322,7 @@ def test_other_searches_load_their_kernels_when_they_are_chosen(monkeypatch: pyt
         def start(self) -> None:
             loaded.append(self.kind)
 
-    monkeypatch.setattr(resources, "KernelLoader", Loader)
+    monkeypatch.setattr(rehearsal, "KernelLoader", Loader)
     engine = Engine(evaluator=FakeEvaluator(model_version=15))
     engine.configure({"search.search": "rave"})
     assert loaded == []  # without `load_kernels`, kernels are compiled when they are called
@@ -353,7 +354,7 @@ def test_numba_knows_the_types_of_all_arguments_at_once(monkeypatch: pytest.Monk
         for color in ("w", "b", "w"):
             engine.genmove(color)
         engine.analyse(engine.game)
-        engine.final_status()
+        engine.outcome()
         monkeypatch.setattr(Dispatcher, "typeof_pyval", counting)  # each type is looked at once
     engine.close()
     assert not slow

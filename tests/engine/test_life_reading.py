@@ -347,7 +347,7 @@ def test_a_score_depends_on_neither_seed_nor_cache(shipped: Engine) -> None:
         shipped.load_sgf(DISPUTED)
         shipped.set_seed(seed)
         shipped.clear_cache()
-        found.append((str(shipped.score()), shipped.final_status(), shipped.outcome().doubt))
+        found.append((str(shipped.score()), shipped.outcome().statuses, shipped.outcome().doubt))
     assert found[0] == found[1]
     assert found[0][0] == "W+8" and not found[0][2]
 

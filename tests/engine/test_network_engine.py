@@ -396,7 +396,7 @@ def test_a_blocking_analysis_returns_what_it_found() -> None:
 def test_a_search_in_the_background_chooses_without_playing() -> None:
     with make(FakeEvaluator()) as engine:
         choices: list[int] = []
-        engine.start_genmove(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
+        engine.start_analysis(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
         wait_until(lambda: bool(choices))
         assert engine.game.moves == ()
         assert engine.game.is_legal(choices[0], BLACK)
@@ -407,7 +407,7 @@ def test_a_clock_knows_whether_a_move_chosen_in_the_background_was_late() -> Non
         choices: list[int] = []
         engine.set_time_settings(TimeSettings.canadian(0, 1, 1))
         assert engine.time_for_move(BLACK)[0].lateness is None
-        engine.start_genmove(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
+        engine.start_analysis(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
         wait_until(lambda: bool(choices))
         assert engine.time_for_move(BLACK)[0].lateness is not None
 
@@ -416,7 +416,7 @@ def test_a_cancelled_search_in_the_background_chooses_nothing() -> None:
     with make(SlowEvaluator(0.1), search__visits=1_000_000) as engine:
         choices: list[int] = []
         cancel = CancelToken()
-        engine.start_genmove(BLACK, Limits(cancel=cancel), lambda choice: choices.append(choice.point))
+        engine.start_analysis(BLACK, Limits(cancel=cancel), lambda choice: choices.append(choice.point))
         cancel.cancel()
         engine.clear_cache()  # waits for it
         assert choices == []

@@ -14,6 +14,7 @@ from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.resources import Resources
+from gtp_engine.engine.searches import new_searcher, new_searches
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
@@ -40,7 +41,7 @@ def test_the_configuration_and_the_network_decide_what_evaluates(
     config, resources = Config().with_values(values), Resources(evaluator)
     assert resources.uses_network(config) == moves
     found = []
-    for searcher in resources.new_searches(config):
+    for searcher in new_searches(resources, config):
         with contextlib.closing(searcher):
             found.append(searcher.run(Game(5), Limits(2)).raw is not None)
     assert found == [moves, questions]
@@ -56,7 +57,7 @@ def test_the_configuration_and_the_network_decide_what_evaluates(
 def test_a_missing_network_is_reported_at_once(values: dict[str, str], message: str) -> None:
     config = Config().with_values(values)
     with pytest.raises(ConfigError, match=message):
-        Resources(None).new_searcher(config)
+        new_searcher(Resources(None), config)
     with pytest.raises(ConfigError, match=message):
         SharedEngines(config, evaluator=None).load_for_analyses()
 

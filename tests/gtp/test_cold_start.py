@@ -42,7 +42,7 @@ def test_a_search_while_compiling_is_small() -> None:
         KernelLoader("rollouts", print),
     )
     loader.is_compiling = True
-    engine.share_kernels(loader)
+    engine.kernels.loader = loader
     assert engine.genmove(BLACK).report.visits == COMPILING_ROLLOUTS
     engine.close()
 
@@ -76,7 +76,7 @@ def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
     log: list[str] = []
     with Engine(Config().with_values({"game.board_size": "5"} | values), log.append, evaluator=None) as engine:
         engine.set_time_settings(settings)
-        engine.share_kernels(Compiling())
+        engine.kernels.loader = Compiling()
         assert engine.genmove(BLACK).report.visits == (40 if waits else COMPILING_ROLLOUTS)
     assert (
         any(line.startswith("Waiting until the engine is compiled (no kernel is ready yet)") for line in log) == waits
@@ -87,9 +87,9 @@ def test_a_seed_that_a_controller_sets_counts_as_given() -> None:
     with Engine(Config().with_values({"game.board_size": "5", "search.visits": "40"}), evaluator=None) as engine:
         for set_seed, waits in ((lambda: engine.set_seed(3), True), (lambda: forget_seed(engine), False)):
             set_seed()
-            engine.share_kernels(Compiling())
+            engine.kernels.loader = Compiling()
             engine.genmove(BLACK)
-            assert engine.is_compiling != waits
+            assert engine.kernels.is_compiling != waits
 
 
 def forget_seed(engine: Engine) -> None:
@@ -111,17 +111,17 @@ def test_a_score_does_not_wait_for_the_compiler(values: dict[str, str], waits: b
     log: list[str] = []
     config = Config().with_values({"game.board_size": "5", "search.threads": "1", **values})
     with Engine(config, log.append, FakeEvaluator(model_version=15)) as engine:
-        engine.share_kernels(Compiling())
-        engine.final_status()
-        assert engine.is_compiling != waits
+        engine.kernels.loader = Compiling()
+        engine.outcome()
+        assert engine.kernels.is_compiling != waits
     assert len(log) == 1 and log[0].startswith("Waiting until" if waits else "Still compiling (no kernel is ready yet)")
 
 
 def test_analyses_that_are_to_repeat_exactly_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr("gtp_engine.engine.shared_engines.is_cache_filled", lambda kind: False)
-    monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: done.append("waited"))
-    monkeypatch.setattr("gtp_engine.engine.resources.Resources.load_kernels", lambda *_: done.append("began"))
+    monkeypatch.setattr("gtp_engine.engine.shared_engines.warm_up", lambda *_: done.append("waited"))
+    monkeypatch.setattr("gtp_engine.engine.rehearsal.Kernels.load", lambda *_: done.append("began"))
     for values in ({"search.seed": "1"}, {}, {"puct.rollout_share": "0.5"}):
         SharedEngines(Config().with_values(values), evaluator=FakeEvaluator(model_version=15)).load_for_analyses()
     assert done == ["waited", "began", "waited"]

@@ -90,7 +90,7 @@ def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> N
             report = SearchReport(color, 1, 1, 1.0, 0.0, (), 0, np.zeros(0))
             return Choice(PASS, report)
 
-        def ponder_after(self, choice: Choice, cancel: CancelToken) -> None:
+        def ponder(self, cancel: CancelToken, *, after: Choice) -> None:
             raise RuntimeError("can't start new thread")
 
     log: list[str] = []
@@ -116,7 +116,7 @@ def test_a_wrong_coordinate_is_refused_before_the_status_of_stones_is_estimated(
     class Unasked(FakeEngine):
         game = Game(9)
 
-        def final_status(self, cancel: CancelToken) -> dict[int, str]:
+        def outcome(self, cancel: CancelToken) -> object:
             raise AssertionError("an estimate takes seconds")
 
     assert make_server(Unasked).handle_line("final_status K1").startswith("? invalid coordinate 'K1'")

@@ -27,7 +27,7 @@ def evaluator(monkeypatch: pytest.MonkeyPatch) -> AreaEvaluator:
     found = AreaEvaluator()
     monkeypatch.setattr("gtp_engine.nn.evaluators.evaluator_of", lambda config: found)
     monkeypatch.setattr("gtp_engine.people.review.lessons.open_people", lambda *_: None)
-    monkeypatch.setattr("gtp_engine.engine.resources.Resources.warm_up", lambda *_: None)
+    monkeypatch.setattr("gtp_engine.engine.rehearsal.warm_up", lambda *_: None)
     return found
 
 

@@ -220,11 +220,7 @@ class Referee:
             self._engine = _estimator()
         engine = self._engine
         engine.set_seed(_SEED)
-        engine.set_board_size(game.width, game.height)
-        engine.set_rules(game.rules)
-        engine.set_komi(game.komi)
-        engine.set_position(game.setup_stones, game.first_player)
-        engine.play_sequence(game.moves)
+        engine.set_game(game.copy())
         return str(engine.score())
 
     def close(self) -> None:

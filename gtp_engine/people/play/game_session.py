@@ -425,7 +425,7 @@ class GameSession:
         if choice is None or not self.is_engine_turn:
             raise GameStateError("no search for a move has been cancelled")
         self.engine.play_choice(self.settings.engine, choice, 0.0)
-        self.engine.ponder_after(choice)
+        self.engine.ponder(after=choice)
         self._after_choice(choice)
         return choice
 
@@ -576,7 +576,7 @@ class GameSession:
         if point in self.placed:
             raise IllegalMoveError("occupied", f"illegal move: {self.game.vertex(point)} is occupied")
         if self.stones_to_place == 1:
-            self.engine.set_free_handicap((*self.placed, point))
+            self.engine.free_handicap((*self.placed, point))
             self.placed = ()
             self.node = _root_of(self.engine, self.settings)
             self._continue()

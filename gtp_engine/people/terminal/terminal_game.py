@@ -194,7 +194,7 @@ class TerminalGame:
         if game.last_move is not None:
             move = {"color": _title(game.last_move.color), "vertex": game.vertex(game.last_move.point)}
             lines.append(_("Move {number}: {color} {vertex}", number=len(game.moves), **move))
-        if self._engine.is_compiling:
+        if self._engine.kernels.is_compiling:
             lines.append(_("Compiling: plays weaker."))
         return tuple(lines)
 
@@ -259,7 +259,7 @@ class TerminalGame:
 
     def _once_compiled(self) -> str:
         """Return what a search that needs the compiled engine waits for, "" for nothing."""
-        return _(", once the engine is compiled") if self._engine.is_compiling else ""
+        return _(", once the engine is compiled") if self._engine.kernels.is_compiling else ""
 
     def _show_search(self, report: SearchReport) -> None:
         """Show that a search goes on."""

@@ -128,7 +128,7 @@ class OpenGame:
             "level": self._entry.level,
             "thinking": self.is_thinking,
             "opened": not self._session.is_own,
-            "compiling": self._session.engine.is_compiling,
+            "compiling": self._session.engine.kernels.is_compiling,
             "unsaved": self.unsaved,
             "age": time.monotonic() - self._state_time if self._state["clocks"] else 0.0,
             **self._state,

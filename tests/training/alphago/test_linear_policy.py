@@ -11,6 +11,7 @@ from nn import tiny_networks
 from gtp_engine.base.errors import ModelError
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.engine.resources import Resources
+from gtp_engine.engine.searches import new_searcher
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.training.alphago.linear_policy import LinearPolicy, read_linear_policy, write_linear_policy
@@ -52,7 +53,7 @@ def test_a_folder_of_networks_may_hold_one(tmp_path: Path) -> None:
     assert evaluator.info.rollout_weights.name == "tiny"
     for kind in ("puct", "rave", "uct"):
         values = {"search.search": kind, "search.rollout_policy": "linear", "puct.rollout_share": "0.5"}
-        Resources(evaluator).new_searcher(Config().with_values(values)).close()
+        new_searcher(Resources(evaluator), Config().with_values(values)).close()
     evaluator.close()
 
 

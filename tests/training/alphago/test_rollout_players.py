@@ -23,6 +23,7 @@ from puct_support import (
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
 from gtp_engine.engine.resources import Resources
+from gtp_engine.engine.searches import new_searcher
 from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, Request
 from gtp_engine.evaluation.positions import Positions, conditions_of_row
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
@@ -392,7 +393,7 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_configured() -> None:
     reports = {}
     for policy, weights in (("linear", linear), ("auto", linear), ("auto", None), ("uniform", linear)):
         values = {"search.search": "rave", "search.rollout_policy": policy, "search.seed": "1", "search.threads": "2"}
-        searcher = Resources(FakeEvaluator(rollout_weights=weights)).new_searcher(Config().with_values(values))
+        searcher = new_searcher(Resources(FakeEvaluator(rollout_weights=weights)), Config().with_values(values))
         reports[policy, weights is not None] = searcher.run(game, Limits(500)).moves
         searcher.close()
     assert reports["auto", True] == reports["auto", False]
@@ -414,7 +415,7 @@ def test_what_is_missing_for_a_policy_is_refused(policy: str, with_network: str,
     with pytest.raises(ConfigError, match=with_network):
         Searching(AreaEvaluator(), rollout_policy=policy)
     with pytest.raises(ConfigError, match=without):
-        Resources(None).new_searcher(config(rollout_policy=policy))
+        new_searcher(Resources(None), config(rollout_policy=policy))
 
 
 def test_a_shared_evaluator_shares_its_rollout_network() -> None:

@@ -83,7 +83,7 @@ def clear_cache(server: GtpServer, args: Args) -> str:
 @command("tengen-ready", "", "Wait until the engine is compiled, which takes up to a minute at a first start.")
 def ready(server: GtpServer, args: Args) -> str:
     """Return once moves are chosen by searches of full size; matches send this before their first game."""
-    server.engine.wait_for_kernels(server.cancel)
+    server.engine.kernels.wait(server.cancel)
     return ""
 
 

@@ -215,7 +215,7 @@ def kata_search_cancellable(server: GtpServer, args: Args) -> None:
     engine, reply = server.engine, server.reply
     reply.interrupted = "cancelled"
     request = _request(server, AnalysisOptions())
-    engine.start_genmove(color, request, lambda choice: reply.end(record_choice(server, choice)))
+    engine.start_analysis(color, request, lambda choice: reply.end(record_choice(server, choice)))
 
 
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
@@ -233,7 +233,7 @@ def kata_search_analyze_cancellable(server: GtpServer, args: Args) -> None:
     request = _request(server, options, writer)
     reply.interrupted = "play cancelled"
     reply.open()
-    engine.start_genmove(color, request, done)
+    engine.start_analysis(color, request, done)
 
 
 @command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)

@@ -165,7 +165,7 @@ def final_status(server: GtpServer, args: Args) -> str:
     """Return the status of one point at the end of the game."""
     engine = server.engine
     point = read_point(engine.game, args[0])  # before the estimate, which takes seconds
-    return engine.final_status(server.cancel)[point]
+    return engine.outcome(server.cancel).statuses[point]
 
 
 @command(
@@ -190,7 +190,7 @@ def show_move(game: Game, choice: "Choice") -> str:
 
 def ponder_when_sent(server: GtpServer, choice: "Choice") -> None:
     """Have the engine ponder after a choice that it has played, once the reply with the move has been sent."""
-    server.after_reply = partial(server.engine.ponder_after, choice, server.cancel)
+    server.after_reply = partial(server.engine.ponder, server.cancel, after=choice)
 
 
 def record_choice(server: GtpServer, choice: "Choice") -> str:

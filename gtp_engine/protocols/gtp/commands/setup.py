@@ -108,7 +108,7 @@ def set_free_handicap(server: GtpServer, args: Args) -> str:
     points = [read_point(game, word) for word in args.words]
     if len(set(points)) < len(points):
         raise GtpError("repeated vertex: every point can hold one stone only")
-    server.engine.set_free_handicap(points)
+    server.engine.free_handicap(points)
     return ""
 
 
