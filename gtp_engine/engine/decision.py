@@ -196,12 +196,12 @@ class MoveChooser:
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
         share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
         if share < 1.0:
-            limits, time_for_move = with_less_effort(limits, config, share), in_less_time(time_for_move, share)
+            limits, time_for_move = with_less_effort(limits, config, share), time_for_move.times(share)
         if self._kernels.is_compiling and not self.repeats_exactly(time_for_move):
             self._log(f"Still compiling ({self._kernels.progress}): this move is chosen by a small search.")
             visits = COMPILING_ROLLOUTS if self._searches.resources.plays_out(config) else COMPILING_VISITS
             limits = replace(limits, visits=min(visits, limits.visits or visits))
-            time_for_move, nodes = while_compiling(time_for_move), COMPILING_NODES
+            time_for_move, nodes = time_for_move.at_most(COMPILING_SECONDS), COMPILING_NODES
         else:
             self._kernels.wait(limits.cancel or CancelToken())
         request = replace(request, limits=limits, advantage_black=self.advantage_black(game), bonus_black=bonus)
@@ -268,21 +268,10 @@ def with_less_effort(limits: Limits, config: Config, share: float) -> Limits:
     return replace(limits, visits=visits, playouts=playouts)
 
 
-def in_less_time(budget: TimeBudget, share: float) -> TimeBudget:
-    """Return this share of a budget, which may be infinite."""
-    target, maximum = (share * seconds if share > 0.0 else 0.0 for seconds in (budget.target, budget.maximum))
-    return replace(budget, target=target, maximum=maximum)
-
-
 def _passes_of_opponent(game: Game) -> int:
     """Return how many moves of the opponent's, counted back from the last one, were passes: 0, 1, or 2 for more."""
     last = game.moves[-1:-4:-2]
     return next((number for number, move in enumerate(last) if move.point != PASS), len(last))
-
-
-def while_compiling(budget: TimeBudget) -> TimeBudget:
-    """Return the part of a budget that a search with interpreted kernels gets."""
-    return replace(budget, target=min(budget.target, COMPILING_SECONDS), maximum=min(budget.maximum, COMPILING_SECONDS))
 
 
 def describe(task: MoveTask, choice: Choice) -> str:
@@ -374,10 +363,7 @@ def decide(
 
 def _search_budget(game: Game, budget: TimeBudget) -> TimeBudget:
     """Return the part of a budget for the search itself; where the game may be over, some is left to confirm it."""
-    if not may_be_over(game):
-        return budget
-    maximum = budget.maximum * (1.0 - CONFIRMATION_SHARE)
-    return replace(budget, target=min(budget.target, maximum), maximum=maximum)
+    return budget.at_most(budget.maximum * (1.0 - CONFIRMATION_SHARE)) if may_be_over(game) else budget
 
 
 @dataclass(frozen=True)

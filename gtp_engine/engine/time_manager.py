@@ -119,6 +119,15 @@ class TimeBudget:
     is_average: bool = False
     is_saved: bool = True
 
+    def at_most(self, seconds: float) -> "TimeBudget":
+        """Return the same with no more than so many seconds."""
+        return replace(self, target=min(self.target, seconds), maximum=min(self.maximum, seconds))
+
+    def times(self, share: float) -> "TimeBudget":
+        """Return this share of the seconds, which may be infinite."""
+        target, maximum = (share * seconds if share > 0.0 else 0.0 for seconds in (self.target, self.maximum))
+        return replace(self, target=target, maximum=maximum)
+
 
 def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> TimeBudget:
     """Return the time for the next move of the player with this clock, no more than time.max_per_move and max_time.
@@ -130,7 +139,7 @@ def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> Tim
     allowed = _by_clock(clock, moves_played, area, config.time)
     longest = min(config.time.max_per_move, inf if config.time.max_time is None else config.time.max_time)
     target = allowed.target * config.time.stretch * _midgame_factor(moves_played, area, config.time)
-    return replace(allowed, target=min(target, allowed.maximum, longest), maximum=min(allowed.maximum, longest))
+    return replace(allowed, target=target).at_most(min(allowed.maximum, longest))
 
 
 def _midgame_factor(moves_played: int, area: int, config: TimeConfig) -> float:

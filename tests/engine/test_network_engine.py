@@ -16,7 +16,7 @@ from gtp_engine.base.errors import ConfigError, LimitError, ModelError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.answers import PositionEvaluation
-from gtp_engine.engine.decision import in_less_time, with_less_effort
+from gtp_engine.engine.decision import with_less_effort
 from gtp_engine.engine.searches import evaluate_game
 from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.evaluator import Evaluator, Request
@@ -603,14 +603,14 @@ def test_a_move_after_passes_gets_less_effort() -> None:
 
 
 def test_the_time_for_a_move_after_a_pass_is_shorter_too() -> None:
-    limits, budget = with_less_effort(Limits(1), Config(), 0.5), in_less_time(TimeBudget(4.0, 10.0, 0.5), 0.25)
+    limits, budget = with_less_effort(Limits(1), Config(), 0.5), TimeBudget(4.0, 10.0, 0.5).times(0.25)
     assert (limits.visits, limits.playouts) == (1, None)
     configured = Config().with_values({"search.visits": 1000})
     assert with_less_effort(Limits(10), configured, 0.5).visits == 5, "the fewer of both limits counts"
     assert with_less_effort(Limits(4000), configured, 0.5).visits == 500
     assert budget == TimeBudget(1.0, 2.5, 0.5)
-    assert in_less_time(TimeBudget(inf, inf), 0.0) == TimeBudget(0.0, 0.0)
-    assert in_less_time(TimeBudget(inf, inf), 0.5) == TimeBudget(inf, inf)
+    assert TimeBudget(inf, inf).times(0.0) == TimeBudget(0.0, 0.0)
+    assert TimeBudget(inf, inf).times(0.5) == TimeBudget(inf, inf)
 
 
 @pytest.mark.parametrize("forgets", [False, True])
