@@ -90,17 +90,17 @@ def gtp_commands(_: str) -> str:
 
 def commands_table(_: str) -> str:
     """Return the subcommands of `gtp-engine`, one row for each."""
-    rows = [f"| `{name}` | {_first_sentence(command)} |" for name, command in _commands(cli, "gtp-engine")]
+    rows = [f"| `gtp-engine {name}` | {_first_sentence(command)} |" for name, command in cli_commands()]
     return "\n".join(["| command | what it does |", "|---|---|", *rows])
 
 
-def _commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+def cli_commands(group: click.Group = cli, name: str = "") -> Iterator[tuple[str, click.Command]]:
     """Yield the commands of a group and of the groups in it, with the words that call them."""
     for word, command in commands_of(group):
         if isinstance(command, click.Group):
-            yield from _commands(command, f"{name} {word}")
+            yield from cli_commands(command, f"{name}{word} ")
         else:
-            yield f"{name} {word}", command
+            yield f"{name}{word}", command
 
 
 def commands_of(group: click.Group) -> Iterator[tuple[str, click.Command]]:

@@ -86,17 +86,12 @@ class TestConfiguration:
 
     def test_flag_wins_over_file_and_file_over_default(self, served: list[Config], tmp_path: Path) -> None:
         file = tmp_path / "tengen.toml"
-        file.write_text('[game]\nrules = "japanese"\n[search]\nvisits = 50\n[play]\nresign = true\n')
-        assert invoke("--config", str(file), "--visits", "60", "--no-resign").exit_code == 0
-        (config,) = served
-        assert (config.game.rules, config.search.visits, config.play.resign) == ("japanese", 60, False)
-        assert config.search.threads == Config().search.threads
-
-    def test_switches_left_out_keep_what_the_file_says(self, served: list[Config], tmp_path: Path) -> None:
-        file = tmp_path / "tengen.toml"
-        file.write_text("[play]\nresign = false\n")
-        invoke("--config", str(file))
-        assert not served[0].play.resign
+        file.write_text('[game]\nrules = "japanese"\n[search]\nvisits = 50\n[play]\nresign = false\n')
+        for flags, resign in (([], False), (["--resign"], True)):
+            assert invoke("--config", str(file), "--visits", "60", *flags).exit_code == 0
+            config = served.pop()
+            assert (config.game.rules, config.search.visits, config.play.resign) == ("japanese", 60, resign)
+            assert config.search.threads == Config().search.threads
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -104,24 +99,20 @@ class TestConfiguration:
             (["--visits", "many"], "option search.visits = 'many': expected an integer"),
             (["--rules", "chess"], "rules 'chess': expected one of"),
             (["--config", "no-such.toml"], "cannot read config file 'no-such.toml'"),
+            (["--config", "wrong.toml"], "option 'search.visit': expected a known option; did you mean search.visits?"),
             (["--no-such-flag"], "No such option"),
         ],
     )
     def test_mistakes_are_one_sentence_and_exit_code_2(
-        self, served: list[Config], arguments: list[str], message: str
+        self, served: list[Config], arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("wrong.toml").write_text("[search]\nvisit = 3\n")
         result = invoke(*arguments)
         assert (result.exit_code, served) == (2, [])
         assert message in result.stderr
         assert result.stdout == ""
         assert "Traceback" not in result.output
-
-    def test_unknown_keys_of_the_file_are_named(self, served: list[Config], tmp_path: Path) -> None:
-        file = tmp_path / "tengen.toml"
-        file.write_text("[search]\nvisit = 3\n")
-        result = invoke("--config", str(file))
-        assert result.exit_code == 2
-        assert "option 'search.visit': expected a known option; did you mean search.visits?" in result.stderr
 
     def test_build_config_takes_text_and_ignores_other_parameters(self) -> None:
         config = build_config(None, {"search__visits": "5", "play__resign": False, "as_json": True})
@@ -239,36 +230,44 @@ class TestMatchCommand:
     def match(self, folder: Path, *arguments: str) -> Result:
         return invoke("match", "--first", "a", "--second", "b", "--out", str(folder), *arguments)
 
-    def test_komi_follows_the_rules(self, settings: list[Any], tmp_path: Path) -> None:
-        self.match(tmp_path / "1", "--rules", "japanese")
-        self.match(tmp_path / "2", "--rules", "japanese", "--komi", "0.5")
-        assert [match.komi for match in settings] == [6.5, 0.5]
+    @pytest.mark.parametrize(
+        ("flags", "expected"),
+        [
+            ("", {"komi": 7, "main_time": 0, "overtime": 0, "overtime_stones": 0, "increment": 0, "sprt": None}),
+            ("--rules japanese", {"komi": 6.5}),
+            ("--rules japanese --komi 0.5", {"komi": 0.5}),
+            ("--time-per-move 1.5", {"main_time": 0, "overtime": 1.5, "overtime_stones": 1, "increment": 0}),
+            (
+                "--main-time 60 --overtime 30 --overtime-stones 5",
+                {"main_time": 60, "overtime": 30, "overtime_stones": 5},
+            ),
+            ("--main-time 60 --increment 2", {"main_time": 60, "overtime": 0, "increment": 2}),
+            ("--sprt -5 30.5 --beta 0.1", {"sprt": Sprt(-5, 30.5, alpha=0.05, beta=0.1)}),
+        ],
+    )
+    def test_flags_become_settings(
+        self, settings: list[Any], tmp_path: Path, flags: str, expected: dict[str, Any]
+    ) -> None:
+        shown = self.match(tmp_path, *flags.split()).stdout
+        (match,) = settings
+        assert {name: getattr(match, name) for name in expected} == expected
+        test = "SPRT           LLR +0.00 of -2.25 … +2.89 after 0 pairs, Elo -5 against +30.5: undecided"
+        assert (test in shown) == ("sprt" in flags)
 
-    def test_clocks(self, settings: list[Any], tmp_path: Path) -> None:
-        self.match(tmp_path / "1")
-        self.match(tmp_path / "2", "--time-per-move", "1.5")
-        self.match(tmp_path / "3", "--main-time", "60", "--overtime", "30", "--overtime-stones", "5")
-        self.match(tmp_path / "4", "--main-time", "60", "--increment", "2")
-        clocks = [(match.main_time, match.overtime, match.overtime_stones, match.increment) for match in settings]
-        assert clocks == [(0, 0, 0, 0), (0, 1.5, 1, 0), (60, 30, 5, 0), (60, 0, 0, 2)]
-
-    def test_two_clocks_at_once_are_refused(self, settings: list[Any], tmp_path: Path) -> None:
-        result = self.match(tmp_path, "--time-per-move", "1", "--main-time", "60")
+    @pytest.mark.parametrize(
+        ("flags", "message"),
+        [
+            ("--time-per-move 1 --main-time 60", "a time per move is a clock of its own"),
+            ("--alpha 0.1", "--alpha and --beta belong to --sprt"),
+            ("--plot plot.pdf", "expected a file name ending in .svg or .png"),
+        ],
+    )
+    def test_mistakes_are_refused_before_the_games(
+        self, settings: list[Any], tmp_path: Path, flags: str, message: str
+    ) -> None:
+        result = self.match(tmp_path, *flags.split())
         assert (result.exit_code, settings) == (2, [])
-        assert "a time per move is a clock of its own" in result.stderr
-
-    def test_sequential_test(self, settings: list[Any], tmp_path: Path) -> None:
-        self.match(tmp_path / "1")
-        result = self.match(tmp_path / "2", "--sprt", "-5", "30.5", "--beta", "0.1")
-        assert [match.sprt for match in settings] == [None, Sprt(-5, 30.5, alpha=0.05, beta=0.1)]
-        assert (
-            "SPRT           LLR +0.00 of -2.25 … +2.89 after 0 pairs, Elo -5 against +30.5: undecided" in result.stdout
-        )
-
-    def test_probabilities_belong_to_a_sequential_test(self, settings: list[Any], tmp_path: Path) -> None:
-        result = self.match(tmp_path, "--alpha", "0.1")
-        assert (result.exit_code, settings) == (2, [])
-        assert "--alpha and --beta belong to --sprt" in result.stderr
+        assert message in result.stderr
 
     def test_names_replace_those_of_the_engines(self, settings: list[Any], tmp_path: Path) -> None:
         result = self.match(tmp_path, "--first-name", "new", "--second-name", "old", "--json")
@@ -278,11 +277,6 @@ class TestMatchCommand:
         pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
         assert self.match(tmp_path / "match", "--plot", str(tmp_path / "plot.svg")).exit_code == 0
         assert (tmp_path / "plot.svg").read_text().startswith("<?xml")
-
-    def test_a_plot_that_cannot_be_is_refused_before_the_games(self, settings: list[Any], tmp_path: Path) -> None:
-        result = self.match(tmp_path, "--plot", "plot.pdf")
-        assert (result.exit_code, settings) == (2, [])
-        assert "expected a file name ending in .svg or .png" in result.stderr
 
     def test_another_match_in_the_folder_is_refused(self, settings: list[Any], tmp_path: Path) -> None:
         self.match(tmp_path, "--komi", "7")

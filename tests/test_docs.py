@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from documents import ROOT, commands_of, documents, with_generated_parts
+from documents import ROOT, cli_commands, commands_of, documents, with_generated_parts
 from test_layers import FLOORS
 
 from gtp_engine.cli import cli
@@ -210,19 +210,12 @@ def check_command(words: list[str]) -> None:
             assert word.partition("=")[0] in flags, f"gtp-engine {command.name} has no flag {word}"
 
 
-def all_flags(group: click.Group) -> set[str]:
-    """Return the flags of all commands of a group."""
-    flags: set[str] = {"--help", "--help-all", "--version"}
-    for _, command in commands_of(group):
-        if isinstance(command, click.Group):
-            flags |= all_flags(command)
-        flags |= {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]}
-    return flags
-
-
 def test_the_flags_named_exist() -> None:
     """Flags that stand alone, in inline code."""
-    flags = all_flags(cli)
+    flags = {
+        flag for _, command in cli_commands() for param in command.params for flag in param.opts + param.secondary_opts
+    }
+    flags |= {"--help", "--help-all", "--version"}
     for name in DOCUMENTS:
         assert set(re.findall(r"`(--[a-z0-9-]+)", DOCUMENTS[name])) <= flags, name
 

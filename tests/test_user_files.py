@@ -1,16 +1,16 @@
 """What commands are given to read: regular files of a bounded length, whatever names them."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
+from documents import cli_commands
 
 from gtp_engine.arena.tournament.tournament_file import read_description
 from gtp_engine.base.errors import TengenError
 from gtp_engine.base.files import complete_lines, read_regular, sha256_of
-from gtp_engine.cli import cli
 from gtp_engine.cli.options import ConfigOption, UserPath
 from gtp_engine.config import Config
 from gtp_engine.config.katago import read_katago_config
@@ -26,19 +26,9 @@ from gtp_engine.sgf import read_sgf_file
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has neither pipes nor devices as files")
 
 
-def commands(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Yield all commands of the program."""
-    for each in group.list_commands(click.Context(group)):
-        command = group.get_command(click.Context(group), each)
-        assert command is not None
-        yield f"{name} {each}".strip(), command
-        if isinstance(command, click.Group):
-            yield from commands(command, f"{name} {each}".strip())
-
-
 PATHS = [
     pytest.param(param, id=f"{name} {param.name}")
-    for name, command in commands(cli)
+    for name, command in cli_commands()
     for param in command.params
     if isinstance(param.type, click.Path | click.File) or (param.metavar or "").strip("[].").lower() in FILE_UNITS
 ]

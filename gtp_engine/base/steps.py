@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gtp_engine.base.errors import ConfigError, TengenError, problem, shown_path
+from gtp_engine.base.errors import ConfigError, problem, shown_path
 from gtp_engine.base.files import json_of, owning, replacing, sha256_of, writing
 from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
@@ -50,16 +50,14 @@ class LongWork(NamedTuple):
 
 
 @contextmanager
-def long_work(
-    folder: Path, *, file: str | None = None, total: float | None = 1.0, kind: type[TengenError] = ConfigError
-) -> Iterator[LongWork]:
+def long_work(folder: Path, *, file: str | None = None, total: float | None = 1.0) -> Iterator[LongWork]:
     """Yield work that alone writes to a folder, or to a file in it (`files.owning`), until it is stopped by a signal.
 
-    `total` is that of the bar.  Raises an error of `kind` where another process writes there.
+    `total` is that of the bar.  Raises ConfigError where another process writes there.
     """
     from gtp_engine.base.progress import ProgressBar  # here, as it is slow and --help does not need it
 
-    with owning(folder, kind, file=file), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
+    with owning(folder, file=file), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
         yield LongWork(bar, is_stopped)
 
 

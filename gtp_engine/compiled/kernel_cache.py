@@ -28,12 +28,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 NETWORK: Final = "network"
 """The usual kind of start (`note_kernels`), with a network like KataGo's."""
@@ -45,9 +45,6 @@ CACHE_NAME: Final = re.compile(r"[0-9a-f]{16}")
 
 _KEPT_CACHES: Final = 4
 """Caches of this many source versions stay on disk (a few MB each); older ones are removed."""
-
-_LOCK_PATIENCE: Final = 0.2
-"""Seconds between two calls of `lock`'s callback while another process compiles."""
 
 
 # --- which folder ---
@@ -263,13 +260,17 @@ def note_kernels(kind: str, lines: Iterable[str] = ()) -> None:
     """
     if not _unsaved.is_set():
         with contextlib.suppress(OSError):  # the next start tries again
-            path = _notes_path(cache_directory(), kind)
-            unfinished = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
-            try:
-                unfinished.write_text("\n".join([*lines, _NOTES_END]), encoding="utf-8")
-                unfinished.replace(path)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            _write_whole(_notes_path(cache_directory(), kind), "\n".join([*lines, _NOTES_END]).encode())
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; raises OSError."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def forget_kernels(kind: str) -> None:
@@ -367,20 +368,14 @@ compilation_note: Final = CompilationNote()
 
 
 @contextlib.contextmanager
-def lock(part: str, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the right to compile a part of the kernels, which one process has at a time; `waiting` is called until then.
+def lock(part: str) -> Iterator[None]:
+    """Hold the right to compile a part of the kernels, which one process has at a time, once the others let go of it.
 
     If the file system has no locks, several processes may compile at once: a waste, and harmless.
     """
     guard = FileLock(cache_directory() / f"compiling-{part}.lock")
-    while True:
-        try:
-            guard.acquire(timeout=_LOCK_PATIENCE)
-            break
-        except Timeout:
-            waiting()
-        except (OSError, NotImplementedError):  # filelock raises the second where the system has no file locks
-            break
+    with contextlib.suppress(OSError, NotImplementedError):  # filelock raises the second where there are no file locks
+        guard.acquire()
     try:
         yield
     finally:
@@ -414,12 +409,7 @@ def keep_network(key: str, content: bytes) -> None:
     with contextlib.suppress(OSError, RuntimeError):
         path = _network_path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        try:
-            unfinished.write_bytes(hashlib.sha256(content).digest() + content)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        _write_whole(path, hashlib.sha256(content).digest() + content)
         _remove_old_networks(path.parent)
 
 

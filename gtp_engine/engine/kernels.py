@@ -284,7 +284,7 @@ def main() -> None:
     receive_from_parent(lines.put)
     name, types = _read(lines.get().decode())
     try:
-        with lock(sys.argv[1], waiting=lambda: None):
+        with lock(sys.argv[1]):
             while True:
                 load_kernel(name, types)
                 if name not in compiled_so_far():

@@ -308,10 +308,6 @@ class Searches:
         """Restart the random numbers of the separate search: what it finds then depends on the position alone."""
         self._separate_search.set_seed(0)
 
-    def search_on(self, game: Game, asked: SearchRequest | Limits) -> SearchReport:
-        """Search a position that moves lead to from that of `search_afresh`, in the same tree."""
-        return self._separate_search.run(game, asked)
-
     def confirm(
         self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken, visits: int | None = None
     ) -> SearchReport | None:

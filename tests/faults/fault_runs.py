@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import sys
@@ -15,6 +16,7 @@ import threading
 import time
 import traceback
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -298,8 +300,16 @@ class Found:
     runs: int = 0
     states: int = 0
     seconds: float = 0.0
-    kinds: dict[str, int] = field(default_factory=dict)
+    kinds: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def noting(self, kind: str, write: str) -> Iterator[None]:
+        """Note as a fault what the block raises."""
+        try:
+            yield
+        except Exception as error:
+            self.faults.append(Fault(self.command, kind, write, str(error)))
 
 
 def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) -> Found:
@@ -319,20 +329,18 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
         return carried_out(words if other is None else other.split(), case, box, at=at, error=error)
 
     clean = run()
-    if clean.status != case.status or "Traceback" in clean.errors:
-        found.faults.append(Fault(name, "none", "", f"status {clean.status}: {clean.output}{clean.errors}"))
-        return found
     found.writes = sum(place != STDOUT for _, place in clean.writes)
     wanted = {path: digest(box.path, path) for path in files_in(box.path)}
-    try:
+    with found.noting("none", ""):
+        said = f"status {clean.status}: {clean.output}{clean.errors}"
+        assert clean.status == case.status and "Traceback" not in clean.errors, said
         case.check(box.path)
         require_whole(box.path)
         if not case.writes:
             changed = [f"{what} {place}" for what, place in clean.writes if place != STDOUT] + clean.elsewhere
             changed += sorted(path for path in wanted.keys() | before.keys() if wanted.get(path) != before.get(path))
             assert box.save() == start and changed == [], f"it writes: {changed}"
-    except AssertionError as error:
-        found.faults.append(Fault(name, "none", "", str(error)))
+    if found.faults:
         return found
     end, good = box.save(), {clean.states[-1][1]}
 
@@ -342,7 +350,7 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
             return
         box.restore(state)
         done = run(other=case.again(box.path))
-        try:
+        with found.noting(kind, write):
             assert done.status == case.status, f"again: status {done.status}: {_last(done.errors)}"
             assert "Traceback" not in done.errors, f"again: {done.errors}"
             missing = {each for each in {*wanted} ^ {*files_in(box.path)} if not each.startswith(case.by_chance)}
@@ -351,27 +359,20 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
             for path in case.same:
                 assert digest(box.path, path) == wanted[path], f"again: {path} differs"
             case.check(box.path)
-        except Exception as error:
-            found.faults.append(Fault(name, kind, write, str(error)))
-        else:
             good.add(state)
 
     # Killed: each state between two writes is what a kill leaves.
-    seen: set[str] = set()
-    kills = [each for each in clean.states if not (each[1] in seen or seen.add(each[1]))]  # type: ignore[func-returns-value]
+    written = ["", *(f"{what} {place}" for what, place in clean.writes)]
+    kills = {state: (written[min(number, len(clean.writes))], output) for number, state, output in clean.states[::-1]}
     found.states = len(kills)
-    for number, state, output in kills:
-        write = " ".join(clean.writes[min(number, len(clean.writes)) - 1]) if clean.writes else ""
+    for state, (write, output) in kills.items():
         box.restore(state)
-        try:
+        with found.noting("kill", write):
             require_whole(box.path)
             case.kept(box.path, output)
-        except Exception as error:
-            found.faults.append(Fault(name, "kill", write, str(error)))
-    for number, state, _ in spread(kills, most):
-        write = " ".join(clean.writes[min(number, len(clean.writes)) - 1]) if clean.writes else ""
-        again("kill", write, state)
-        found.kinds["kill"] = found.kinds.get("kill", 0) + 1
+    for state in spread([*kills], most):
+        again("kill", kills[state][0], state)
+        found.kinds["kill"] += 1
 
     # Refused.
     for turn, (error, suits) in enumerate(SUITS.items()):
@@ -384,9 +385,9 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
             write = f"{what} {place}"
             box.restore(start)
             done = run(number, error)
-            found.kinds[kind] = found.kinds.get(kind, 0) + 1
+            found.kinds[kind] += 1
             state = box.save()
-            try:
+            with found.noting(kind, write):
                 assert "Traceback" not in done.errors, done.errors
                 require_whole(box.path)
                 case.kept(box.path, done.output)
@@ -401,10 +402,7 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
                 else:
                     assert done.status in (1, 2), f"status {done.status}: {_last(done.errors)}"
                     assert _says(done.errors, error), f"the reason is missing: {_last(done.errors)!r}"
-            except Exception as failed:
-                found.faults.append(Fault(name, kind, write, str(failed)))
-                continue
-            again(kind, write, state)
+                again(kind, write, state)
     box.restore(end)
     found.seconds = time.process_time() + sum(os.times()[2:4]) - began
     return found
@@ -424,7 +422,7 @@ def _prepared(name: str, case: Miniature, box: Box) -> list[str]:
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, f"{name} cannot be prepared"
-    return [*name.split(), *_split(case.words.replace("{box}", str(box.path)))]
+    return [*name.split(), *shlex.split(case.words.replace("{box}", str(box.path)))]
 
 
 SIGNALS: Final = ("SIGTERM", "SIGTERM twice", "SIGINT")
@@ -449,19 +447,15 @@ def try_signals(name: str, case: Miniature, folder: Path, *, moments: int, seed:
         sent = [(moment + 0.1 * turn, signal.Signals[name]) for turn, name in enumerate(names)]
         ended = carried_out(words, case, box, at=NO_WRITE, signals=sent)
         found.runs += 1
-        found.kinds[kind] = found.kinds.get(kind, 0) + bool(ended.late)
+        found.kinds[kind] += bool(ended.late)
         found.seconds = max(found.seconds, ended.late)
-        try:
+        with found.noting(kind, f"{moment:.3f} s"):
             assert ended.late < bound(1.0 if len(sent) > 1 else 10.0), f"ended after {ended.late:.1f} s"
-            left = [
-                path for path in box.path.rglob("*.part") if not path.name.endswith(".review.part")
-            ]  # goes on there
+            left = [*box.path.rglob("*[!w].part")]  # not those of reviews, which go on there
             assert not left, f"{left} is left"
             assert "Traceback" not in ended.errors or "the connection was lost" in ended.errors, ended.errors
             require_whole(box.path)
             case.kept(box.path, ended.output)
-        except Exception as error:
-            found.faults.append(Fault(name, kind, f"{moment:.3f} s", str(error)))
     return found
 
 
@@ -471,12 +465,6 @@ def _says(errors: str, error: int) -> bool:
 
 def _last(text: str) -> str:
     return text.strip().rsplit("\n", 1)[-1]
-
-
-def _split(text: str) -> list[str]:
-    import shlex
-
-    return shlex.split(text)
 
 
 def digest(box: Path, name: str) -> str:

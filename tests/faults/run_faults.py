@@ -7,11 +7,15 @@ import gc
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
 
 from faults import miniatures
 from faults.fault_runs import try_faults, try_signals
@@ -24,7 +28,10 @@ def warm_up(group: str) -> None:
     os.environ.setdefault("POCL_CACHE_DIR", tempfile.gettempdir())  # a driver that OpenVINO asks for its cards
     for names in miniatures.MODULES[: [*miniatures.GROUPS].index(group) + 1]:
         for name in names:
-            import_module(name)
+            module = import_module(name)
+            for each in walk_packages(getattr(module, "__path__", ()), f"{name}."):
+                if name.startswith("gtp_engine") and each.name not in miniatures.NOT_LOADED:
+                    import_module(each.name)
     from gtp_engine.compiled.kernel_cache import cache_directory
 
     Writes.ignored = os.path.realpath(cache_directory())
@@ -41,6 +48,19 @@ def warm_up(group: str) -> None:
     miniatures.katago_bytes()
     gc.collect()
     gc.freeze()  # else the forks copy what the collector looks at
+
+
+def results(groups: str, most: str, *names: str) -> Iterator[dict[str, Any]]:
+    """Yield what was found about each command of the groups, tried by a process that has loaded what they need."""
+    folder = Path(__file__).parents[1]
+    path = os.pathsep.join([str(folder), str(folder.parent), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "faults.run_faults", groups, most, *names]
+    with subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        yield from (json.loads(line) for line in process.stdout or () if line.startswith("{"))
+    if process.returncode:
+        sys.exit(f"{groups}: stopped before all commands were tried")
 
 
 def main() -> None:
