@@ -44,7 +44,7 @@ from gtp_engine.engine.game_end import (
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import PROOF_NODES, may_pass_safely, proved_capture, read_out
 from gtp_engine.engine.rehearsal import Kernels
-from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, TimeWatcher
+from gtp_engine.engine.searches import DynamicAdvantage, Searches, Thresholds, TimeWatcher, lowest
 from gtp_engine.engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
 from gtp_engine.engine.variety import Variety
 from gtp_engine.go.clock import Clock
@@ -262,8 +262,8 @@ class MoveChooser:
 def with_less_effort(limits: Limits, config: Config, share: float) -> Limits:
     """Return the limits with this share of their visits and playouts, or of those configured if these are fewer."""
     visits, playouts = (
-        max(1, ceil(share * min(numbers))) if (numbers := [number for number in both if number]) else None
-        for both in ((config.search.visits, limits.visits), (config.search.playouts, limits.playouts))
+        None if number is None else max(1, ceil(share * number))
+        for number in (lowest(config.search.visits, limits.visits), lowest(config.search.playouts, limits.playouts))
     )
     return replace(limits, visits=visits, playouts=playouts)
 

@@ -239,8 +239,6 @@ class Engine:
 
         The game becomes the engine's own.
         """
-        if self._forced_komi is not None:
-            game.komi = self._forced_komi
         self._start(game)
 
     @_exclusive
@@ -573,8 +571,6 @@ class Engine:
         if not isinstance(data, SgfRecord):
             data = parse_sgf(data.encode(errors="replace") if isinstance(data, str) else data)
         game, record = play_record(data, move_number=move_number, rules=self._users_rules, komi=self._users_komi)
-        if self._forced_komi is not None:
-            game.komi = self._forced_komi
         self._start(game)
         self._komi_is_given = record.komi is not None or self._users_komi is not None
         for note in record.notes:
@@ -686,6 +682,7 @@ class Engine:
             others = self._level.own_evaluators() if self._level.is_on else []
             self._resources.begin_to_prepare(game.width, game.height, others)
         game.handicap_by_moves = self.config.game.handicap_by_moves
+        game.komi = game.komi if self._forced_komi is None else self._forced_komi
         self.game = game
         self._resigned = EMPTY
         self._scorer.clear()

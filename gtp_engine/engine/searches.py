@@ -245,9 +245,9 @@ class Searches:
         request = replace(
             request,
             limits=Limits(
-                _lowest(search.visits, limits.visits),
+                lowest(search.visits, limits.visits),
                 watcher,
-                _lowest(search.playouts, limits.playouts),
+                lowest(search.playouts, limits.playouts),
                 limits.cancel,
             ),
             first_move=first_move,
@@ -289,8 +289,8 @@ class Searches:
         config = self.config.time
         limits = SearchRequest(
             Limits(
-                visits=_lowest(config.ponder_visits),
-                playouts=_lowest(config.ponder_playouts),
+                visits=lowest(config.ponder_visits),
+                playouts=lowest(config.ponder_playouts),
                 watcher=lambda progress: progress.seconds >= config.ponder_time,
                 cancel=cancel,
             ),
@@ -490,7 +490,7 @@ def positions_of_a_game(search: "PuctSearch", width: int, height: int, stages: I
     return found
 
 
-def _lowest(*limits: int | None) -> int | None:
+def lowest(*limits: int | None) -> int | None:
     """Return the lowest limit, None if there is none; 0 and None are none."""
     return min(filter(None, limits), default=None)
 

@@ -343,7 +343,7 @@ def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compi
 def test_nothing_is_pondered_while_kernels_are_compiled() -> None:
     """An interpreted search by rollouts held up the next move for seconds."""
     loader = KernelLoader("rollouts", print)
-    with make(**{"time.ponder": "true"}) as engine:
+    with make(**{"time.ponder": "true", "search.seed": "none"}) as engine:
         for is_compiling in (False, True):
             loader.is_compiling, engine.kernels.loader = is_compiling, loader if is_compiling else None
             engine.genmove(BLACK)

@@ -157,15 +157,18 @@ def test_an_error_is_raised_to_all_whose_calls_were_joined(busy: SharedEvaluator
     assert [str(user.error) for user in users] == ["3 rows", "3 rows", "None"]
 
 
-def test_a_call_waits_for_a_user_who_asks_again(patient_owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+@pytest.mark.parametrize(("rows", "again"), [(2, 3), (BATCH - 1, 1)])
+def test_a_call_waits_for_a_user_who_asks_again(
+    patient_owner: SharedEvaluator, evaluator: GatedEvaluator, rows: int, again: int
+) -> None:
     first, second = patient_owner.lend(), patient_owner.lend()
     User(first, "A1", 1).check()
-    waits = User(second, "B2", 2)
+    waits = User(second, "B2", rows)
     wait_until(lambda: patient_owner._waiting)
     assert evaluator.asked == [1]
-    User(first, "C3", 3).check()
+    User(first, "C3", again).check()
     waits.check()
-    assert evaluator.asked == [1, 5]
+    assert evaluator.asked == [1, rows + again]
 
 
 def test_a_full_batch_waits_for_no_one(patient_owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:

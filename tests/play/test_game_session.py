@@ -153,8 +153,10 @@ class TestCancelling:
         cancel.cancel()
         assert session.engine_move(cancel) is None
         assert (session.game.moves, session.is_engine_turn, session.can_move_now) == ((), True, True)
+        engine.configure({"time.ponder": True})
         choice = session.move_now()
         assert [move.point for move in session.game.moves] == [choice.point]
+        assert "background search" in [thread.name for thread in threading.enumerate()], "it ponders"
         assert not session.can_move_now
 
     def test_another_thread_cancels(self, engine: Engine) -> None:

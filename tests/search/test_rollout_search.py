@@ -257,6 +257,8 @@ def test_uniform_rollouts_without_priors_are_a_plain_uct() -> None:
     report = search(Game(7), 2000, search="uct", rollout_policy="uniform", prior_weight=0, expand_visits=1)
     assert report.visits == 2000
     assert len(report.moves) == 50  # with nothing known, every move and the pass is tried
+    tactical = search(Game(7), 2000, search="uct", rollout_policy="tactical", prior_weight=0, expand_visits=1)
+    assert [move.value_black for move in tactical.moves] != [move.value_black for move in report.moves]
 
 
 # --- moves left out

@@ -23,6 +23,7 @@ from gtp_engine.sgf import (
     record_to_game,
 )
 from gtp_engine.sgf.foreign.encodings import encoding_of
+from gtp_engine.sgf.reader import MAX_TOKENS
 
 WALLS = (
     ";W[aa];B[ab];W[hh];B[ba];W[fa];B[ea];W[fb];B[eb];W[fc];B[ec];W[fd];B[ed];W[fe];B[ee];W[ff];B[ef];W[fg];B[eg]"
@@ -347,6 +348,7 @@ def test_unreadable_records(text: str, message: str) -> None:
     [
         b" " * (MAX_BYTES + 1),
         b"(" * MAX_BYTES,
+        b"(" + b";" * MAX_TOKENS + b")",
         b"(;" * 200_000,
         b"(; " + b"A " * 500_000,
         b"(;C[" + b"\\" * 1_000_000,

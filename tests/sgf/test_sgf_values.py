@@ -137,7 +137,13 @@ VALUES: dict[str, tuple[Callable[[str], object], dict[str, object]]] = {
     "escaped": (escaped, {"a]b\\c é\t\r\nd": "a\\]b\\\\c é \nd", "\ud800": "?"}),
     "label": (
         lambda text: parse_label(text, width=9, height=9),
-        {"ee:A": (at("E5", 9), "A"), "ee:a:b": (at("E5", 9), "a:b"), "ee": None, "zz:A": None},
+        {
+            "ee:A": (at("E5", 9), "A"),
+            "ee:a:b": (at("E5", 9), "a:b"),
+            "ee:": (at("E5", 9), ""),
+            "ee": None,
+            "zz:A": None,
+        },
     ),
 }
 
