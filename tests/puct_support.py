@@ -19,12 +19,13 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS
 from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import Limits, SearchRequest
+from gtp_engine.search.limits import Limits, Searcher, SearchRequest
 from gtp_engine.search.puct.leaves import Leaves
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE, WEIGHT, edge_visits, visits_of_edge
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.report import SearchReport
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 PLAIN = {
     "uncertainty": 0,
@@ -156,6 +157,21 @@ class Searching:
         self.searcher.close()
         if reason[0] is None:
             check_tree(self.searcher)
+
+
+def moves_at(searcher: Searcher, depth: int) -> set[int]:
+    """Return the moves that playouts took from nodes at this depth of a search's tree, with or without a network."""
+    assert isinstance(searcher, PuctSearch | RolloutSearch) and searcher._tree is not None
+    nodes, moves = [ROOT], set[int]()
+    for _ in range(depth + 1):
+        if isinstance(store := searcher._tree.store, TreeStore):
+            tree = store.tree
+            edges = [e for n in nodes for e in range(tree.first_edge[n], tree.first_edge[n] + tree.tried[n])]
+            moves, nodes = {int(tree.move[edge]) for edge in edges}, [int(tree.child[edge]) for edge in edges]
+        else:
+            nodes = [child for node in nodes for child in store.children(node) if store.tree.visits[child]]
+            moves = {int(store.tree.move[child]) for child in nodes}
+    return moves
 
 
 def store_of(searcher: PuctSearch) -> TreeStore:

@@ -5,7 +5,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from board_helpers import parse_diagram
 from fake_evaluators import FakeEvaluator
+from puct_support import AreaEvaluator, game_from, moves_at
 from superko_games import game_with_superko
 
 from gtp_engine.config import Config
@@ -66,6 +68,57 @@ def test_a_tree_in_which_other_moves_were_left_out_is_dropped(searcher: Searcher
     limits = SearchRequest(Limits(400), restrictions=(Restriction(BLACK, frozenset({PASS})),))
     playouts = [searcher.run(Game(5), each).playouts for each in (Limits(400), limits, limits, Limits(400))]
     assert playouts[:2] == [400, 400] and playouts[2] <= 32 and playouts[3] == 400
+
+
+def test_restricted_moves_are_not_searched_at_the_root_alone(searcher: Searcher) -> None:
+    avoided = frozenset(move.point for move in searcher.run(Game(5), Limits(800)).moves[:3])
+    report = searcher.run(Game(5), SearchRequest(Limits(800), restrictions=(Restriction(BLACK, avoided),)))
+    assert report.moves and not avoided & {move.point for move in report.moves}
+    assert avoided & moves_at(searcher, 2)
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_restrictions_hold_down_to_their_depth(searcher: Searcher, color: int) -> None:
+    points = frozenset(p for p in range(7, 24) if p % 6)  # the middle, where most playouts go, and all above it
+    searcher.run(Game(5), SearchRequest(Limits(4000), restrictions=(Restriction(color, points, 3),)))
+    for depth in range(5):
+        mover = BLACK if depth % 2 == 0 else WHITE
+        assert (not points & moves_at(searcher, depth)) == (mover == color and depth < 3), depth
+
+
+def test_the_tree_is_reused_from_move_to_move(searcher: Searcher) -> None:
+    game = Game(9)
+    best = searcher.run(game, Limits(1000)).moves[0]
+    for point in best.pv[:2]:
+        game.play(point)
+    report = searcher.run(game, Limits(1500))
+    assert (report.visits, report.to_play) == (1500, game.to_play) and report.playouts < 1500
+
+
+def test_playouts_are_those_of_this_search_only(searcher: Searcher) -> None:
+    reports = [searcher.run(Game(5), Limits(playouts=count)) for count in (96, 40)]
+    assert [(report.visits, report.playouts) for report in reports] == [(96, 96), (136, 40)]
+    assert searcher.run(Game(5), Limits(visits=146, playouts=40)).playouts == 10
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_stones_that_matter_are_saved_and_killed(color: int) -> None:
+    """The side that plays at `a` wins: three points in a row become two eyes or none, and the komi lies between.
+
+    Values are by area only and priors equal.  A sign error would spoil one of the twins with exchanged colours.
+    """
+    text = ". a . X O .\nX X X X O O\nO O O O O .\n. O . O O O\nO O O O . O"
+    point, twin = parse_diagram(text).marks["a"], text.translate(str.maketrans("XO", "OX"))
+    for name, visits in (("puct", 2500), ("rave", 800), ("uct", 800)):
+        config = Config().with_values({"search.seed": 1, "search.threads": 2, "search.search": name})
+        values = []
+        for diagram, to_play, komi in ((text, color, -22), (twin, 3 - color, 22)):
+            made = PuctSearch(config, AreaEvaluator(batch=1)) if name == "puct" else RolloutSearch(config.search)
+            with closing(made) as searching:
+                report = searching.run(game_from(diagram, to_play, komi=komi), Limits(visits))
+            assert report.best_point == point and report.winrate > 0.5
+            values.append(report.value_black)
+        assert values[0] == pytest.approx(-values[1], abs=1e-6 if name == "puct" else 0.1)
 
 
 @pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand", "chinese-ogs", "chinese"])

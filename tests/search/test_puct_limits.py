@@ -148,11 +148,3 @@ def test_a_closed_search_has_no_thread() -> None:
         started = set(threading.enumerate()) - before
         assert [thread.name for thread in started] == ["evaluator"]
     assert not started & set(threading.enumerate())
-
-
-def test_playouts_are_those_of_this_search_only() -> None:
-    with Searching(AreaEvaluator(batch=4)) as searcher:
-        first = searcher.run(Game(5), Limits(playouts=60))
-        again = searcher.run(Game(5), Limits(playouts=30))
-        assert [(report.visits, report.playouts) for report in (first, again)] == [(60, 60), (90, 30)]
-        assert searcher.run(Game(5), Limits(visits=100, playouts=30)).playouts == 10

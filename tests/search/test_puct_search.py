@@ -19,7 +19,7 @@ from superko_games import game_with_superko
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import FirstMove, Limits, Restriction, RootPosition, SearchRequest
+from gtp_engine.search.limits import FirstMove, Limits, RootPosition, SearchRequest
 from gtp_engine.search.puct.expand import recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import params_of
@@ -125,22 +125,6 @@ def test_a_position_is_evaluated_once_however_many_playouts_reach_it() -> None:
 # --- the tree is reused
 
 
-def test_the_tree_is_reused_from_move_to_move() -> None:
-    with Searching(FakeEvaluator(), in_flight_share=0.5) as searcher:
-        game = Game(9)
-        first = searcher.run(game, Limits(1000))
-        best = first.moves[0]
-        for point in best.pv[:2]:
-            game.play(point)
-        second = searcher.run(game, Limits(best.pv_visits[1]))
-        assert second.playouts <= 1
-        third = searcher.run(game, Limits(1000))
-    assert third.visits == 1000
-    assert second.ownership_samples >= 1
-    assert second.raw is not None
-    assert second.moves
-
-
 def test_the_reused_subtree_is_unchanged() -> None:
     """The subtree of a move is the same before and after the move, except for the new evaluation of the root."""
     with Searching(FakeEvaluator(), **PLAIN) as searcher:
@@ -172,16 +156,6 @@ def test_play_may_continue_after_the_game_is_over() -> None:
             report = searcher.run(game, Limits(60))
             assert len(report.moves) > 1
             game.play(PASS)
-
-
-def test_memory_stays_under_its_cap() -> None:
-    with Searching(FakeEvaluator(batch=32), max_memory=16) as searcher:
-        report = searcher.run(Game(19), Limits(8000))
-        assert report.memory <= 16
-        assert report.visits == 8000
-        game = Game(19)
-        game.play(report.best_point)
-        assert searcher.run(game, Limits(8000)).visits == 8000
 
 
 @pytest.mark.parametrize("pipeline", [1, 2])
@@ -315,39 +289,6 @@ def test_moves_are_ordered_by_what_they_are_chosen_by() -> None:
 # --- moves left out
 
 
-def test_restricted_moves_are_not_searched() -> None:
-    game = Game(5)
-    free = search(game, 200, FakeEvaluator(), symmetry_pruning=False)
-    avoided = frozenset(move.point for move in free.moves[:3])
-    limits = SearchRequest(Limits(200), restrictions=(Restriction(BLACK, avoided),))
-    with Searching(FakeEvaluator()) as searcher:
-        report = searcher.run(game, limits)
-        deeper = searched_at(searcher, 2)
-    assert not avoided & {move.point for move in report.moves}
-    assert avoided & deeper
-
-
-@pytest.mark.parametrize("color", [BLACK, WHITE])
-def test_restrictions_hold_down_to_their_depth(color: int) -> None:
-    points = frozenset(p for p in range(7, 20) if p % 6)
-    with Searching(FakeEvaluator(), symmetry_pruning=False) as searcher:
-        searcher.run(Game(5), SearchRequest(Limits(2000), restrictions=(Restriction(color, points, 3),)))
-        for depth in range(5):
-            mover = BLACK if depth % 2 == 0 else WHITE
-            found = points & searched_at(searcher, depth)
-            assert (not found) == (mover == color and depth < 3), depth
-
-
-def searched_at(searcher, depth: int) -> set[int]:
-    """Return the moves that lead from nodes at this depth."""
-    tree, nodes, moves = store_of(searcher).tree, [ROOT], set()
-    for _ in range(depth + 1):
-        edges = [e for n in nodes for e in range(tree.first_edge[n], tree.first_edge[n] + tree.tried[n])]
-        moves = {int(tree.move[edge]) for edge in edges}
-        nodes = [int(tree.child[edge]) for edge in edges]
-    return moves
-
-
 @pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand"])
 def test_moves_that_repeat_a_position_are_not_searched(rules: str) -> None:
     game, banned = game_with_superko(rules)
@@ -440,27 +381,6 @@ def test_without_score_the_utility_is_the_value() -> None:
     evaluator = FakeEvaluator(has_score=False)
     report = search(Game(9), 200, evaluator, ending_bonus=0, subtree_bias=0)
     assert report.utility_black == pytest.approx(report.value_black)
-
-
-def test_it_saves_and_kills_the_stones_that_matter() -> None:
-    """With equal priors and values by area only, the search finds the vital point; exchanged colours find the same."""
-    text = """
-        . a . X O .
-        X X X X O O
-        O O O O O .
-        . O . O O O
-        O O O O . O
-    """
-    from board_helpers import parse_diagram
-
-    point = parse_diagram(text).marks["a"]
-    for color in (BLACK, WHITE):
-        report = search(game_from(text, color, komi=-22), 2500, AreaEvaluator(batch=1))
-        assert report.best_point == point
-        exchanged = text.translate(str.maketrans("XO", "OX"))
-        twin = search(game_from(exchanged, 3 - color, komi=22), 2500, AreaEvaluator(batch=1))
-        assert twin.best_point == point
-        assert twin.value_black == pytest.approx(-report.value_black)
 
 
 def test_it_finds_a_capture() -> None:

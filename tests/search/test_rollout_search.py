@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from board_helpers import parse_diagram, score_area
+from board_helpers import score_area
 from busy_machine import bound
-from puct_support import game_from
+from puct_support import game_from, moves_at
 from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
@@ -27,7 +27,7 @@ from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import count_area, play_out
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch, kernel_position
 from gtp_engine.search.rollouts.rollout_select import evaluate_leaves, select_leaves
-from gtp_engine.search.rollouts.rollout_tree import ROOT, new_tree
+from gtp_engine.search.rollouts.rollout_tree import new_tree
 
 
 def config(**values: object) -> SearchConfig:
@@ -69,41 +69,6 @@ def test_ties_among_moves_without_visits_are_drawn() -> None:
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
     """A commit that changes it states this and the reason; `scripts/update_signatures` writes the file."""
     assert rollouts_signature() == ROLLOUTS_FILE.read_text(encoding="utf-8").strip()
-
-
-@pytest.mark.parametrize("algorithm", ["rave", "uct"])
-@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
-def test_it_saves_and_kills_the_stones_that_matter(algorithm: str, color: int) -> None:
-    """The side that plays at `a` wins: three points in a row become two eyes or none, and the komi lies between."""
-    text = """
-        . a . X O .
-        X X X X O O
-        O O O O O .
-        . O . O O O
-        O O O O . O
-    """
-    point = parse_diagram(text).marks["a"]
-    report = search(game_from(text, color, komi=-22), 800, search=algorithm)
-    assert report.best_point == point
-    assert report.winrate > 0.8
-    exchanged = text.translate(str.maketrans("XO", "OX"))  # a sign error would spoil one of the twins
-    twin = search(game_from(exchanged, 3 - color, komi=22), 800, search=algorithm)
-    assert twin.best_point == point
-    assert twin.winrate == pytest.approx(report.winrate, abs=0.05)
-
-
-def test_the_tree_is_reused_from_move_to_move() -> None:
-    searcher = RolloutSearch(config())
-    game = Game(9)
-    first = searcher.run(game, Limits(1000))
-    line = first.moves[0].pv[:2]
-    for point in line:
-        game.play(point)
-    second = searcher.run(game, Limits(1500))
-    searcher.close()
-    assert second.visits == 1500
-    assert second.playouts < 1500
-    assert second.to_play == game.to_play
 
 
 def test_cancelling_from_another_thread_ends_a_search_without_other_limits_at_once() -> None:
@@ -191,7 +156,7 @@ def test_after_the_pass_that_takes_the_button_positions_may_recur_in_a_search() 
     passes_first = tuple(Restriction(color, points, 2) for color in (BLACK, WHITE))
     with contextlib.closing(RolloutSearch(config(expand_visits=1))) as searcher:
         searcher.run(game, SearchRequest(Limits(1000), restrictions=passes_first))
-        assert set(banned) <= tried_at(searcher, 2)
+        assert set(banned) <= moves_at(searcher, 2)
 
 
 @pytest.mark.parametrize(("rules", "margin"), [("stone-scoring", -1), ("tromp-taylor", 1), ("ancient-territory", -1)])
@@ -264,38 +229,6 @@ def test_uniform_rollouts_without_priors_are_a_plain_uct() -> None:
 # --- moves left out
 
 
-def tried_at(searcher: RolloutSearch, depth: int) -> set[int]:
-    """Return the moves that playouts took from nodes at this depth."""
-    assert searcher._tree is not None
-    store, nodes = searcher._tree.store, [ROOT]
-    for _ in range(depth):
-        nodes = [child for node in nodes for child in store.children(node) if store.tree.visits[child]]
-    children = (child for node in nodes for child in store.children(node))
-    return {int(store.tree.move[child]) for child in children if store.tree.visits[child]}
-
-
-@pytest.mark.parametrize("algorithm", ["rave", "uct"])
-def test_restricted_moves_are_not_searched(algorithm: str) -> None:
-    free = search(Game(5), 800, search=algorithm)
-    avoided = frozenset(move.point for move in free.moves[:3])
-    with contextlib.closing(RolloutSearch(config(search=algorithm))) as searcher:
-        report = searcher.run(Game(5), SearchRequest(Limits(800), restrictions=(Restriction(BLACK, avoided),)))
-        deeper = tried_at(searcher, 2)
-    assert report.moves
-    assert not avoided & {move.point for move in report.moves}
-    assert avoided & deeper
-
-
-@pytest.mark.parametrize("color", [BLACK, WHITE])
-def test_restrictions_hold_down_to_their_depth(color: int) -> None:
-    points = frozenset(p for p in range(7, 20) if p % 6)
-    with contextlib.closing(RolloutSearch(config(expand_visits=1))) as searcher:
-        searcher.run(Game(5), SearchRequest(Limits(4000), restrictions=(Restriction(color, points, 3),)))
-        for depth in range(5):
-            mover = BLACK if depth % 2 == 0 else WHITE
-            assert (not points & tried_at(searcher, depth)) == (mover == color and depth < 3), depth
-
-
 def test_the_only_move_left_is_taken() -> None:
     point = parse_vertex("A1", width=5, height=5)
     others = frozenset({*range(1, 43)} - {point})
@@ -310,10 +243,3 @@ def test_the_only_move_left_is_taken() -> None:
         report = searcher.run(Game(5), limits)
     assert [move.point for move in report.moves] == [point]
     assert seen[0].choices == 1
-
-
-def test_playouts_are_those_of_this_search_only() -> None:
-    with contextlib.closing(RolloutSearch(Config().with_values({"search.seed": 1}).search)) as searcher:
-        first = searcher.run(Game(5), Limits(playouts=96))
-        again = searcher.run(Game(5), Limits(playouts=40))
-        assert (first.playouts, again.playouts, again.visits) == (96, 40, 136)
