@@ -241,16 +241,6 @@ def test_canadian_overtime_counted_a_stone_early_is_not_lost() -> None:
 # --- Pace
 
 
-def test_ten_minutes_on_19x19() -> None:
-    game = Game(TimeSettings.absolute(600))
-    spent = game.play(125)
-    assert 0.7 * 600 < sum(spent) < 0.9 * 600
-    assert max(spent) < 0.15 * 600
-    # The middle game gets more than the opening and the endgame.
-    assert max(spent[35:60]) > 1.2 * spent[0]
-    assert max(spent[35:60]) > 1.5 * spent[-1]
-
-
 @pytest.mark.parametrize("area", [4, 49, 81, 169, 361, 625])
 @pytest.mark.parametrize("moves_played", [0, 60, 400])
 def test_no_move_takes_more_than_its_share_of_sudden_death(area: int, moves_played: int) -> None:
@@ -259,11 +249,6 @@ def test_no_move_takes_more_than_its_share_of_sudden_death(area: int, moves_play
     assert limits.maximum <= DEFAULT.time.max_share * 600
     assert limits.target <= 600 / MIN_SPREAD
     assert limits.maximum <= DEFAULT.time.hard_move_factor * limits.target
-
-
-def test_the_last_period_holds_back_twice_the_lag() -> None:
-    assert Game(TimeSettings.byoyomi(0, 30, 1)).budget() == TimeBudget(29.0, 29.0, 1.0)
-    assert Game(TimeSettings.canadian(0, 30, 1)).budget() == TimeBudget(29.0, 29.0, 1.0)
 
 
 def test_byoyomi_hard_moves_take_spare_periods_and_leave_the_reserve() -> None:

@@ -220,7 +220,7 @@ def _evaluator(
     board: tuple[int, int],
     batch: int,
 ) -> NetworkEvaluator:
-    """Return an evaluator of these files with its sessions created; raises ModelError."""
+    """Return an evaluator of these files, which have been run once; raises ModelError."""
     models: dict[Path, _LoadedModel] = {}
     for entry in files.values():
         path = entry.path(runtime.precision)
@@ -228,7 +228,7 @@ def _evaluator(
             models[path] = _LoadedModel(entry, runtime, threads=config.network_threads, batch=batch)
     all_play = all(model.info.sizes.include(*board) for model in models.values())
     for model in models.values():  # if the game will be on another board, a damaged file should still be found now
-        model.prepare(*(board if all_play else model.info.sizes.usual))
+        model.check(board if all_play else model.info.sizes.usual)
     networks = {path: EncodedNetwork(model) for path, model in models.items()}
     by_purpose = {purpose: networks[entry.path(runtime.precision)] for purpose, entry in files.items()}
     searching = [
@@ -259,6 +259,13 @@ class _LoadedModel(OnnxModel):
         self.files = (self.path, *(each.path for each in self._for_boards.values()))
         self._unchecked: Final[set[OnnxModel]] = {self, *self._for_boards.values()}
         self._checking: Final = threading.RLock()  # which the thread that checks may take again, to run the network
+
+    def check(self, board: tuple[int, int]) -> None:
+        """Raise ModelError if the network for this board does not play it, cannot be run, or is damaged.
+
+        That takes a session for one position; the others are created by `prepare`, beside the kernels at a start.
+        """
+        self._check(self._for_boards.get(board) or self, board)
 
     def prepare(self, width: int, height: int) -> None:
         """Get the network for boards of this size ready; raises ModelError."""

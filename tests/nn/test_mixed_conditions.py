@@ -147,23 +147,6 @@ def test_the_optimistic_policy_is_written_for_positions_in_the_cache(tmp_path: P
     assert optimistic[0].sum() == pytest.approx(1.0, abs=1e-4)
 
 
-def test_boards_of_two_sizes_may_take_turns(tmp_path: Path) -> None:
-    evaluator = uncached_evaluator(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", model_version="14")))
-    policies = []
-    for width, height in ((7, 7), (5, 5), (7, 7)):
-        out = new_evaluation(3, width, height)
-        evaluator.evaluate(Request(rows_of([Game(width, height)]), 1, out))
-        policies.append(out.policy)
-    np.testing.assert_array_equal(policies[0], policies[2])
-    assert policies[0].shape != policies[1].shape
-
-
 def test_networks_without_score_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="expected policy\\+value and katago-v7"):
         uncached_evaluator(model(tiny_networks.alphago_policy(tmp_path / "policy.onnx")))
-
-
-def test_nan_and_infinity_are_an_error(tmp_path: Path) -> None:
-    evaluator = uncached_evaluator(model(tiny_networks.v7_network(tmp_path / "huge.onnx", scale=1e20)))
-    with pytest.raises(ModelError, match="returned NaN or infinity"):
-        evaluator.evaluate(Request(rows_of([Game(5)]), 1, new_evaluation(3, 5, 5)))

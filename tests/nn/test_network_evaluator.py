@@ -314,18 +314,6 @@ def test_only_missing_rows_are_evaluated(path: Path) -> None:
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-4), name
 
 
-def test_evaluations_under_another_playout_doubling_advantage_are_cached_separately(path: Path) -> None:
-    evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
-    positions, _ = random_rows(3, 7)
-    evaluations = {}
-    for advantage in (0.0, 2.0, -2.0, 0.0, 2.0):
-        of_it = changed(positions, playout_doubling_advantage_black=advantage)
-        found = evaluate(evaluator, of_it, (7, 7))
-        assert np.array_equal(evaluations.setdefault(advantage, found).policy, found.policy)
-    assert not np.allclose(evaluations[2.0].win_black, evaluations[0.0].win_black)
-    assert not np.allclose(evaluations[2.0].win_black, evaluations[-2.0].win_black)
-
-
 def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
     evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
     evaluations = {}
@@ -442,10 +430,3 @@ def test_nan_and_infinity_are_reported(tmp_path: Path) -> None:
     positions, _ = random_rows(1, 5)
     with pytest.raises(ModelError, match=r"returned NaN or infinity; set network\.precision to float32"):
         evaluate(evaluator_of(huge), positions, (5, 5))
-
-
-def test_a_size_it_does_not_play_is_reported(tmp_path: Path) -> None:
-    small = tiny_networks.v7_network(tmp_path / "small.onnx", sizes="9x9")
-    positions, _ = random_rows(1, 7)
-    with pytest.raises(ModelError, match="on a board of 7x7: expected boards of 9x9"):
-        evaluate(evaluator_of(small), positions, (7, 7))

@@ -172,15 +172,6 @@ def test_visits_are_exact_with_shared_nodes() -> None:
         assert sum(evaluator.asked) <= store_of(searcher).used < 900  # the other visits ended at nodes searched before
 
 
-def test_a_search_that_shares_nodes_repeats_itself() -> None:
-    options = {**SHARED, "eval_batch": 8, "pipeline": 2, "subtree_bias": 0.45}
-    found = []
-    for _ in range(2):
-        with Searching(ShapedEvaluator(), **options) as searcher:
-            found.append([(move.point, move.visits) for move in searcher.run(Game(4), Limits(600)).moves])
-    assert found[0] == found[1]
-
-
 def test_neither_finished_games_nor_lines_with_moves_left_out_are_shared() -> None:
     with Searching(PassingEvaluator(), **SHARED) as searcher:
         store = run(searcher, Game(3), 500)
