@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import json
 import sys
+from pathlib import Path
 
 import pytest
 from busy_machine import bound
@@ -128,6 +130,18 @@ def test_an_engine_that_writes_lines_that_are_no_responses_is_silent() -> None:
     engine = SimpleAnalysisEngine.popen(babbling, timeout=0.5, label="babbling")
     with engine, pytest.raises(EngineTimeoutError, match="babbling: no response to query q1"):
         engine.analyse(Game(5), Limit(visits=1), timeout=0.5)
+
+
+def test_moves_settings_and_raw_queries_are_sent_as_katago_has_them(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with SimpleAnalysisEngine.popen(ANALYSIS_ENGINE, log=log) as client:
+        client.analyse(game_of(), allow=["A1", "pass"], avoid=["B2"], overrides={"humanSLProfile": "rank_5k"})
+        raw = query_of(game_of(), Limit(visits=3), every=1, ownership=False) | {"analyzeTurns": [0, 2]}
+        assert sorted(response["turnNumber"] for response in client.query(raw)) == [0, 2]
+    sent = json.loads(next(line[3:] for line in log.read_text().splitlines() if line.startswith(">> ")))
+    assert sent["allowMoves"] == [{"player": "W", "moves": ["A1", "pass"], "untilDepth": 1}]
+    assert sent["avoidMoves"] == [{"player": "W", "moves": ["B2"], "untilDepth": 1}]
+    assert sent["overrideSettings"] == {"reportAnalysisWinratesAs": "BLACK", "humanSLProfile": "rank_5k"}
 
 
 async def test_an_engine_for_asyncio() -> None:

@@ -158,13 +158,15 @@ def test_a_wrong_move_is_an_error() -> None:
         client.genmove(Game(5))
 
 
-def test_analysis_until_a_limit() -> None:
-    game = Game(5)
+def test_analysis_until_a_limit(tmp_path: Path) -> None:
+    game, log = Game(5), tmp_path / "log"
     game.play("C3")
-    with opened("--analyzes") as client:
+    with opened("--analyzes", log=log) as client:
         found = client.analyse(game, Limit(visits=40), ownership=True)
         assert (found.side, found.to_play, found.turn, found.is_final) == (Color.WHITE, Color.WHITE, 1, True)
         assert (found.winrate, found.lead, found.visits >= 40) == (0.55, 1.25, True)
+        client.analyse(game, Limit(visits=10), every=1, allow=["A1", "pass"], avoid=[Point("B2", 5)])
+        assert commands(log)[-2:] == ["kata-analyze w 100 rootInfo true allow W A1,pass 1 avoid W B2 1", ""]
         assert (found.best.vertex, found.best.pv, found.best.prior) == ("D4", ("D4", "C3"), 0.3)
         assert (len(found.ownership), found.ownership["E5"]) == (25, 0.5)
         black = found.seen_by("black")
@@ -393,6 +395,10 @@ async def test_calls_that_are_cancelled() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(client.genmove(game), 0.05)
         assert await client.send("name") == "Scripted", "the next call reads past the reply to the cancelled one"
+    async with GtpEngine.popen(engine("--analyzes")) as client:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.analyse(game, Limit(visits=10**9)), 0.1)
+        assert await client.send("name", timeout=bound(5)) == "Scripted", "the analysis has been stopped"
     started = time.monotonic()
     async with GtpEngine.popen(engine("--black hang")) as client:
         with pytest.raises(TimeoutError):
