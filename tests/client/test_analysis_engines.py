@@ -138,6 +138,10 @@ def test_moves_settings_and_raw_queries_are_sent_as_katago_has_them(tmp_path: Pa
         client.analyse(game_of(), allow=["A1", "pass"], avoid=["B2"], overrides={"humanSLProfile": "rank_5k"})
         raw = query_of(game_of(), Limit(visits=3), every=1, ownership=False) | {"analyzeTurns": [0, 2]}
         assert sorted(response["turnNumber"] for response in client.query(raw)) == [0, 2]
+        with client.watch(game_of()) as reports:
+            next(reports)
+        assert client.version() == "1.0"
+        assert log.read_text().count('"action":"terminate"') == 1, "the search that was left, and none that ended"
     sent = json.loads(next(line[3:] for line in log.read_text().splitlines() if line.startswith(">> ")))
     assert sent["allowMoves"] == [{"player": "W", "moves": ["A1", "pass"], "untilDepth": 1}]
     assert sent["avoidMoves"] == [{"player": "W", "moves": ["B2"], "untilDepth": 1}]
