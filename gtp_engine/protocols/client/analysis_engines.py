@@ -86,9 +86,8 @@ class AnalysisEngine(AsyncClient):
         The query gets an `id` here.  `timeout` is the longest silence in seconds.
         """
         asked, found = _Query(self, query, dict, self._patience(timeout)), list[dict[str, Any]]()
-        count = len(query.get("analyzeTurns", (0,)))
         try:
-            while len(found) < count:
+            while len(found) < asked.turns:
                 response = await asked.answer()
                 found += [] if response.get("isDuringSearch") else [response]
         finally:
@@ -235,6 +234,10 @@ class AnalysisEngine(AsyncClient):
                 self._waiting.pop(str(name))
                 words = f"{self.label}: a response to query {name} cannot be read: {whole(repr(error))}"
                 found.receive(EngineError(words))
+            if not response.get("isDuringSearch"):
+                found.left -= 1
+            if not found.left:
+                self._waiting.pop(str(name), None)
 
     def _fail(self, error: EngineError) -> None:
         """Answer all queries, those to come too, with an error."""
@@ -275,6 +278,8 @@ class _Query:
         self.read: Final = read
         self._timeout: Final = timeout
         self.turns_before: Final = turns_before
+        self.turns: Final = len(query.get("analyzeTurns", (0,)))
+        self.left = self.turns  # that the engine has not answered yet
         self._name = ""
         self._arrived: Final[asyncio.Queue[Any]] = asyncio.Queue()
 
