@@ -184,16 +184,20 @@ def test_resigning_and_another_game(engine: Engine) -> None:
     assert engine.game.moves[0].color == BLACK, "the engine began the new game"
 
 
-def test_a_new_game_that_cannot_be_set_up_is_refused_before_the_question(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The person was asked whether to save a game that was to go on."""
+@pytest.fixture
+def no_board_of_13(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the network not play on 13x13."""
 
     def prepare(evaluator: KnowingEvaluator, width: int, height: int) -> None:
         if width == 13:
             raise ModelError("the network does not play 13x13")
 
     monkeypatch.setattr(KnowingEvaluator, "prepare", prepare)
+
+
+@pytest.mark.usefixtures("no_board_of_13")
+def test_a_new_game_that_cannot_be_set_up_is_refused_before_the_question(engine: Engine) -> None:
+    """The person was asked whether to save a game that was to go on."""
     script = play(engine, "d4", "new 13", "new 50")
     assert script.messages[2] == "The network does not play 13x13."
     assert script.messages[3].startswith("Board size 50: expected 2 to 25")
@@ -201,15 +205,11 @@ def test_a_new_game_that_cannot_be_set_up_is_refused_before_the_question(
     assert (engine.game.width, len(engine.game.moves)) == (7, 2)
 
 
+@pytest.mark.usefixtures("no_board_of_13")
 @pytest.mark.parametrize("text", [None, "hello", "(;SZ[77];W[aa])", "(;SZ[13];B[aa])"])
 def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, folder: Path, text: str | None
+    engine: Engine, folder: Path, text: str | None
 ) -> None:
-    def prepare(evaluator: KnowingEvaluator, width: int, height: int) -> None:
-        if width == 13:
-            raise ModelError("the network does not play 13x13")
-
-    monkeypatch.setattr(KnowingEvaluator, "prepare", prepare)
     if text is not None:
         (folder / "game.sgf").write_text(text)
     script = play(engine, "d4", "load game")
@@ -557,12 +557,19 @@ def test_enter_ends_looking_back_and_says_so(engine: Engine) -> None:
     assert script.screens[-2].facts[-1].startswith("Move 4")
 
 
+class Killed(BaseException):
+    """The end of the process, at which nothing is done any more."""
+
+
+def kill(engine: Engine, *lines: str) -> None:
+    """Play by a script at whose end the process is killed."""
+    with pytest.raises(Killed):
+        TerminalGame(engine, GameSettings(width=7), Script(*lines, Killed)).run()
+
+
 class TestKeptOnDisk:
     def test_a_game_that_was_killed_goes_on(self, engine: Engine, folder: Path) -> None:
-        class Killed(BaseException): ...
-
-        with pytest.raises(Killed):
-            TerminalGame(engine, GameSettings(width=7), Script("d4", "c2", Killed)).run()
+        kill(engine, "d4", "c2")
         moves = [(move.color, move.point) for move in engine.game.moves]
         script = play(engine, "resume", "b3")
         assert script.messages[0].startswith("A game was interrupted after 4 moves: type resume")
@@ -573,11 +580,7 @@ class TestKeptOnDisk:
 
     def test_a_game_that_goes_on_is_saved_again_when_it_is_left(self, engine: Engine, folder: Path) -> None:
         """Quitting deleted it unasked: nothing had been played since."""
-
-        class Killed(BaseException): ...
-
-        with pytest.raises(Killed):
-            TerminalGame(engine, GameSettings(width=7), Script("d4", "c2", Killed)).run()
+        kill(engine, "d4", "c2")
         script = Script("resume", "quit", "yes")
         farewell = TerminalGame(engine, GameSettings(width=7), script).run()
         assert script.screens[-1].prompt == "Save the game? (yes, no)>"
@@ -585,11 +588,8 @@ class TestKeptOnDisk:
         assert saved.name in farewell and len(parse_sgf(saved.read_bytes()).moves) == 4
 
     def test_a_new_game_leaves_the_interrupted_one_alone(self, engine: Engine, folder: Path) -> None:
-        class Killed(BaseException): ...
-
         for _ in range(2):
-            with pytest.raises(Killed):
-                TerminalGame(engine, GameSettings(width=7), Script("d4", Killed)).run()
+            kill(engine, "d4")
         assert len(list((folder / "data").rglob("*.sgf"))) == 2
 
     def test_a_folder_that_cannot_be_written_is_no_reason_to_end(

@@ -4,11 +4,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from web.browser import Chromium, Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, moves_of, new_game, pass_move, play, server
-
-from gtp_engine.people.review import game_analysis
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -194,14 +191,8 @@ def test_a_page_whose_token_is_no_longer_valid(chromium: Chromium, tmp_path: Pat
     chromium.run(test, expected="401|WebSocket connection")
 
 
-def test_a_phone(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen.
-
-    Then handicap stones are placed, and a game is reviewed.
-    """
-    monkeypatch.setattr(game_analysis, "DEFAULT_VISITS", 4)
-    monkeypatch.setattr(game_analysis, "LEAST_POINTS", game_analysis.DEFAULT_POINTS)  # on small boards too
-    monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
+def test_a_phone(chromium: Chromium, tmp_path: Path) -> None:
+    """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen."""
 
     async def test(windows: Windows) -> None:
         async with server(tmp_path / "games") as port:

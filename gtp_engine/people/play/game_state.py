@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from gtp_engine.go.area import area_owners, remove_dead
-from gtp_engine.go.board import STRIDE
+from gtp_engine.go.board import STRIDE, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.go.game import Game
@@ -109,21 +109,21 @@ def state_of(session: GameSession) -> GameState:
 
 def _rows(session: GameSession) -> tuple[str, ...]:
     """Return the board, with the handicap stones placed so far."""
-    game = session.game
+    colors = session.game.board.color.copy()
+    colors[list(session.placed)] = BLACK
+    return rows_of(session.game, colors)
 
-    def stone(x: int, y: int) -> str:
-        point = xy_to_point(x, y, width=game.width)
-        return _STONES[BLACK if point in session.placed else int(game.board.color[point])]
 
-    return tuple("".join(stone(x, y) for x in range(game.width)) for y in range(game.height))
+def rows_of(game: Game, colors: IntArray) -> tuple[str, ...]:
+    """Return `colors`, by padded point, as rows from the top: ".", "X" or "O"."""
+    points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
+    return tuple("".join(_STONES[int(colors[point])] for point in row) for row in points)
 
 
 def _owners(session: GameSession) -> tuple[str, ...]:
     """Return whose each point is in a counted score, living stones included."""
     game = session.game
-    owners = area_owners(remove_dead(game.board, session.dead), int(game.board.info[STRIDE]))
-    points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
-    return tuple("".join(_STONES[int(owners[point])] for point in row) for row in points)
+    return rows_of(game, area_owners(remove_dead(game.board, session.dead), int(game.board.info[STRIDE])))
 
 
 def _tally(session: GameSession) -> dict[str, dict[str, float]]:

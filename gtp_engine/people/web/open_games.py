@@ -21,9 +21,9 @@ from weakref import WeakValueDictionary
 
 from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted, problem
 from gtp_engine.engine import Engine
-from gtp_engine.go.coords import format_color, xy_to_point
+from gtp_engine.go.coords import format_color
 from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of, state_of
-from gtp_engine.people.play.game_state import node_values
+from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import can_be_annotated
 from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
@@ -415,7 +415,6 @@ def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
     The accuracy is that of `review` (see `SavedReviews.accuracies`) unless the game is another one by now.
     """
     game, _ = play_record(record)
-    points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
     line = [[color_letter(move.color), game.vertex(move.point)] for move in game.moves]
     return {
         "title": saved.title,
@@ -427,7 +426,7 @@ def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
         "handicap": game.handicap,
         "result": saved.result or record.result or "",
         "accuracy": {color: review[color] for color in ("B", "W")} if review.get("line") == line else None,
-        "rows": ["".join(".XO"[int(game.board.color[point])] for point in row) for row in points],
+        "rows": rows_of(game, game.board.color),
     }
 
 
