@@ -233,7 +233,7 @@ class TestMatchCommand:
     @pytest.mark.parametrize(
         ("flags", "expected"),
         [
-            ("", {"komi": 7, "main_time": 0, "overtime": 0, "overtime_stones": 0, "increment": 0, "sprt": None}),
+            ("", {"komi": 7.5, "main_time": 0, "overtime": 0, "overtime_stones": 0, "increment": 0, "sprt": None}),
             ("--rules japanese", {"komi": 6.5}),
             ("--rules japanese --komi 0.5", {"komi": 0.5}),
             ("--time-per-move 1.5", {"main_time": 0, "overtime": 1.5, "overtime_stones": 1, "increment": 0}),
