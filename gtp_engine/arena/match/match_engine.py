@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.arena.match.settings import MatchError, MatchSettings, MatchSide
-from gtp_engine.base.errors import CommandFailedError, EngineError, EngineStartError
+from gtp_engine.base.errors import CommandFailedError, EngineError
 from gtp_engine.go.clock import TimeKind, TimeLeft
 from gtp_engine.go.coords import BLACK, AnyMove
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client.connection import EngineConnection
-from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine, TimedReply
+from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
 from gtp_engine.protocols.client.simple import wait_for
 
 _REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
 
 
-class MatchEngine:
+class MatchEngine(SimpleGtpEngine):
     """An engine process and, after `shake_hands`, its name, version and commands.
 
     Raises EngineError when the process cannot be started or fails.
@@ -37,29 +37,21 @@ class MatchEngine:
         self._times = settings.time_settings()
         self._empty = Game(settings.size, rules=settings.parsed_rules(), komi=settings.komi)
         connection = wait_for(EngineConnection.popen(settings.command(side), label=side, log=log))
-        self._client: Final = SimpleGtpEngine(GtpEngine(connection, settings.reply_timeout))
+        super().__init__(GtpEngine(connection, settings.reply_timeout))
 
     def shake_hands(self) -> None:
         """Request name, version and commands, and set the engine's visits.
 
-        Raises MatchError when it does not speak GTP 2 or lacks a command that every game needs.
+        Raises EngineStartError when it does not speak GTP 2, MatchError when it lacks a command that every game needs.
         """
-        try:
-            self._client.hello()
-        except EngineStartError as error:
-            raise MatchError(str(error)) from error
+        self.hello()
         missing = [command for command in _REQUIRED if not self.lists(command)]
         if missing:
             raise MatchError(f"{self.side}: {self.name} does not list {', '.join(missing)}")
         if self.lists("tengen-ready"):  # before that, an engine that has just been installed plays by small searches
-            self._client.send("tengen-ready")
+            self.send("tengen-ready")
         if self._settings.visits:
             self._set_visits(self._settings.visits)
-
-    @property
-    def name(self) -> str:
-        """The engine's reply to `name`."""
-        return self._client.name
 
     def _set_visits(self, visits: int) -> None:
         if not self.lists("kata-set-param"):
@@ -67,37 +59,33 @@ class MatchEngine:
                 f"{self.side}: the visits of {self.name} cannot be set (it does not list kata-set-param); "
                 "leave out --visits and set the limit in its command"
             )
-        self._client.send(f"kata-set-param maxVisits {visits}")
+        self.send(f"kata-set-param maxVisits {visits}")
 
     def describe(self) -> dict[str, str]:
         """Return the engine's name and version from its replies."""
-        return {"name": self.name, "version": self._client.version}
-
-    def lists(self, command: str) -> bool:
-        """Return whether the engine lists a command."""
-        return self._client.lists(command)
+        return {"name": self.name, "version": self.version}
 
     def start_game(self) -> None:
         """Set up an empty board with the match's rules, komi and clocks.
 
         Raises MatchError when the engine refuses one of them: the match would be meaningless.
         """
-        times, client = self._times, self._client
-        kinds = () if times is None or times.kind not in (TimeKind.FISCHER, TimeKind.BYOYOMI) else client.time_kinds()
+        times = self._times
+        kinds = () if times is None or times.kind not in (TimeKind.FISCHER, TimeKind.BYOYOMI) else self.time_kinds()
         if times is not None and times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
             raise MatchError(f"{self.side}: {self.name} has no byo-yomi; play with --overtime-stones")
         if times is not None and not (times.kind in kinds or self.lists("time_settings")):
             raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
         try:
-            client.clear_board(self._empty)
+            self.clear_board(self._empty)
             if times is not None:
-                client.set_time(times)
+                self.set_time(times)
         except CommandFailedError as error:
             raise MatchError(str(error)) from error
 
-    def play(self, move: AnyMove) -> None:
+    def play_move(self, move: AnyMove) -> None:
         """Send a move to the engine; raises CommandFailedError when it refuses."""
-        self._client.play_moves(self._empty, [move])
+        self.play_moves(self._empty, [move])
 
     def place_handicap(self) -> None:
         """Place the match's handicap stones, if any; raises MatchError when the engine refuses them."""
@@ -108,14 +96,14 @@ class MatchEngine:
         game = self._empty.copy()
         game.set_handicap(points)
         try:
-            self._client.set_up(game)
+            self.set_up(game)
         except CommandFailedError as error:
             raise MatchError(str(error)) from error
 
     def play_all(self, moves: Iterable[AnyMove]) -> None:
         """Send the stones of an opening to the engine; raises MatchError when it refuses one."""
         try:
-            self._client.play_moves(self._empty, tuple(moves))
+            self.play_moves(self._empty, tuple(moves))
         except CommandFailedError as error:
             raise MatchError(f"the stones before the first move cannot be placed: {error}") from error
 
@@ -126,35 +114,17 @@ class MatchEngine:
         on its own clock.
         """
         times = self._times
-        is_emulated = (
-            times is not None and times.kind is TimeKind.FISCHER and "fischer" not in self._client.time_kinds()
-        )
+        is_emulated = times is not None and times.kind is TimeKind.FISCHER and "fischer" not in self.time_kinds()
         if times is None or not (self._settings.time_left or is_emulated):
             return
         with contextlib.suppress(CommandFailedError):
-            self._client.set_time_left(color, times, left)
-
-    def genmove(self, color: int) -> TimedReply:
-        """Return the engine's move as text, with the seconds it took."""
-        return self._client.send_genmove(color)
+            self.set_time_left(color, times, left)
 
     def final_score(self) -> str | None:
         """Return the engine's score of the final position, or None when it has no such command or fails."""
         if not self.lists("final_score"):
             return None
         try:
-            return self._client.send("final_score")
+            return self.send("final_score")
         except EngineError:
             return None
-
-    def is_alive(self) -> bool:
-        """Return whether the engine still runs."""
-        return self._client.is_alive()
-
-    def close(self) -> None:
-        """End the engine with `quit`, or kill it when it does not exit."""
-        self._client.close()
-
-    def kill(self) -> None:
-        """Kill the engine; safe from any thread."""
-        self._client.kill()

@@ -366,7 +366,7 @@ def _one_move(game: Game, mover: _EngineInGame, waiting: _EngineInGame, settings
     try:
         if mover.time_left is not None:
             mover.player.send_time_left(mover.color, mover.time_left)
-        reply = mover.player.genmove(mover.color)
+        reply = mover.player.send_genmove(mover.color)
     except (CommandFailedError, EngineDiedError, EngineTimeoutError) as error:
         return _lost(mover, waiting, "failure", str(error))
     mover.think_times.append(reply.seconds)
@@ -382,7 +382,7 @@ def _one_move(game: Game, mover: _EngineInGame, waiting: _EngineInGame, settings
     except IllegalMoveError as error:
         return _lost(mover, waiting, "illegal", f"{mover.side} played {shown(reply.text)}: {error}")
     try:
-        waiting.player.play((mover.color, point))
+        waiting.player.play_move((mover.color, point))
     except CommandFailedError as error:
         refusal = f"{waiting.side} refused the legal move {game.vertex(point)}: {error.reply}"
         return _lost(waiting, mover, "refused", refusal)
