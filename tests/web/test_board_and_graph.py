@@ -57,7 +57,7 @@ async def labels_of_a_phone(page: "Page") -> None:
     await until(page, "place.querySelector('.candidate').textContent === '−14.12'")
 
 
-CONTRAST = """(name) => {
+CONTRAST = """([one, other]) => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const light = (color) => {
     canvas.fillStyle = color;
@@ -66,15 +66,34 @@ CONTRAST = """(name) => {
       .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4));
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
+  const [low, high] = [one, other].map(light).sort((one, other) => one - other);
+  return (high + 0.05) / (low + 0.05);
+}"""
+LINE = """(name) => {
   const line = document.createElementNS('http://www.w3.org/2000/svg', 'polyline');
   line.setAttribute('class', name);
   document.querySelector('#graph').append(line);
   let behind = line.parentNode;
   while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentNode;
   const colors = [getComputedStyle(line).stroke, getComputedStyle(behind).backgroundColor];
-  const [low, high] = colors.map(light).sort((one, other) => one - other);
   line.remove();
-  return (high + 0.05) / (low + 0.05);
+  return colors;
+}"""
+RING = """() => {
+  document.querySelector('#save').disabled = false;
+  document.querySelector('#save').focus({ focusVisible: true });
+  return [getComputedStyle(document.activeElement).outlineColor, getComputedStyle(document.body).backgroundColor];
+}"""
+RING_ON_WOOD = """([wood, ring]) => {
+  document.documentElement.dataset.wood = wood;
+  const made = [ring, 'wood'].map((name) => {
+    const each = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+    each.setAttribute('class', name);
+    return document.querySelector('#board svg').appendChild(each);
+  });
+  const colors = [getComputedStyle(made[0]).stroke, getComputedStyle(made[1]).fill];
+  made.forEach((each) => each.remove());
+  return colors;
 }"""
 
 
@@ -83,4 +102,8 @@ async def lines_are_seen(page: "Page") -> None:
     for scheme in ("light", "dark"):
         await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         for name in ("graph-winrate", "graph-lead"):
-            assert await page.evaluate(CONTRAST, name) >= 3, (scheme, name)
+            assert await page.evaluate(CONTRAST, await page.evaluate(LINE, name)) >= 3, (scheme, name)
+        assert await page.evaluate(CONTRAST, await page.evaluate(RING)) >= 3, "of a button that has the focus"
+        for wood in ("kaya", "walnut", "paper"):
+            rings = [await page.evaluate(RING_ON_WOOD, [wood, ring]) for ring in ("ring-dark", "ring-light")]
+            assert max([await page.evaluate(CONTRAST, colors) for colors in rings]) >= 3, f"the focus on {wood}"
