@@ -88,6 +88,7 @@ export class Setup {
       if (elements[name]) elements[name].value = value;
       if (elements[name] && name !== "komi" && name !== "rules") this.changed(name);
     }
+    if (elements.level.selectedIndex < 0) elements.level.value = FIRST_RANK; // it followed results, which are not known yet
   }
 
   remember() {
