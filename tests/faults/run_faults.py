@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -28,9 +27,9 @@ def warm_up(group: str) -> None:
     os.environ.setdefault("POCL_CACHE_DIR", tempfile.gettempdir())  # a driver that OpenVINO asks for its cards
     for names in miniatures.MODULES[: [*miniatures.GROUPS].index(group) + 1]:
         for name in names:
-            module = import_module(name)
-            for each in walk_packages(getattr(module, "__path__", ()), f"{name}."):
-                if name.startswith("gtp_engine") and each.name not in miniatures.NOT_LOADED:
+            folders = getattr(import_module(name), "__path__", ()) if name.startswith("gtp_engine") else ()
+            for each in walk_packages(folders, f"{name}."):
+                if each.name not in miniatures.NOT_LOADED:
                     import_module(each.name)
     from gtp_engine.compiled.kernel_cache import cache_directory
 
@@ -77,7 +76,7 @@ def main() -> None:
                     found = try_signals(name, cases[name], Path(folder), moments=moments)
                 else:
                     found = try_faults(name, cases[name], Path(folder), most=most)
-                print(json.dumps(asdict(found)), flush=True)
+                print(json.dumps(vars(found)), flush=True)
             finally:
                 shutil.rmtree(folder)
 
