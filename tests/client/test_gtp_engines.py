@@ -399,6 +399,11 @@ async def test_calls_that_are_cancelled() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(client.analyse(game, Limit(visits=10**9)), 0.1)
         assert await client.send("name", timeout=bound(5)) == "Scripted", "the analysis has been stopped"
+    client = await GtpEngine.popen(engine("--analyzes"))
+    async with client.analyse(game) as search:
+        client.kill()
+        await client.close()
+    assert [report async for report in search] == [], "leaving a search of an engine that is gone is no error"
     started = time.monotonic()
     async with GtpEngine.popen(engine("--black hang")) as client:
         with pytest.raises(TimeoutError):

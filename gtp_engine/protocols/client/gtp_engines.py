@@ -506,6 +506,7 @@ class GtpEngine(AsyncClient):
         elif self.is_alive():
             self._ask_to_stop()
         await super().close()
+        self._reply = None  # a search that is left later has nothing to stop
 
 
 class _Sent(NamedTuple):
