@@ -13,6 +13,7 @@ import { learn, messageText } from "./messages.js";
 import { playerName, rankName, rulesText } from "./names.js";
 import { Openings } from "./openings.js";
 import { emptyPosition, pointOf, positionAfter, positionsOf, vertexOf } from "./position.js";
+import { Problems } from "./problems.js";
 import { strengthIn } from "./rating.js";
 import { countingText, drawTally, resultText } from "./result.js";
 import { levelAbove, levels, ranks } from "./setup.js";
@@ -172,6 +173,15 @@ test("a quiz tells other lessons from as many before", () => {
   const quiz = new Quiz(new Element(), { show() {} });
   for (const number of [1, 2]) quiz.offer("game", [{ number, answers: [] }]);
   assert.equal(quiz.lessons[0].number, 2);
+});
+
+test("an answer that comes after problems were left is for nothing", () => {
+  const problems = new Problems({ querySelector: () => new Element() }, { send() {}, onChange() {} });
+  Object.assign(problems, { store() {}, count: 1, problem: { first: "black" }, state: "thinking", questions: 1, asked: "A1" });
+  problems.stop();
+  problems.answered({ number: 1, is_right: false, line: ["A1"], best: ["B1"] });
+  problems.refused();
+  assert.deepEqual([problems.isOpen, problems.preview], [false, null]);
 });
 
 /** Return a tree: B C3, then W D4 and B E5, or W C4; each node has its place in the list as its number. */

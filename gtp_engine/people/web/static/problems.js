@@ -203,6 +203,7 @@ export class Problems {
     if (!this.isOpen) return;
     this.store(null);
     this.problem = null;
+    this.state = ""; // an answer that is still to come is for nothing that is shown
     this.count = 0;
     this.continuation.hide();
     this.onChange();
