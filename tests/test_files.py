@@ -99,6 +99,7 @@ def test_a_last_line_that_was_cut_off_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     assert complete_lines(path) == []
     path.write_bytes("one\u2028two\r\nthree\nfo".encode())
+    assert complete_lines(path, cut=False) == ["one\u2028two", "three"] and path.read_bytes().endswith(b"fo")
     assert complete_lines(path) == ["one\u2028two", "three"]
     with path.open("a") as file:
         file.write("five\n")
