@@ -119,6 +119,24 @@ def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], t
 
 
 @pytest.mark.parametrize(
+    ("line", "komi"),
+    [
+        ("gtp", None),
+        ("gtp -override-config maxVisits=9", 7.5),
+        ("gtp -config files/a.cfg", 7.5),
+        ("gtp -override-config rules=japanese", 6.5),
+        ("gtp -override-config maxVisits=9 --komi 5.5", 5.5),
+    ],
+)
+def test_the_komi_is_katagos_on_every_board_where_its_configuration_is_read(
+    started: Callable[[str], tuple[Config, str]], here: Path, line: str, komi: float | None
+) -> None:
+    (here / "files").mkdir(exist_ok=True)
+    (here / "files" / "a.cfg").write_text("rules = chinese\n")
+    assert started(line)[0].game.komi == komi
+
+
+@pytest.mark.parametrize(
     ("line", "name", "version"),
     [
         ("gtp", "Tengen", None),

@@ -84,6 +84,7 @@ def katago_config(
     """
     from gtp_engine.base.errors import ConfigError, problem
     from gtp_engine.config.katago import merged_settings, with_start_settings
+    from gtp_engine.go.rules import Rules
 
     tomls = [file for file in config_files if file.lower().endswith(".toml")]
     if len(tomls) > 1:
@@ -97,6 +98,8 @@ def katago_config(
     human_model = config.network.human_model and str(_found(config.network.human_model))
     models = {"network.model": katago_model(config.network.model), "network.human_model": human_model}
     config = config.with_values(models)
+    if for_gtp and config.game.komi is None and (files or overrides or is_katagos()):  # the same on every board
+        config = config.with_values({"game.komi": Rules.parse(config.game.rules).default_komi()})
     return (_named_as_katago(config) if is_katagos() else config), lines
 
 

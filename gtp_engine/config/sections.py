@@ -53,7 +53,9 @@ class GameConfig(Section, name="game", shapes_trees=False):
         katago_start="defaultBoardYSize",
     )
     komi: float | None = option(
-        None, "Points White gets for moving second; not set: the usual komi of the rules.", unit="points"
+        None,
+        "Points White gets for moving second; not set: the usual komi of the rules, but 7 on 9x9 by area rules.",
+        unit="points",
     )
     forced_komi: float | None = option(
         None,

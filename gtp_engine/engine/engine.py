@@ -174,8 +174,9 @@ class Engine:
         komi = self.config.game.komi if self._forced_komi is None else self._forced_komi
         self._users_rules, self._users_komi = rules, komi
         """Those of the options and commands: records that name none have them; None: the usual komi."""
-        self._komi_is_given = komi is not None
-        self.game = Game(*self._resources.first_board(self.config), rules, komi)
+        self._komi_is_given, self._komi_is_logged = komi is not None, False
+        width, height = self._resources.first_board(self.config)
+        self.game = Game(width, height, rules, rules.fair_komi(width, height) if komi is None else komi)
         self.game.handicap_by_moves = self.config.game.handicap_by_moves
         self._clocks = self._new_clocks(TimeSettings.none())
         if self._level.is_on:
@@ -197,11 +198,12 @@ class Engine:
 
     @_exclusive
     def set_board_size(self, width: int, height: int | None = None) -> None:
-        """Start a new game on an empty board of this size.
+        """Start a new game on an empty board of this size; the komi is the board's usual one unless it has been set.
 
         Raises InvalidSizeError, and ModelError if the network does not play it (nothing changes then).
         """
-        self._start(Game(width, height, self.game.rules, self.game.komi))
+        usual = self.game.rules.fair_komi(width, width if height is None else height)
+        self._start(Game(width, height, self.game.rules, self.game.komi if self._komi_is_given else usual))
 
     @_exclusive
     def clear_board(self) -> None:
@@ -224,7 +226,7 @@ class Engine:
         rules = Rules.of(rules)
         self.game.rules = self._users_rules = rules
         if not self._komi_is_given:
-            self.game.komi = rules.default_komi()
+            self.game.komi = rules.fair_komi(self.game.width, self.game.height)
 
     @_exclusive
     def set_position(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
@@ -324,6 +326,7 @@ class Engine:
         """
         start, color = time.perf_counter(), self._color(color)
         self._background.end()
+        self._log_unusual_komi()
         task = self._chooser.prepare(self.game, color, _request(request, cancel), self._clocks[color], start)
         may_resign = play and resign and not cleanup
         choice = self._choose(task, self._clocks[color], may_resign=may_resign, cleanup=cleanup)
@@ -697,6 +700,16 @@ class Engine:
     def _empty_game(self) -> Game:
         """Return a new game on a board of the same size, with the same rules and komi."""
         return Game(self.game.width, self.game.height, self.game.rules, self.game.komi)
+
+    def _log_unusual_komi(self) -> None:
+        """Log once that nothing has set the komi, where it is another than the rules' usual one."""
+        game, usual = self.game, self.game.rules.default_komi()
+        is_known = self._komi_is_given or self._komi_is_logged
+        if not is_known and game.komi == game.rules.fair_komi(game.width, game.height) != usual:
+            self._komi_is_logged = True
+            self._log(
+                f"Komi is {game.komi:g} on 9x9, where White wins with {usual:g}; --komi and GTP's komi set another."
+            )
 
     def _require_empty_board(self) -> None:
         if self.game.moves or self.game.setup_stones:

@@ -88,7 +88,8 @@ class Position:
             game = at[-1].game()
         else:
             rules = Rules.parse(self.rules)
-            game = Game(self.size, rules=rules, komi=rules.default_komi() if self.komi is None else self.komi)
+            komi = rules.fair_komi(self.size, self.size) if self.komi is None else self.komi
+            game = Game(self.size, rules=rules, komi=komi)
         play_all(game, self.moves)
         return game
 

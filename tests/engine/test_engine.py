@@ -70,13 +70,42 @@ def test_a_new_board_keeps_komi_and_rules(engine: Engine) -> None:
     assert engine.game.moves == ()
 
 
-def test_the_komi_follows_the_rules_until_it_is_set(engine: Engine) -> None:
-    engine.set_rules(Rules.parse("japanese"))
-    assert engine.game.komi == 6.5
-    engine.set_komi(7.5)
-    engine.set_rules(Rules.parse("aga"))
-    engine.set_rules(Rules.parse("japanese"))
-    assert engine.game.komi == 7.5
+@pytest.mark.parametrize(
+    ("steps", "komi"),
+    [
+        ("boardsize 9", 7),
+        ("boardsize 19", 7.5),
+        ("boardsize 9 13", 7.5),
+        ("rules japanese", 6.5),
+        ("rules japanese, boardsize 19, boardsize 9", 6.5),
+        ("boardsize 19, rules button, boardsize 9", 7),
+        ("boardsize 19, rules japanese, boardsize 9, rules aga", 7),
+        ("komi 7.5, boardsize 9", 7.5),
+        ("boardsize 19, komi 5.5, boardsize 9, rules japanese, rules aga", 5.5),
+    ],
+)
+def test_the_komi_follows_rules_and_board_until_it_is_set(engine: Engine, steps: str, komi: float) -> None:
+    for step in steps.split(", "):
+        name, *words = step.split()
+        match name:
+            case "boardsize":
+                engine.set_board_size(*map(int, words))
+            case "rules":
+                engine.set_rules("aga-button" if words == ["button"] else words[0])
+            case _:
+                engine.set_komi(float(words[0]))
+    assert engine.game.komi == komi
+
+
+@pytest.mark.parametrize(("values", "lines"), [({}, 1), ({"game__komi": 7}, 0), ({"game__rules": "japanese"}, 0)])
+def test_a_komi_that_nothing_has_set_is_logged_once(values: dict[str, object], lines: int) -> None:
+    logged: list[str] = []
+    with Engine(make(search__visits=1, **values).config, evaluator=None, log=logged.append) as engine:
+        for _ in range(2):
+            engine.genmove()
+    assert [line for line in logged if "omi" in line] == lines * [
+        "Komi is 7 on 9x9, where White wins with 7.5; --komi and GTP's komi set another."
+    ]
 
 
 @pytest.mark.parametrize("size", [(1, 1), (26, 26), (9, 0), (-9, 9), (10**9, 10**9)])

@@ -84,7 +84,9 @@ class MatchSettings(Section, name="match"):
     parallel: int = option(1, "Games played at once, each with two engine processes of its own.", low=1)
     size: int = option(19, "Board size.", bounds=(MIN_SIZE, MAX_SIZE))
     komi: float | None = option(
-        None, "Points for White. [default: usual under the rules; 0.5 with a handicap]", unit="points"
+        None,
+        "Points for White. [default: usual under the rules, but 7 on 9x9 by area rules; 0.5 with a handicap]",
+        unit="points",
     )
     rules: str = option(
         "chinese",
@@ -140,7 +142,7 @@ class MatchSettings(Section, name="match"):
         if not self.first.strip() or not self.second.strip():
             raise MatchError("a match needs two engine commands")
         if self.komi is None:
-            self._set("komi", HANDICAP_KOMI if self.handicap else self.parsed_rules().default_komi())
+            self._set("komi", HANDICAP_KOMI if self.handicap else self.parsed_rules().fair_komi(self.size, self.size))
         self._check_clock()
         self._check_handicap()
         if self.openings and self.random_plies:
