@@ -137,7 +137,7 @@ def vertex(game: Game, text: str) -> int:
 
 
 def state(game: Game) -> tuple[object, ...]:
-    """Return everything a game tells about itself, to compare games with."""
+    """Return everything a game says about itself, to compare games with."""
     points = board_points(game.width, game.height)
     verdicts = [game.illegal_reason(point, color) for point in points for color in (BLACK, WHITE)]
     return (

@@ -131,6 +131,31 @@ def test_ranks_and_rule_sets_have_the_names_of_the_language(language: str, texts
     assert [languages.rules_text(name) for name in ("chinese", "AGA", "{}")] == texts[2:]
 
 
+@pytest.mark.parametrize(
+    ("points", "rules", "chinese", "japanese"),
+    [
+        (0.5, "chinese", "1/4 子", "0.5目"),
+        (7.5, "chinese", "3又3/4 子", "7.5目"),
+        (2.0, "chinese-ogs", "1 子", "2目"),
+        (3.0, "chinese", "1又1/2 子", "3目"),
+        (0.0, "chinese", "0 子", "0目"),
+        (3.5, "japanese", "3.5 目", "3.5目"),
+        (3.5, "", "3.5 目", "3.5目"),
+    ],
+)
+def test_games_under_chinese_rules_are_won_by_stones_in_chinese(
+    points: float, rules: str, chinese: str, japanese: str
+) -> None:
+    texts = {}
+    try:
+        for language in ("zh-Hans", "zh-Hant", "ja"):
+            languages.use(language)
+            texts[language] = languages.margin_text(points, rules)
+    finally:
+        languages.use("en")
+    assert texts == {"zh-Hans": chinese, "zh-Hant": chinese, "ja": japanese}
+
+
 def test_a_page_says_which_languages_it_speaks() -> None:
     languages.use("ja")
     page = languages.in_language('<html data-language="@LANGUAGE@" data-languages="@LANGUAGES@">')

@@ -26,7 +26,7 @@ ELO_PER_NAT: Final = ELO_SCALE / math.log(10)
 """Rating points for odds that change by the factor e."""
 
 Z_95: Final = 1.959963984540054
-"""The normal distribution's two-sided 95 % quantile."""
+"""The normal distribution's two-sided 95% quantile."""
 
 PRIOR_GAMES: Final = 1.0
 """Drawn games added for each pair of players that have met, so that a player who won every game has a rating too.
@@ -132,14 +132,14 @@ def fit_strengths(results: Comparisons, prior: Prior | None = None, *, least: fl
 
 
 class Ratings(NamedTuple):
-    """Ratings with mean 0, and half the widths of their 95 % intervals, in Elo points, float64[P] each."""
+    """Ratings with mean 0, and half the widths of their 95% intervals, in Elo points, float64[P] each."""
 
     elo: RatingArray
     margin: RatingArray
 
 
 def rate_players(points: RatingArray, *, prior_games: float = PRIOR_GAMES) -> Ratings:
-    """Return the most likely ratings for the results `points` [P, P], with their 95 % intervals.
+    """Return the most likely ratings for the results `points` [P, P], with their 95% intervals.
 
     Only differences are meaningful, so the ratings are shifted to a mean of 0.  The intervals use the normal
     approximation, from the Fisher information of the games, about the mean of all players.  `prior_games` may be 0 if

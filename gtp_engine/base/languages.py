@@ -45,13 +45,14 @@ _VARIABLES: Final = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 """The environment's variables that name a language, the first that is set (gettext's order)."""
 
 _catalogue: _gettext.NullTranslations | None = None
-_chosen = ""
+_spoken, _chosen = ENGLISH, ""
 
 
 def use(language: str | None = None) -> None:
     """Let this process speak the best of our languages for a tag or the name of a locale; None: that of the system."""
-    global _catalogue, _chosen
-    _catalogue = _load("program", best_language(_system_languages() if language is None else [language]))
+    global _catalogue, _spoken, _chosen
+    _spoken = best_language(_system_languages() if language is None else [language])
+    _catalogue = _load("program", _spoken)
     _chosen = "" if language is None else best_language([language])
 
 
@@ -88,6 +89,18 @@ def rules_text(name: str) -> str:
     """Return the name of a rule set, KataGo's or as SGF writes it, in the language of this process; English stays."""
     translated = _(name.lower())
     return name if translated == name.lower() else translated
+
+
+def margin_text(points: float, rules: str) -> str:
+    """Return by how many points a game under rules of this name is won, in the language of this process.
+
+    In Chinese, games under Chinese rules are won by stones (子), each of which is two points, and quarters of them.
+    """
+    if not rules.startswith("chinese") or not _spoken.startswith("zh"):
+        return ngettext("{count} point", "{count} points", points if points % 1 else int(points))
+    whole, quarters = divmod(round(2 * points), 4)
+    parts = [str(whole)] * (whole > 0 or not quarters) + ["1/4", "1/2", "3/4"][quarters - 1 : quarters or 0]
+    return "又".join(parts) + " 子"
 
 
 _MESSAGES: Final = (

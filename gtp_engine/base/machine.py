@@ -44,7 +44,7 @@ def describe_machine() -> dict[str, Any]:
 
 @functools.cache
 def processor_key() -> str:
-    """Return what tells processors apart that run different code: name and instruction sets."""
+    """Return what distinguishes processors that run different code: name and instruction sets."""
     cpuinfo = _read(_CPUINFO)
     return f"{processor_name(cpuinfo)} {simd_flags(cpuinfo)} {platform.machine()}"
 
@@ -63,7 +63,7 @@ def available_cores() -> int:
 
 
 def has_equal_cores() -> bool:
-    """Return whether all cores are known to be equally fast; only Linux on x86-64 tells."""
+    """Return whether all cores are known to be equally fast; only Linux on x86-64 says."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and not _SMALL_CORES.exists()
 
 

@@ -249,7 +249,7 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
 def rank_command(games: tuple[Path, ...], network: str, target: Path | None, **flags: Any) -> None:
     """Measure how moves depend on the rank in GAMES between people, for `gtp-engine rank`.
 
-    GAMES are as for `train human`. The network that ships tells how many points moves lose, the human-like network how
+    GAMES are as for `train human`. The network that ships says how many points moves lose, the human-like network how
     likely people of three ranks play them. Prints how well ranks are told of players that were left out.
     """
     settings = settings_of(RankFitSettings, flags)

@@ -205,7 +205,7 @@ class _Kernel:
         return version
 
     def _telling(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
-        """Return numba's method that compiles, which also tells the user why a call takes long."""
+        """Return numba's method that compiles, which also says why a call takes long."""
 
         def compile_and_tell(*arguments: Any) -> Any:
             with compilation_note.compiling() if self._is_called else contextlib.nullcontext():

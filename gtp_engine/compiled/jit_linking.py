@@ -144,7 +144,7 @@ class _Locator(_CacheLocator):
         return self._stamp
 
     def get_disambiguator(self) -> str:
-        """Return what tells apart functions of one name in a source."""
+        """Return what distinguishes functions of one name in a source."""
         return str(self._line)
 
 

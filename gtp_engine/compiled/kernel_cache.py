@@ -198,7 +198,7 @@ def _create(directory: Path) -> bool:
     """Return whether a folder could be created, if it was missing, and can be written."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        directory.touch()  # the time tells the next version which caches are in use
+        directory.touch()  # the time shows the next version which caches are in use
     except OSError:
         return False
     return os.access(directory, os.W_OK)
@@ -398,7 +398,7 @@ def kept_network(key: str) -> bytes | None:
         data = path.read_bytes()
         digest, content = data[: hashlib.sha256().digest_size], data[hashlib.sha256().digest_size :]
         if hashlib.sha256(content).digest() == digest:
-            path.touch()  # the time tells which are in use
+            path.touch()  # the time shows which are in use
             return content
         path.unlink()
     return None

@@ -271,8 +271,8 @@ class PuctConfig(Section, name="puct"):
         choices=("auto", "true", "false"),
         katago="alwaysComputePassAliveUnderSuicideRules",
     )
-    # Off: with it the shipped network's policy alone won 62 % of 120 games on 19x19, but only 48 % of 100 on 9x9, at
-    # eight times the evaluations; with 200 visits a move it won 50 % of 100 (docs/strength.md).
+    # Off: with it the shipped network's policy alone won 62% of 120 games on 19x19, but only 48% of 100 on 9x9, at
+    # eight times the evaluations; with 200 visits a move it won 50% of 100 (docs/strength.md).
     root_average: bool = option(
         False,
         "Evaluate the root in all eight orientations of the board ({katago} 8).",

@@ -374,7 +374,7 @@ class PlayConfig(Section, name="play", shapes_trees=False):
     )
     delay: float = option(
         0.0,
-        "Wait before a move as a person does: on average this long for a move to which the policy gives 40 %, less for "
+        "Wait before a move as a person does: on average this long for a move to which the policy gives 40%, less for "
         "an obvious one, up to five times as long for a surprising one, and never longer than the time for the move; "
         "at a level the policy is that of people of the rank; 0: play at once ({katago_gtp}).",
         unit="seconds",

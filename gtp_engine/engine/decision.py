@@ -283,7 +283,7 @@ def describe(task: MoveTask, choice: Choice) -> str:
         lead += f"advantage {for_color(advantage_black, report.to_play):+g} doublings, "
     rate = report.playouts / max(report.seconds, 1e-6)
     return (
-        f"{'resign' if choice.resign else game.vertex(choice.point)}: winrate {100 * report.winrate:.1f} %, {lead}"
+        f"{'resign' if choice.resign else game.vertex(choice.point)}: winrate {100 * report.winrate:.1f}%, {lead}"
         f"{counted(report.visits, 'visit')}, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
         f"pv {' '.join(map(game.vertex, line)) or 'none'}"
     )

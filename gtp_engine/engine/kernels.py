@@ -18,7 +18,7 @@ time.  The others wait, while their engines load what these have compiled.
 
 `select_batch` takes two fifths of it, `encode_rows` a fifth.  Nearly half is numba's Python code (types, spliced
 kernels, lowering), the rest LLVM's.  Fewer of its passes than now (`_jit_linking`) save little: none for reference
-counts, none for kernels that are linked into others, and no copies of spliced kernels in numba together 4 %.
+counts, none for kernels that are linked into others, and no copies of spliced kernels in numba together 4%.
 """
 
 import contextlib

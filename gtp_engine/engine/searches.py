@@ -664,7 +664,7 @@ class DynamicAdvantage:
     The side that starts behind has to expect that it outplays the other one, or all moves look equally lost; the side
     that starts ahead should expect the opposite and play safely.  The advantage begins at a cap that grows with the
     handicap, `per_point` (`puct.dynamic_advantage`).  Then it follows the winrate of the side that started behind: it
-    grows while that is below 5 %, and shrinks while it is above 25 %.  So it vanishes as the game becomes even.  The
+    grows while that is below 5%, and shrinks while it is above 25%.  So it vanishes as the game becomes even.  The
     rule and its numbers are KataGo's (`updateDynamicPDAHelper` in `cpp/command/gtp.cpp`).
 
     Some controllers set up the whole game before each move, so a game is recognised by its moves: it is the same game

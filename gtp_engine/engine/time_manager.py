@@ -86,7 +86,7 @@ what is lost on the way to a server cannot be seen.  And clear moves are played 
 
 CANADIAN_EVENNESS: Final = 0.75
 """With k stones left a move takes at most the period / (0.75 k + 0.25), as in KataGo: all of it for the last
-stone, 57 % with two left, a third more than the even share with many."""
+stone, 57% with two left, a third more than the even share with many."""
 
 # --- Constants of stopping ---------------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ LATE_MOVES: Final = 0.5
 """Moves of both players for each point of the board from which a won game may be played fast; chosen, not measured."""
 
 SETTLED_MIN_VISITS: Final = 1000
-"""Visits from which an extreme winrate counts where each is one rollout: its standard error at 98 % is then 0.4 %."""
+"""Visits from which an extreme winrate counts where each is one rollout: its standard error at 98% is then 0.4%."""
 
 
 _WON_MOVES: Final = 3

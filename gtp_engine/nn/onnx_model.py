@@ -51,7 +51,7 @@ ANY_BATCH: Final = 0
 OFTEN: Final = 300
 """Calls for a number of positions on a board after which, in OpenVINO, it gets a session of its own.
 
-That takes 0.06 to 0.3 s once with tengen-b10c128, and then saves 0.4 to 1 ms a call on 9×9 (4 % of a search):
+That takes 0.06 to 0.3 s once with tengen-b10c128, and then saves 0.4 to 1 ms a call on 9×9 (4% of a search):
 the time is won back after as many calls again.
 """
 

@@ -5,7 +5,7 @@ or measured (`loading` does) here.
 
 Speed decided the order.  On two Zen 4 cores with AVX512-BF16, 19×19, evaluations/s of KataGo's b6c96 / b15c192 /
 b18c384nbt: ONNX Runtime's own CPU provider 289 / 31 / 6.9, OpenVINO in float32 300 / 33 / 12, in bfloat16
-571 / 66 / 22; in bfloat16 the first move of the policy was the same in 99 % of positions.
+571 / 66 / 22; in bfloat16 the first move of the policy was the same in 99% of positions.
 """
 
 import os

@@ -131,7 +131,7 @@ class UnfinishedCopy:
 
     @property
     def progress(self) -> str:
-        """How far the work is, such as "43 %, playing games"; "" if it has not been begun."""
+        """How far the work is, such as "43%, playing games"; "" if it has not been begun."""
         try:
             return (self.folder / _PROGRESS_NAME).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
@@ -173,7 +173,7 @@ class UnfinishedCopy:
         if now >= self._next_note:
             self._next_note = now + _PROGRESS_INTERVAL
             with contextlib.suppress(OSError):
-                (self.folder / _PROGRESS_NAME).write_text(f"{100 * share:.0f} %, {text}", encoding="utf-8")
+                (self.folder / _PROGRESS_NAME).write_text(f"{100 * share:.0f}%, {text}", encoding="utf-8")
 
     def _forget_others(self, key: str) -> None:
         """Remove results that depend on something else than `key`."""

@@ -1,11 +1,11 @@
 """The rank that a player's moves look like, from games between people of known rank.
 
-    MoveMeter           looks at the moves of a game with two networks: `measure` returns what each move tells
+    MoveMeter           looks at the moves of a game with two networks: `measure` returns what each move shows
     RankTable       how that depends on the rank; kept in a file beside the human-like network
     estimate        the rank of a player, with an interval that holds the true one in nine of ten cases
     rank_players    the ranks of all players in some records, or of one of them
 
-What a move tells (`COLUMNS`): how likely people of three ranks are to play it, how many points it loses by phase of the
+What a move shows (`COLUMNS`): how likely people of three ranks are to play it, how many points it loses by phase of the
 game, and how clear the position was.  The means over a player's moves are taken for normally distributed around values
 that depend on the rank by a parabola.  Their covariance has three parts, which shrink with the number of moves, with
 that of games, and not at all: a player of some rank has a style.  Every rank is as likely beforehand.
@@ -57,7 +57,7 @@ SERVER: Final = "the Fox server"
 """Where the games were played to which others are compared."""
 LEAST_MOVES: Final = 24
 """Moves from which a rank is estimated at all, as many as the table was made from.  Of the first 20 of 61 games the
-interval held the rank in 79 %, of the first 25 to 55 in 85 to 89 %."""
+interval held the rank in 79%, of the first 25 to 55 in 85 to 89%."""
 UNLIKE: Final = 36.0
 """Distance to the nearest rank (`RankTable.distances`) from which moves are unlike people's: the largest of 500 games
 between people was 34, their median 8."""
@@ -118,7 +118,7 @@ _HANDICAP_PASSES: Final = 10
 
 
 def check_comparable(record: SgfRecord, game: Game) -> None:
-    """Raise TengenError for a record, and the game that was played from it, that tells nothing about ranks.
+    """Raise TengenError for a record, and the game that was played from it, that says nothing about ranks.
 
     The games that were compared were even ones on 19×19.
     """

@@ -10,7 +10,7 @@ outside the proof's zone is answered as a pass is.
 
 Zones.  The proof of a position holds for every position that agrees with it on the zone: it contains each move of the
 proof with what decides its legality and its captures, and, where the loser is to move, every chain of the winner's in
-it with a liberty, so that no move elsewhere captures one.  The loser's pass is proved first; its zone tells which
+it with a liberty, so that no move elsewhere captures one.  The loser's pass is proved first; its zone shows which
 moves could make a difference, each of which is proved in turn and may extend the zone.
 
 *Survival* needs no eyes: a chain survives if it is not captured after any move, while its side may pass.  So

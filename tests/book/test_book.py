@@ -23,7 +23,7 @@ def test_values_are_the_best_of_what_is_known(book: Book) -> None:
     """White's best answer to C3 is C2 (8 points; of 80 visits of 100, so its bars are 2 √(100/80) wide).
 
     A1 has a single visit and does not count, though White would like it; the pass is not the most visited other move.
-    D3 is answered by C3, worth 2.5.  E3 has 10 % of the visits: as the most visited move without a position it counts,
+    D3 is answered by C3, worth 2.5.  E3 has 10% of the visits: as the most visited move without a position it counts,
     and is worth most; its bars are √(100/10) times as wide as the position's.
     """
     root, after_c3, after_d3 = book.nodes

@@ -328,7 +328,7 @@ def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["ahead", "behind"])
 def test_a_lopsided_game_gets_all_the_visits_asked_for(color: int) -> None:
-    """Early in a handicap game a winrate of 1 % or 99 % used to end the search at 50 visits of the leader."""
+    """Early in a handicap game a winrate of 1% or 99% used to end the search at 50 visits of the leader."""
     with make(KnowingEvaluator(), game__board_size=3, search__visits=900, game__komi=-60) as engine:
         assert engine.genmove(color, play=False).report.visits == 900
 

@@ -105,7 +105,7 @@ def files_in(box: Path) -> list[str]:
 
 
 def digest_of(box: Path) -> str:
-    """Return what tells states of the box apart."""
+    """Return what distinguishes states of the box."""
     found = hashlib.sha256()
     for path in sorted(box.rglob("*")):
         found.update(f"{path.relative_to(box)}\n{path.is_dir()}\n".encode())
@@ -426,7 +426,7 @@ def _prepared(name: str, case: Miniature, box: Box) -> list[str]:
 
 
 SIGNALS: Final = ("SIGTERM", "SIGTERM twice", "SIGINT")
-"""What commands get; a client that a server tells that it ends says that it has lost it."""
+"""What commands get; a client whose server ends says that it has lost it."""
 
 NO_WRITE: Final = 10**9
 """The number of a write that no command reaches: nothing is refused, and no state kept."""
@@ -468,7 +468,7 @@ def _last(text: str) -> str:
 
 
 def digest(box: Path, name: str) -> str:
-    """Return what tells contents apart."""
+    """Return what distinguishes contents."""
     return hashlib.sha256((box / name).read_bytes()).hexdigest()
 
 

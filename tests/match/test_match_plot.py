@@ -44,7 +44,7 @@ def test_the_curve_is_the_win_rate_with_its_interval(tmp_path: Path) -> None:
     assert band.get_paths()[0].contains_points([(5, 100 * low + 1), (5, 100 * high - 1)]).all()
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
         "games won, drawn or lost",
-        f"95 % interval, at last Elo {format_elo(elo_difference(low))} to {format_elo(elo_difference(high))}",
+        f"95% interval, at last Elo {format_elo(elo_difference(low))} to {format_elo(elo_difference(high))}",
         "winrate, at last 70.0%, Elo +147",
     ]
 

@@ -70,7 +70,7 @@ def test_text_and_json() -> None:
 
 @pytest.mark.parametrize(("elo", "right"), [(0.0, "H0"), (120.0, "H1")])
 def test_verdicts_are_as_often_wrong_as_allowed(elo: float, right: str) -> None:
-    """150 tests with true differences at either hypothesis, alpha = beta = 10 %: at most 15 % may go wrong."""
+    """150 tests with true differences at either hypothesis, alpha = beta = 10%: at most 15% may go wrong."""
     rng = random.Random(1)
     test = Sprt(0, 120, alpha=0.1, beta=0.1)
     wrong = 0

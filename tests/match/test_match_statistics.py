@@ -75,8 +75,8 @@ def test_table_shows_everything() -> None:
     assert format_table(summarize(games), first="Tengen 0.1", second="GNU Go 3.8").splitlines() == [
         "Tengen 0.1  against  GNU Go 3.8",
         "games          3",
-        "winrate        66.7%   (95 % interval 20.8% to 93.9%)",
-        "Elo            +120   (95 % interval -233 to +473)",
+        "winrate        66.7%   (95% interval 20.8% to 93.9%)",
+        "Elo            +120   (95% interval -233 to +473)",
         "as Black       2 won, 0 lost",
         "as White       0 won, 1 lost",
         "moves a game   50",

@@ -19,7 +19,7 @@ from gtp_engine.people.review.lessons import LearningRecord, _is_next
 
 
 class RankedEvaluator(UniformEvaluator):
-    """People who play the point `favourite` the more often the weaker they are: 2 % for every rank below 9d."""
+    """People who play the point `favourite` the more often the weaker they are: 2% for every rank below 9d."""
 
     def __init__(self, favourite: int) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def test_mistakes_that_people_a_little_stronger_make_less_often_are_worth_studyi
     number = review.mistakes[0].number
     people, _ = people_who_play(review, number)
     lessons = {lesson.number: lesson for lesson in completed(review, analysis_of(), people).lessons}
-    assert lessons[number].is_next, "18 % two ranks above, 22 % of the player's rank"
+    assert lessons[number].is_next, "18% two ranks above, 22% of the player's rank"
     assert not any(lesson.is_next for lesson in completed(review, analysis_of(), None).lessons), "no network says it"
 
 

@@ -72,9 +72,9 @@ def test_the_graphs_have_the_values_of_the_json(page: str) -> None:
 
 def test_move_mistakes_and_players_are_described(page: str) -> None:
     text = plain(page)
-    assert "Move 4: White A5 bad move · lost 7.0 points and 7.0 % winrate" in text
-    assert "Black to play: winrate 56.0 %, lead +6.0; 50 visits." in text
-    assert "White A5 lost 7.0; better C5 −7.0 −7 % winrate" in text
+    assert "Move 4: White A5 bad move · lost 7.0 points and 7.0% winrate" in text
+    assert "Black to play: winrate 56.0%, lead +6.0; 50 visits." in text
+    assert "White A5 lost 7.0; better C5 −7.0 −7% winrate" in text
     accuracy = RESULT["players"]["W"]["accuracy"]
     assert re.search(rf"Accuracy {RESULT['players']['B']['accuracy']} {accuracy}", text)
 
@@ -247,7 +247,7 @@ def test_mistakes_are_solved_on_the_page_without_a_server(
         await until(page, f"{text}.startsWith('The review did not look at {unknown}')")
         await page.click(point("C3"))
         await until(page, f"/C3 loses 8.0 points: White answers [A-E][1-5]/.test({text})")
-        assert not await page.is_visible("#mistakes"), "which tells the answers"
+        assert not await page.is_visible("#mistakes"), "which has the answers"
         assert await page.inner_text("#now") == "", "it asked for a click while it showed the refutation"
         await until(page, "document.querySelectorAll('.number').length > 2")  # the refutation goes on by itself
         await page.get_by_role("button", name="Try again").click()

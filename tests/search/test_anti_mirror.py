@@ -80,7 +80,7 @@ def test_a_single_other_move_is_forgiven() -> None:
 
 
 def test_one_who_has_stopped_no_longer_mirrors() -> None:
-    """After many mirrored moves, five others and a mirrored one: (3 · 0.75⁵ + 1) · 0.75 = 1.28 of 3, below 45 %."""
+    """After many mirrored moves, five others and a mirrored one: (3 · 0.75⁵ + 1) · 0.75 = 1.28 of 3, below 45%."""
     for others, expected in ((4, True), (5, False)):
         game = mirrored_game(30)
         for vertex in ("E7", "D7", "J7", "K7", "E8", "D8", "J8", "K8", "E6", "D6")[: 2 * others]:

@@ -230,7 +230,7 @@ def test_time_runs_out(engine: Engine) -> None:
         ("B+R", "You win by resignation (B+R).", "Tengen wins by resignation (B+R)."),
         ("B+T", "You win on time (B+T).", "Tengen wins on time (B+T)."),
         ("B+F", "You win by forfeit (B+F).", "Tengen wins by forfeit (B+F)."),
-        ("B+3.5", "You win by 3.5 (B+3.5).", "Tengen wins by 3.5 (B+3.5)."),
+        ("B+3.5", "You win by 3.5 points (B+3.5).", "Tengen wins by 3.5 points (B+3.5)."),
         ("B+", "You win (B+).", "Tengen wins (B+)."),
         *(
             (result, sentence, sentence)
@@ -243,9 +243,9 @@ def test_time_runs_out(engine: Engine) -> None:
 )
 def test_results_in_words(result: str, won: str, lost: str) -> None:
     other = result.replace("B+", "W+")
-    assert _result_in_words(result, BLACK) == won and _result_in_words(result, WHITE) == lost
-    assert _result_in_words(other, WHITE) == won.replace(result, other)
-    assert _result_in_words(other, BLACK) == lost.replace(result, other)
+    for ending, winner, loser in ((result, BLACK, WHITE), (other, WHITE, BLACK)):
+        assert _result_in_words(ending, Rules(), winner) == won.replace(result, ending)
+        assert _result_in_words(ending, Rules(), loser) == lost.replace(result, ending)
 
 
 def test_a_result_on_time_is_offered_to_be_saved(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

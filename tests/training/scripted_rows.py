@@ -7,7 +7,7 @@ from gtp_engine.evaluation.evaluator import Request
 
 
 class BlackLeads(FakeEvaluator):
-    """Evaluates every position alike: Black wins with 70 %, White with 20 %, Black leads by 4 and owns the top row."""
+    """Evaluates every position alike: Black wins with 70%, White with 20%, Black leads by 4 and owns the top row."""
 
     WIN, LOSS, SCORE, STDEV, LEAD, OWNERSHIP = 0.7, 0.2, 3.0, 9.0, 4.0, 0.5
 

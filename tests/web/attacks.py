@@ -352,7 +352,7 @@ ATTACKS: dict[str, Attack] = {
     "GTP commands of all kinds": floods("/gtp", repeated("\n".join(COMMANDS) + "\n")),
     "a megabyte of line ends to /analysis": floods("/analysis", repeated(b"\n" * MEGABYTE)),
     "queries for ten million visits": floods("/analysis", queries),
-    "queries that are none": floods("/analysis", repeated("{}\n" * 10_000, "[" * 100_000, '{"id":"a","moves":7}')),
+    "malformed queries": floods("/analysis", repeated("{}\n" * 10_000, "[" * 100_000, '{"id":"a","moves":7}')),
     "requests of pages of all kinds": floods("/play", pages),
     "requests of pages about the same game": floods("/play", disturbances),
     "requests of pages that are none": floods("/play", repeated("{}", "[" * MEGABYTE, '"', "7")),

@@ -7,7 +7,7 @@ import { lossClass, lossText } from "./board.js";
 import { Guessing, distanceText, found, nextOf } from "./finding.js";
 import { GameTree, markupOf } from "./game_tree.js";
 import { Graph } from "./graph.js";
-import { _, bestLanguage, ngettext, sentences, speak } from "./language.js";
+import { marginText, _, bestLanguage, ngettext, sentences, speak } from "./language.js";
 import { Learned, Quiz, boardAfter, mistakeMarks, mistakeText, peopleTexts, rankLines } from "./lessons.js";
 import { learn, messageText } from "./messages.js";
 import { playerName, rankName, rulesText } from "./names.js";
@@ -113,7 +113,7 @@ table("names", playerName, [[["Human"], "You"], [["Black"], "Black"], [["Lee"], 
 table("ranks", rankName, [[["5k"], "5k"], [["12k"], "12k"], [["9d"], "9d"]]);
 test("ranks are offered from the strongest on", () => assert.deepEqual([ranks().length, ranks()[0], ranks().at(-1)], [29, ["9d", "9 dan"], ["20k", "20 kyu"]]));
 
-table("results", (result) => ["black", "white", null].map((person) => resultText(result, person)), [
+table("results", (result) => ["black", "white", null].map((person) => resultText(result, "chinese", person)), [
   [["B+2.5"], ["You won by 2.5 points.", "Tengen won by 2.5 points.", "Black wins by 2.5 points."]],
   [["W+1"], ["Tengen won by 1 point.", "You won by 1 point.", "White wins by 1 point."]],
   [["W+T"], ["Tengen won on time.", "You won on time.", "White wins on time."]],
@@ -124,8 +124,15 @@ table("results", (result) => ["black", "white", null].map((person) => resultText
   [["Void"], Array(3).fill("The game has no result: the position has occurred for the third time.")],
 ]);
 
+test("in Chinese, games under Chinese rules are won by stones and quarters of them", () => {
+  document.documentElement.lang = "zh-Hant";
+  const margins = [0.5, 7.5, 2, 3].map((points) => marginText(points, "chinese-ogs"));
+  assert.deepEqual([...margins, marginText(7.5, "japanese")], ["1/4 子", "3又3/4 子", "1 子", "1又1/2 子", "7.5 points"]);
+  document.documentElement.lang = "en";
+});
+
 test("a score that is still disputed is no result, and says how it is counted", () => {
-  assert.equal(resultText("W+3", "black", false), "Tengen wins by 3 points.");
+  assert.equal(resultText("W+3", "chinese", "black", false), "Tengen wins by 3 points.");
   const tally = (stones, komi) => ({ black: { stones }, white: { stones, komi } });
   assert.match(countingText({ tally: tally(0, 6.5), score: {} }), /and for each prisoner.* White gets 6.5 points .* Stones with a cross count as dead\.$/);
   assert.match(countingText({ tally: tally(9, 0) }), /^Each side has a point for each of its living stones[^.]*\.$/);
@@ -134,7 +141,7 @@ test("a score that is still disputed is no result, and says how it is counted", 
 test("moves of an opening say who plays them, in how many games, and what they lose", () => {
   const shown = (move) => Openings.prototype.marks.call({ moves: [{ vertex: "pass" }, { games: 4, ...move }] }, 9);
   assert.deepEqual(shown({ vertex: "C3", share: 0.31, points_lost: 0.4 }),
-    [{ x: 2, y: 6, text: "31", small: "−0.4", loss: 0.4, label: "31 % play it, loses 0.4 points" }]);
+    [{ x: 2, y: 6, text: "31", small: "−0.4", loss: 0.4, label: "31% play it, loses 0.4 points" }]);
   assert.deepEqual(shown({ vertex: "C3", share: null, points_lost: null }), [{ x: 2, y: 6, text: "4", small: "", loss: 0, label: "" }]);
 });
 
@@ -169,7 +176,7 @@ test("what was solved stays solved, and counts over games, of which the oldest i
   assert.deepEqual(learned.games, {}, "damaged");
 });
 
-test("a quiz tells other lessons from as many before", () => {
+test("a quiz distinguishes other lessons from as many before", () => {
   const quiz = new Quiz(new Element(), { show() {} });
   for (const number of [1, 2]) quiz.offer("game", [{ number, answers: [] }]);
   assert.equal(quiz.lessons[0].number, 2);
@@ -220,7 +227,7 @@ test("a node that changes keeps its children, and positions are worked out again
   assert.deepEqual(tree.analysable, { setup: [], first: "black", moves: tree.moves, number: 3, offset: 0 });
   tree.show(5);
   const { setup, first, moves, number, offset } = tree.analysable;
-  assert.deepEqual([setup.length, first, moves, number, offset], [4, "black", [], 0, 3], "a stone that is set up begins anew");
+  assert.deepEqual([setup.length, first, moves, number, offset], [4, "black", [], 0, 3], "a stone that is set up begins again");
 });
 
 test("a pass has no number on the board", () => {

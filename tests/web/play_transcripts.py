@@ -1,4 +1,4 @@
-r"""Replays transcripts of `/play`: files with what a page sends and hears.
+r"""Replays transcripts of `/play`: files with what a page sends and receives.
 
     ; what this is about                      a comment
     ;saved aaaaaaaaaaaaaaaa {"sgf":"(;SZ[9])"}    a game on the disk, with these values of `saved_game`
@@ -33,7 +33,7 @@ FOLDER: Final = Path(__file__).parent.parent / "data" / "play"
 _PATTERNS: Final = {"<any>": ".*", "<vertex>": "(?:[A-HJ-Z][0-9]{1,2}|pass)"}
 
 
-async def hear(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str, Any]:
+async def received(socket: ClientWebSocketResponse, kind: str = "game") -> dict[str, Any]:
     """Return the next message of a kind; a game is awaited until the engine does not think."""
     while True:
         message: dict[str, Any] = await socket.receive_json(timeout=bound(60))
@@ -81,7 +81,7 @@ class _Replay:
             await socket.send_str(self._sent if isinstance(self._sent, str) else json.dumps(self._sent))
             return
         expected = json.loads(text)
-        got = await hear(socket, expected["type"])
+        got = await received(socket, expected["type"])
         if got["type"] == "game":
             self._game = got["id"]
         expected = _encoded(expected, self._game)

@@ -278,7 +278,7 @@ FLOODS = {
     "empty lines": ("/gtp", [b"\n" * 2**20]),
     "commands": ("/gtp", [b"name\n" * 200_000]),
     "empty queries": ("/analysis", [b"\n" * 2**20]),
-    "queries that are none": ("/analysis", [b"{}\n" * 300_000]),
+    "malformed queries": ("/analysis", [b"{}\n" * 300_000]),
     "nested query": ("/analysis", [b"[" * 2**20]),
     "requests of a page": ("/play", [b"{}"] * 20_000),
     "long request of a page": ("/play", [b'{"do":' + b"[" * 2**19]),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from puct_support import AreaEvaluator
-from web.play_transcripts import hear
+from web.play_transcripts import received
 from web.serving import RolloutSource, run, serving, until
 from web.test_play_socket import NEW, ask, in_base_64
 
@@ -65,9 +65,9 @@ def small_reviews(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def finish(socket: Any) -> list[dict[str, Any]]:
     """Return all messages of a review up to its end."""
-    messages = [await hear(socket, "review")]
+    messages = [await received(socket, "review")]
     while messages[-1]["state"] == "running":
-        messages.append(await hear(socket, "review"))
+        messages.append(await received(socket, "review"))
     return messages
 
 
@@ -83,25 +83,25 @@ def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
         async with serving(ReviewSource(), games=tmp_path) as client:
             async with client.ws_connect("/play") as socket:
                 game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
-                assert (await hear(socket, "review"))["state"] == "none"
+                assert (await received(socket, "review"))["state"] == "none"
                 await socket.send_json({"do": "review"})
                 messages = await finish(socket)
             async with client.ws_connect("/play") as socket:
                 await socket.send_json({"do": "open", "id": game["id"]})
-                assert await hear(socket, "review") == messages[-1], "it is kept"
+                assert await received(socket, "review") == messages[-1], "it is kept"
                 files = {
                     kind: await ask(socket, "review_file", do="review_file", format=kind) for kind in ("html", "sgf")
                 }
                 assert "html or sgf" in (await ask(socket, "error", do="review_file", format="../x"))["message"]
         async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
             await socket.send_json({"do": "open", "id": game["id"]})
-            assert await hear(socket, "review") == messages[-1], "a server that is restarted has it too"
+            assert await received(socket, "review") == messages[-1], "a server that is restarted has it too"
             assert await ask(socket, "review_file", do="review_file", format="html") == files["html"]
         (path,) = (tmp_path / "reviews").iterdir()
         path.write_text("{")
         async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
             await socket.send_json({"do": "open", "id": game["id"]})
-            assert (await hear(socket, "review"))["state"] == "none", "a damaged file is no review"
+            assert (await received(socket, "review"))["state"] == "none", "a damaged file is no review"
         check_growth(messages)
         check_files(messages[-1], {kind: base64.b64decode(file["content"]) for kind, file in files.items()})
 
@@ -209,7 +209,7 @@ def test_one_review_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             await ask(one, do="load", file=in_base_64(RECORD, "shift_jis"))
             await ask(other, do="load", file=in_base_64(OTHER))
             for socket in (one, other):
-                assert (await hear(socket, "review"))["state"] == "none"
+                assert (await received(socket, "review"))["state"] == "none"
             gate.clear()
             assert (await ask(other, "review", do="review"))["state"] == "running"
             assert "another game is being reviewed" in (await ask(one, "error", do="review"))["message"]
@@ -244,7 +244,7 @@ def test_the_file_that_was_opened_is_reviewed_after_a_restart_too(tmp_path: Path
 async def reviewed(socket: Any, encoding: str = "utf-8") -> tuple[dict[str, Any], str]:
     """Review the game that is shown; return the last message and the record."""
     await socket.send_json({"do": "review"})
-    while (message := await hear(socket, "review"))["state"] != "finished":
+    while (message := await received(socket, "review"))["state"] != "finished":
         pass
     file = await ask(socket, "review_file", do="review_file", format="sgf")
     return message, base64.b64decode(file["content"]).decode(encoding)
@@ -258,9 +258,9 @@ def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
             await ask(socket, do="load", file=in_base_64(OTHER))
             await ask(socket, do="resume")
             await socket.send_json({"do": "play", "vertex": "A1"})
-            game = await hear(socket)
+            game = await received(socket)
             while len(game["moves"]) < 4:
-                game = await hear(socket)
+                game = await received(socket)
             message, record = await reviewed(socket)
             assert [move["vertex"] for move in message["review"]["moves"]] == [vertex for _, vertex in game["moves"]]
             assert "C[a file]" in record
@@ -285,7 +285,7 @@ def test_what_cannot_be_reviewed_gets_a_sentence(tmp_path: Path) -> None:
             assert "no game is open" in (await ask(socket, "error", do="review"))["message"]
             await ask(socket, **NEW)
             assert "--model FILE" in (await ask(socket, "error", do="review"))["message"]
-            assert (await hear(socket, "review"))["state"] == "none"
+            assert (await received(socket, "review"))["state"] == "none"
         async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
             await ask(socket, **NEW)
             assert "no moves to review" in (await ask(socket, "error", do="review"))["message"]
@@ -307,7 +307,7 @@ def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
             while not (await player.receive_json()).get("thinking"):
                 pass
             await reader.send_json({"do": "review"})
-            while (await hear(reader, "review"))["state"] != "running":
+            while (await received(reader, "review"))["state"] != "running":
                 pass
             await asyncio.sleep(0.1)
             assert source.evaluator.asked == []

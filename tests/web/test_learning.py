@@ -87,7 +87,7 @@ def test_mistakes_are_seen_before_they_are_made_and_solved(chromium: Chromium, t
             await page.click(".quiz-start")
             assert "C3 was played here and lost 8.0 points" in await page.inner_text("#quiz")
             assert await page.evaluate(BOTH_IN_VIEW), "the question and the board"
-            assert not await page.is_visible("#mistakes"), "which tells the answers"
+            assert not await page.is_visible("#mistakes"), "which has the answers"
             place = await page.evaluate("getComputedStyle(document.querySelector('#confirm')).position")
             assert (place == "fixed") is touch, "it was far above the question"
             await page.click(point("C3"))
@@ -136,7 +136,7 @@ def test_our_own_review_is_opened_with_the_analysis_that_is_stored_in_it(
             assert not await page.locator("#review-start").is_visible()
             assert await page.locator(".graph-winrate").count() == 1
             await page.click("#preferences summary")
-            await page.set_viewport_size({"width": 640, "height": 400})  # a window at 200 %
+            await page.set_viewport_size({"width": 640, "height": 400})  # a window at 200%
             await until(page, "document.documentElement.scrollWidth <= innerWidth")
             await page.click("#games")
             await page.wait_for_selector("#game-list li")

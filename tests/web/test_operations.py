@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fake_evaluators import FakeEvaluator
 from prometheus_client.parser import text_string_to_metric_families
-from web.play_transcripts import hear
+from web.play_transcripts import received
 from web.serving import TOKEN, RolloutSource, serving, until
 from web.test_play_socket import NEW, ask, hear_any
 from yarl import URL
@@ -160,7 +160,7 @@ async def test_a_server_is_healthy_until_it_ends(tmp_path: Path) -> None:
 async def test_moves_that_are_searched_end_before_the_server(
     is_hurried: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Searches were cancelled at once, and their moves not played; nor did pages hear why they lost the server."""
+    """Searches were cancelled at once, and their moves not played; nor were pages told why they lost the server."""
     operations = Operations(ServerLog(), patience=60.0)
     searching, may_end = threading.Event(), threading.Event()
     engine_move = GameSession.engine_move
@@ -183,7 +183,7 @@ async def test_moves_that_are_searched_end_before_the_server(
         await gtp.send_str("1 boardsize 9\n2 genmove b\n")
         await until(searching.is_set)
         ending = asyncio.create_task(client.server.close())
-        assert (await hear(socket, "error"))["message"] == ENDING
+        assert (await received(socket, "error"))["message"] == ENDING
         if is_hurried:
             operations.hurry.set()
         else:

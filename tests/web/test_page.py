@@ -54,7 +54,7 @@ def test_a_whole_game(chromium: Chromium, tmp_path: Path) -> None:
 
 
 async def keyboard_move(page: "Page") -> None:
-    """Play a move by arrow keys and Enter; a screen reader hears where the focus is and what was played."""
+    """Play a move by arrow keys and Enter; a screen reader announces where the focus is and what was played."""
     await page.evaluate("document.activeElement.blur()")  # a click gave it the focus: then the keys go through the game
     await page.evaluate("document.querySelector('.point[tabindex=\"0\"]').focus()")
     label = "document.activeElement.getAttribute('aria-label')"

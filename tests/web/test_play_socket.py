@@ -1,4 +1,4 @@
-"""What a page says and hears: games, and their rules of conduct."""
+"""What a page sends and receives: games, and their rules of conduct."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import bound
-from web.play_transcripts import FOLDER, hear, replay
+from web.play_transcripts import FOLDER, received, replay
 from web.serving import RolloutSource, close, run, saved_game, serving, until
 
 from gtp_engine.engine import Engine
@@ -46,7 +46,7 @@ def in_base_64(record: str, encoding: str = "utf-8") -> str:
 
 async def ask(socket: ClientWebSocketResponse, kind: str = "game", **message: Any) -> dict[str, Any]:
     await socket.send_json(message)
-    return await hear(socket, kind)
+    return await received(socket, kind)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
@@ -81,7 +81,7 @@ async def test_a_page_learns_how_old_the_clocks_are(tmp_path: Path) -> None:
 
 async def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-        longest = (await hear(socket, "hello"))["max_file"]
+        longest = (await received(socket, "hello"))["max_file"]
         record = "(;SZ[9]C[{}];B[ee])"
         record = record.format("x" * (longest - len(record) + 2))
         assert len(record) == longest
@@ -117,7 +117,7 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
             await socket.send_json(opening)
             shown = await hear_any(socket)
             assert (shown["phase"], shown["score"]) == ("scoring", "")
-            found = await hear(socket)
+            found = await received(socket)
             assert found["score"] and found["dead"] == ["E5"]
             assert SavedGames(tmp_path).load(found["id"]).dead == ("E5",)
 
@@ -286,8 +286,8 @@ async def test_a_game_goes_on_where_it_cannot_be_saved(tmp_path: Path) -> None:
     async with serving(RolloutSource(), games=games) as client, client.ws_connect("/play") as socket:
         await socket.send_json(NEW)
         reason = f"the game cannot be saved in {tmp_path}/file/games: Not a directory"
-        assert (await hear(socket))["unsaved"] == reason
-        assert (await hear(socket, "error"))["message"] == reason
+        assert (await received(socket))["unsaved"] == reason
+        assert (await received(socket, "error"))["message"] == reason
         game = await ask(socket, do="play", vertex="E5")
         assert (len(game["moves"]) > 0, game["unsaved"]) == (True, reason)
         (tmp_path / "file").unlink()

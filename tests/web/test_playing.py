@@ -162,7 +162,7 @@ def test_a_hint_that_is_asked_for_in_the_engines_turn(
 def test_the_board_uses_the_window(
     chromium: Chromium, tmp_path: Path, width: int, height: int, zoom: int, least: float
 ) -> None:
-    """On a phone on its side, and at 200 %, it had 300 pixels and all else was below; 1920 were not used."""
+    """On a phone on its side, and at 200%, it had 300 pixels and all else was below; 1920 were not used."""
 
     async def test(windows: Windows) -> None:
         async with server(tmp_path) as port:

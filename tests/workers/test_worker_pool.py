@@ -140,14 +140,14 @@ class ScriptedHost:
 
     def __init__(self, room: int) -> None:
         self.room = room
-        self.tells: list[TellMessage] = []
+        self.reports: list[TellMessage] = []
         self.sent: list[tuple[int, int, object]] = []
         self.lives: list[tuple[int, int]] = []
 
     def start(self, number: int, life: int, tell: TellMessage) -> "ScriptedStation":
-        self.tells.append(tell)
+        self.reports.append(tell)
         self.lives.append((number, life))
-        return ScriptedStation(self, len(self.tells) - 1)
+        return ScriptedStation(self, len(self.reports) - 1)
 
     def capacity(self) -> int:
         return self.room
@@ -186,18 +186,18 @@ def settled(host: ScriptedHost, count: int) -> None:
 
 def test_on_a_new_machine_one_worker_compiles_before_the_others_begin(scripted: Scripted) -> None:
     host, pool, _ = scripted
-    for tell in host.tells:
+    for tell in host.reports:
         tell(_Ready("a", is_warm=False))
     answers = [pool.submit(word) for word in ("x", "y", "z")]
     settled(host, 1)
-    host.tells[0](lost("died"))  # before it has compiled all: the other one does it
+    host.reports[0](lost("died"))  # before it has compiled all: the other one does it
     settled(host, 2)
     assert [(start, task) for start, _, task in host.sent] == [(0, "x"), (1, "x")]
-    host.tells[1](_Answered(host.sent[1][1], "X"))
-    host.tells[2](_Ready("a", is_warm=False))
+    host.reports[1](_Answered(host.sent[1][1], "X"))
+    host.reports[2](_Ready("a", is_warm=False))
     settled(host, 4)
     for start, number, task in host.sent[2:]:
-        host.tells[start](_Answered(number, str(task).upper()))
+        host.reports[start](_Answered(number, str(task).upper()))
     assert [each.result(bound(60)) for each in answers] == ["X", "Y", "Z"]
     assert host.lives == [(0, 0), (1, 0), (0, 1)], "a worker that replaces one which had begun knows of it"
 
@@ -207,24 +207,24 @@ def test_a_worker_that_failed_twice_is_started_again_after_a_while(
 ) -> None:
     host, _, _ = scripted
     monkeypatch.setattr(worker_pool, "_FIRST_PAUSE", 0.5)
-    host.tells[0](lost("died"))
-    wait_until(lambda: len(host.tells) == 3)
-    host.tells[2](lost("died"))
+    host.reports[0](lost("died"))
+    wait_until(lambda: len(host.reports) == 3)
+    host.reports[2](lost("died"))
     time.sleep(0.2)
-    assert len(host.tells) == 3
-    wait_until(lambda: len(host.tells) == 4)
+    assert len(host.reports) == 3
+    wait_until(lambda: len(host.reports) == 4)
 
 
 def test_an_answer_that_arrives_after_the_loss_of_its_worker_is_not_taken_twice(scripted: Scripted) -> None:
     host, pool, _ = scripted
     answer = pool.submit("x")
-    host.tells[0](_Ready("a", is_warm=True))
+    host.reports[0](_Ready("a", is_warm=True))
     settled(host, 1)
-    host.tells[0](lost("died"))
-    host.tells[0](_Answered(host.sent[0][1], "late"))
-    host.tells[1](_Ready("b", is_warm=True))
+    host.reports[0](lost("died"))
+    host.reports[0](_Answered(host.sent[0][1], "late"))
+    host.reports[1](_Ready("b", is_warm=True))
     settled(host, 2)
-    host.tells[1](_Answered(host.sent[1][1], "X"))
+    host.reports[1](_Answered(host.sent[1][1], "X"))
     assert answer.result(bound(60)) == "X"
     assert {node: (tally.answers, tally.lost) for node, tally in pool.nodes.items()} == {"a": (0, 1), "b": (1, 0)}
     assert pool.report() == ["a: 0 answers, 1 worker lost", "b: 1 answer, 0 workers lost"]
@@ -235,22 +235,22 @@ def test_patience_is_that_of_the_tasks_before(scripted: Scripted, monkeypatch: p
     host, pool, notes = scripted
     now = [1000.0]
     monkeypatch.setattr(worker_pool, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    for tell in host.tells:
+    for tell in host.reports:
         tell(_Ready(HERE, is_warm=True))
     answers = [pool.submit(word) for word in ("x", "y")]
     settled(host, 2)
     now[0] += 190 * 60.0
     answers.append(pool.submit("z"))
     wait_until(lambda: not pool._events.qsize())
-    host.tells[0](_Answered(host.sent[0][1], "X"))  # it took three hours
+    host.reports[0](_Answered(host.sent[0][1], "X"))  # it took three hours
     settled(host, 3)
     assert pool._patience(pool._seats[0]) == 20 * 190 * 60.0
     now[0] += 18 * 190 * 60.0
-    host.tells[0](_Answered(host.sent[2][1], "Z"))  # the median is nine and a half times as long
+    host.reports[0](_Answered(host.sent[2][1], "Z"))  # the median is nine and a half times as long
     assert answers[2].result(bound(60)) == "Z"
     assert notes == []
     now[0] += 200 * 190 * 60.0
-    host.tells[0](_Ready(HERE, is_warm=True))  # anything that wakes the pool
+    host.reports[0](_Ready(HERE, is_warm=True))  # anything that wakes the pool
     wait_until(lambda: len(host.sent) == 4)
     assert [task for *_, task in host.sent] == ["x", "y", "z", "y"]
     assert len(notes) == 1
@@ -261,8 +261,8 @@ def test_before_any_task_is_done_patience_grows(scripted: Scripted, monkeypatch:
     host, pool, notes = scripted
     now = [1000.0]
     monkeypatch.setattr(worker_pool, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    host.tells[0](PLACED)
-    host.tells[1](_Ready(HERE, is_warm=True))
+    host.reports[0](PLACED)
+    host.reports[1](_Ready(HERE, is_warm=True))
     answers = [pool.submit(word) for word in ("x", "y")]
     settled(host, 1)
 
@@ -279,14 +279,14 @@ def test_before_any_task_is_done_patience_grows(scripted: Scripted, monkeypatch:
         "a worker has been starting for 12060 s",
         "a worker has been at a task for 12060 s",
     ]
-    wait_until(lambda: len(host.tells) == 4)
-    host.tells[3](_Ready(HERE, is_warm=True))
+    wait_until(lambda: len(host.reports) == 4)
+    host.reports[3](_Ready(HERE, is_warm=True))
     settled(host, 2)
     pass_minutes(399)
     assert len(notes) == 2
-    host.tells[3](_Answered(host.sent[1][1], "X"))
+    host.reports[3](_Answered(host.sent[1][1], "X"))
     settled(host, 3)
-    host.tells[3](_Answered(host.sent[2][1], "Y"))
+    host.reports[3](_Answered(host.sent[2][1], "Y"))
     assert [each.result(bound(60)) for each in answers] == ["X", "Y"]
 
 
@@ -298,7 +298,7 @@ def test_machines_that_join_late_get_workers(scripted: Scripted, monkeypatch: py
     host.room = 3
     pool.submit("x")
     wait_until(lambda: pool.workers == 3)
-    host.tells[2](_Ready("late", is_warm=True))
+    host.reports[2](_Ready("late", is_warm=True))
     settled(host, 1)
     assert notes == ["node late has joined"]
     pool._tell_again = 0.0
@@ -311,10 +311,10 @@ def test_a_task_that_is_cancelled_is_not_done(scripted: Scripted) -> None:
     host, pool, _ = scripted
     first, second = pool.submit("x"), pool.submit("y")
     assert first.cancel()
-    host.tells[0](_Ready(HERE, is_warm=True))
+    host.reports[0](_Ready(HERE, is_warm=True))
     settled(host, 1)
     assert host.sent[0][2] == "y"
-    host.tells[0](_Answered(host.sent[0][1], "Y"))
+    host.reports[0](_Answered(host.sent[0][1], "Y"))
     assert second.result(bound(60)) == "Y"
 
 

@@ -3,7 +3,7 @@
 The summary has wins by colour, winrate and Elo difference with their intervals, times and faults.  A draw counts as
 half a win, and so does a game without result, as in KataGo's gatekeeper; games that were stopped are void and left out.
 
-A *sequential probability ratio test* (SPRT) tells when to end a match, and which hypothesis its games accept.  Two
+A *sequential probability ratio test* (SPRT) decides when to end a match, and which hypothesis its games accept.  Two
 hypotheses about the Elo difference, H0: `elo0` and H1: `elo1`, are compared by the log-likelihood ratio of the results
 so far.  The match ends when the ratio leaves the interval from log(beta / (1 − alpha)) to log((1 − beta) / alpha) (Wald
 1945); H1 is then accepted wrongly with probability alpha, H0 with probability beta, approximately.
@@ -18,7 +18,7 @@ over all distributions with its expected score (generalized likelihood ratio; Va
 to the GSPRT", and the exact logistic variant in Fishtest's "LLRcalc").  Elo differences are logistic (`elo`).
 
 The picture needs matplotlib.  Its curve is the share of the points after each game that counts, in the order of the
-games' numbers, with its 95 % interval; its last point is what the table shows.  Dots at 100, 50 and 0 % are the games
+games' numbers, with its 95% interval; its last point is what the table shows.  Dots at 100, 50 and 0% are the games
 that were won, drawn and lost.
 """
 
@@ -184,7 +184,7 @@ class SideTimes:
 class Summary:
     """The result of a match, from the first engine's point of view.
 
-    `void` counts games that do not count; `rate` is the winrate, with its 95 % interval.  `score_disagreements` and
+    `void` counts games that do not count; `rate` is the winrate, with its 95% interval.  `score_disagreements` and
     `winner_disagreements` are the numbers of games whose recorded scores, or the winners by them, differ.
     """
 
@@ -305,8 +305,8 @@ def format_table(summary: Summary, *, first: str, second: str) -> str:
     lines = [
         f"{first}  against  {second}",
         f"games          {summary.games}" + (f", and {summary.void} void" if summary.void else ""),
-        f"winrate        {summary.rate:.1%}   (95 % interval {low:.1%} to {high:.1%})",
-        f"Elo            {format_elo(summary.elo)}   (95 % interval {format_elo(summary.elo_interval[0])}"
+        f"winrate        {summary.rate:.1%}   (95% interval {low:.1%} to {high:.1%})",
+        f"Elo            {format_elo(summary.elo)}   (95% interval {format_elo(summary.elo_interval[0])}"
         f" to {format_elo(summary.elo_interval[1])})",
         *([f"SPRT           {summary.sprt.describe()}"] if summary.sprt is not None else []),
         _color_line("as Black", summary.as_black),
@@ -407,7 +407,7 @@ def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
         rates = [score / count for score, count in zip(points, games, strict=True)]
         ends = [wilson_interval(score, count) for score, count in zip(points, games, strict=True)]
         low, high = (format_elo(elo_difference(end)) for end in ends[-1])
-        label = f"95 % interval, at last Elo {low} to {high}"
+        label = f"95% interval, at last Elo {low} to {high}"
         axes.fill_between(games, [100 * end[0] for end in ends], [100 * end[1] for end in ends], alpha=0.2, label=label)
         label = f"winrate, at last {rates[-1]:.1%}, Elo {format_elo(elo_difference(rates[-1]))}"
         axes.plot(games, [100 * rate for rate in rates], label=label, marker="." if len(games) <= _FEW else "")

@@ -28,7 +28,7 @@ class Table:
 
     `points[i, j]` are the points of i against j, a draw being half a point, float64[P, P].  `void` and `repeated` are
     the numbers of games that do not count, and that repeat an earlier one of their match.  `elo` and `margin`,
-    float64[P], are the ratings about their mean and half the widths of their 95 % intervals; None until games connect
+    float64[P], are the ratings about their mean and half the widths of their 95% intervals; None until games connect
     all engines.
     """
 

@@ -329,7 +329,7 @@ def keep_files(sent: SentFolder, root: Path, get: Callable[[Any], bytes]) -> Pat
                 unfinished.replace(place)
                 _remove_old_files(place)
         time.sleep(0.0 if is_mine else 0.1)
-    place.touch()  # the time tells which are in use
+    place.touch()  # the time shows which are in use
     return place
 
 

@@ -51,7 +51,7 @@ _STATUS_INTERVAL: Final = 60.0
 """Seconds between two notes of how many workers are at work, and on how many machines."""
 
 _NOTE_INTERVAL: Final = 10.0
-"""Seconds within which one note tells of all workers that are lost on a machine: they go together."""
+"""Seconds within which one note names all workers that are lost on a machine: they go together."""
 
 HANGING: Final = 20.0
 """How many times as long as the median of the tasks a worker may be at one, before it is taken to hang."""
@@ -164,7 +164,7 @@ def lost(reason: str) -> "WorkerMessage":
 
 
 WorkerMessage = _Placed | _Ready | _Refused | _Answered | _Failed | _Lost
-"""What a worker tells: that there is a process which becomes it, that it is ready or why it is not; then answers.  The
+"""What a worker reports: that there is a process which becomes it, that it is ready or why it is not; then answers.  The
 last is told when it is gone."""
 
 
@@ -228,7 +228,7 @@ class WorkerHost(Protocol):
     """Starts workers: here, or on other machines."""
 
     def start(self, number: int, life: int, tell: TellMessage) -> WorkerStation:
-        """Start one, which tells what becomes of it, from any thread."""
+        """Start one, which reports what becomes of it, from any thread."""
         ...
 
     def capacity(self) -> int:
@@ -507,7 +507,7 @@ class WorkerPool(Generic[Task, Answer]):
             seat.life += 1
         if seat.station is not None:
             seat.station.end()
-        seat.starts += 1  # what it tells from now on is that it has ended
+        seat.starts += 1  # what it reports from now on is that it has ended
         seat.since = math.inf
         seat.failures = 0 if self._gives_up_task(seat, reason) else seat.failures + 1
         seat.station = None
@@ -624,7 +624,7 @@ class _ProcessStation:
         self._listener.start()
 
     def _listen(self, tell: TellMessage) -> None:
-        """Pass on what the worker tells, to its end."""
+        """Pass on what the worker reports, to its end."""
         reason = "ended unexpectedly"
         try:
             while True:
@@ -637,7 +637,7 @@ class _ProcessStation:
         tell(_Lost(f"{reason} (signal {-code})" if code is not None and code < 0 else reason))
 
     def send(self, number: int, task: Any) -> None:
-        with contextlib.suppress(OSError):  # the listener tells that it has ended
+        with contextlib.suppress(OSError):  # the listener reports that it has ended
             self._worker.pipe.send((number, task))
 
     def end(self) -> None:

@@ -141,7 +141,7 @@ def finished(game: Game) -> BookNode:
 
 
 class BookMaker:
-    """Makes a book larger; `is_stopped` ends the work after the step under way, `progress` hears of each."""
+    """Makes a book larger; `is_stopped` ends the work after the step under way, `progress` is called after each."""
 
     def __init__(self, book: Book, search: BookSearch) -> None:
         self.book: Final = book

@@ -298,7 +298,7 @@ def _add_variation(node: GameNode, candidate: Candidate, color: str) -> None:
 
 
 def _add_territory(node: GameNode, review: GameReview) -> None:
-    """Mark the points of the last position that one side owns with more than 50 %, unless it has such marks."""
+    """Mark the points of the last position that one side owns with more than 50%, unless it has such marks."""
     finding, game = review.findings[-1], review.line.positions[-1].game
     points = board_points(game.width, game.height)
     for name, sign in (("TB", 1), ("TW", -1)):

@@ -109,7 +109,7 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
     for note in result["notes"]:
         console.print(_("Note: {note}", note=note), highlight=False, soft_wrap=True)
     console.print(_graph([each["lead"] for each in result["positions"]], width), highlight=False)
-    players = Table("", _("accuracy"), "95 %", _("points lost per move"), _("best moves"), _("lost 2, 5, 10 or more"))
+    players = Table("", _("accuracy"), "95%", _("points lost per move"), _("best moves"), _("lost 2, 5, 10 or more"))
     for name, side in ((_("Black"), result["players"]["B"]), (_("White"), result["players"]["W"])):
         if side["accuracy"] is not None:
             low, high = side["accuracy_interval"] or ("", "")

@@ -10,7 +10,7 @@ likewise.  Moves after which the record changes the position are not compared, a
 Mistakes are weighed by the winrate that they lost while the game was undecided, and by points afterwards.
 
 Accuracy: the mean over a player's moves of 100 · 2^(−points lost / HALF_POINTS).  Its interval is that of the mean of a
-sample, the moves, with 95 % confidence (1.96 standard errors), cut off at 0 and 100.
+sample, the moves, with 95% confidence (1.96 standard errors), cut off at 0 and 100.
 """
 
 import re
@@ -47,7 +47,7 @@ HALF_POINTS: Final = 3.0
 """Points lost with which a move counts half in the accuracy: about what a small endgame move is worth."""
 
 CONFIDENCE: Final = 1.96
-"""Standard errors on each side of a mean, for a confidence of 95 %."""
+"""Standard errors on each side of a mean, for a confidence of 95%."""
 
 BIGGEST: Final = 5
 """How many of the biggest mistakes of a player a review lists."""
@@ -227,7 +227,7 @@ class PlayedMove:
     `winrate_lost` is from 0 to 1, `points_lost` in points, both of the player and 0 where nothing was lost.
     `best` is the move that the search would have played, `mark` an SGF property: BM bad, DO doubtful, IT interesting,
     TE fine; None for most moves.  `is_decided` says whether the game was decided before and after it.  `seconds` is the
-    time that it took, if the record tells it.
+    time that it took, if the record has it.
     """
 
     number: int
@@ -308,7 +308,7 @@ class PlayedLike:
 class Side:
     """One player's moves in numbers; `blunders` counts moves by points lost, `by_phase` has means of points lost.
 
-    `accuracy` is in percent, with the interval of 95 % that it lies in, and `mean_points_lost` in points a move.
+    `accuracy` is in percent, with the interval of 95% that it lies in, and `mean_points_lost` in points a move.
     Accuracies and means are None for a player, or in a phase, without moves.  `mistakes` are numbers of the biggest
     mistakes, the biggest first; `seconds` is the mean time of a move, as far as it is known.
     """

@@ -162,7 +162,7 @@ class Solution:
         return self.game.vertex(self.moves[0].point)
 
     def to_text(self) -> str:
-        """Return the answer and the refutations, one line each; the first line tells if no move succeeds."""
+        """Return the answer and the refutations, one line each; the first line says if no move succeeds."""
         how = {success: _(success.value) if success.value else "" for success in Success}
         lines = [f"{self._described(move, how[move.success])}: {_(self._verdict(move))}" for move in self.moves]
         return "\n".join(lines if self.succeeds else [_("No move succeeds."), *lines])

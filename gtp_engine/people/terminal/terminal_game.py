@@ -19,13 +19,14 @@ from gtp_engine.base.errors import (
     shown,
 )
 from gtp_engine.base.files import data_folder
-from gtp_engine.base.languages import _, message_text, ngettext, rank_text, rules_text
+from gtp_engine.base.languages import _, margin_text, message_text, ngettext, rank_text, rules_text
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS, opponent
 from gtp_engine.go.coords import BLACK, WHITE, parse_color
 from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of
 from gtp_engine.people.play.game_clock import format_time_left
@@ -374,7 +375,7 @@ class TerminalGame:
         ownership = found.status.ownership_black
         black, white = ownership >= _OWNED, ownership <= -_OWNED
         self._owners = (black * BLACK + white * WHITE).astype("int32")
-        self._message = _("Expected: {score}.", score=_in_words(found.score))
+        self._message = _("Expected: {score}.", score=_in_words(found.score, self._session.game.rules))
 
     def _resign(self, _argument: str) -> None:
         self._session.resign()
@@ -467,7 +468,7 @@ class TerminalGame:
         self._message = " ".join([*stopped, self._scoring_message()])
 
     def _scoring_message(self) -> str:
-        score, count = _in_words(self._session.score()), len(self._session.dead)
+        score, count = _in_words(self._session.score(), self._session.game.rules), len(self._session.dead)
         dead = ngettext("{count} dead stone", "{count} dead stones", count) if count else _("no dead stones")
         advice = _("Type accept to end, a point to change its stones, or resume.")
         return f"{score}, {dead}. {advice}"
@@ -490,7 +491,8 @@ class TerminalGame:
         """Say how the game has ended, which is not saved yet."""
         self._is_saved = False
         self._keep()
-        self._message = f"{_result_in_words(self._session.result, self._session.settings.human)}"
+        session = self._session
+        self._message = _result_in_words(session.result, session.game.rules, session.settings.human)
 
     def _leave_game(self) -> str | None:
         """Return where the game that is left was saved, "" if it was not; None if it is not left.
@@ -735,33 +737,33 @@ def _strength(level: str) -> str:
     return _("full strength") if level == MAX_LEVEL else _("level {level}", level=rank_text(level))
 
 
-def _in_words(score: Score) -> str:
+def _in_words(score: Score, rules: Rules) -> str:
     """Return a score as words."""
     if score.winner == EMPTY:
         return _("a draw")
-    margin = float(str(score)[2:])
-    winner = {"winner": _title(score.winner), "margin": f"{margin:g}"}
-    return ngettext("{winner} by {margin} point", "{winner} by {margin} points", margin, **winner)
+    margin = margin_text(float(str(score)[2:]), rules.preset_name() or "")
+    return _("{winner} by {margin}", winner=_title(score.winner), margin=margin)
 
 
-def _result_in_words(result: str, human: int) -> str:
+def _result_in_words(result: str, rules: Rules, human: int) -> str:
     """Return a result of SGF as a sentence."""
     if result == VOID:
         return _("The game has no result: the position has occurred for the third time.")
     if result[:2] not in ("B+", "W+"):
         return _("The game is a draw ({result}).", result=result)
-    has_won = human == (BLACK if result[0] == "B" else WHITE)
-    if result[2:3] == "R":
+    margin, has_won = result[2:], human == (BLACK if result[0] == "B" else WHITE)
+    if margin == "R":
         sentence = _("You win by resignation ({result}).") if has_won else _("{player} wins by resignation ({result}).")
-    elif result[2:3] == "T":
+    elif margin == "T":
         sentence = _("You win on time ({result}).") if has_won else _("{player} wins on time ({result}).")
-    elif result[2:3] == "F":
+    elif margin == "F":
         sentence = _("You win by forfeit ({result}).") if has_won else _("{player} wins by forfeit ({result}).")
-    elif result[2:]:
+    elif margin:
+        margin = margin_text(float(margin), rules.preset_name() or "")
         sentence = _("You win by {margin} ({result}).") if has_won else _("{player} wins by {margin} ({result}).")
     else:
         sentence = _("You win ({result}).") if has_won else _("{player} wins ({result}).")
-    return sentence.format(player=ENGINE_NAME, margin=result[2:], result=result)
+    return sentence.format(player=ENGINE_NAME, margin=margin, result=result)
 
 
 def _illegal(error: IllegalMoveError, vertex: str) -> str:

@@ -6,7 +6,7 @@
     engine_host       the networks, shared by all clients, the thread for analyses, and who searches first
     client_socket     a WebSocket, accepted within limits, and what is on its way to the client
     protocol_sockets  GTP, with an engine for each client, and KataGo's analysis protocol for KaTrain and others
-    play_socket       what a page says and hears
+    play_socket       what a page sends and receives
     open_games        the games that pages show, each with an engine
     record_processes  records of clients are read in processes that can be ended
     saved_games       games on disk

@@ -53,7 +53,7 @@ from gtp_engine.search.limits import CancelToken
 
 GROUP: Final = 8
 """Positions searched side by side: few, so that a game that begins to search waits for a small batch only, and that
-pages hear of progress every few seconds."""
+pages get the progress every few seconds."""
 
 OnMessage = Callable[[Message], None]
 

@@ -4,7 +4,7 @@ A game is between a person and the engine.  The methods of its session run in th
 person's first ends the search of the engine, which begins again afterwards if it is still its turn.  A few do so while
 the engine thinks about a move; further ones wait for it.
 
-A change is on the disk before pages hear of it.  Where that is impossible the game goes on, and they are told.
+A change is on the disk before pages get it.  Where that is impossible the game goes on, and they are told.
 """
 
 import asyncio
@@ -139,7 +139,7 @@ class OpenGame:
         return {"type": "tree", "id": self.name, "nodes": self._published.nodes()}
 
     async def show_to(self, viewer: Callable[[str], None]) -> None:
-        """Send the game to a page, which hears of all changes from then on."""
+        """Send the game to a page, which gets all changes from then on."""
 
         def waiting(_: str) -> None:
             """Stand for the page, so that the game stays open."""
@@ -214,7 +214,7 @@ class OpenGame:
         return {"type": "hint", "id": self.name, "moves": moves}
 
     async def change_engine(self, open_engine: Callable[[str | None], Engine]) -> None:
-        """Go on with the engine that `open_engine` returns for the game's level; pages hear why that is impossible."""
+        """Go on with the engine that `open_engine` returns for the game's level; pages are told why that is impossible."""
 
         def change() -> None:
             new, old = open_engine(self._entry.level), self._session.engine
@@ -422,6 +422,7 @@ def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
         "human": saved.human,
         "opened": not saved.is_own,
         "level": saved.level,
+        "rules": game.rules.preset_name() or "",
         "moves": len(game.moves),
         "handicap": game.handicap,
         "result": saved.result or record.result or "",

@@ -6,7 +6,7 @@
   which may be the token.  As JSON each line is an object with `time`, `event` and what belongs to that; as text the
   further lines of an event, such as a traceback's, are indented.  What comes from clients is escaped (`one_word`).
 
-At its end the server takes no new work, tells its clients, and lets the moves that are being searched end.
+At its end the server takes no new work, informs its clients, and lets the moves that are being searched end.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a page says to the server and hears from it, over a WebSocket, in JSON.
+"""What a page sends to the server and receives from it, over a WebSocket, in JSON.
 
 A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
 

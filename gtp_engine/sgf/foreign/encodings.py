@@ -129,13 +129,13 @@ _FREQUENT_COUNTS: Final = 0.4
 
 _LEAST_OF_NAMES: Final = 0.6
 _LEAST_LEAD: Final = 0.1
-"""The mean over a record's characters that an encoding must reach where nothing else tells, and by how much it must
+"""The mean over a record's characters that an encoding must reach where nothing else decides, and by how much it must
 surpass the next."""
 
 _LEAST_KINDS: Final = 2
 _LEAST_SHARE: Final = 0.02
 """How many different ones of these characters a record must have, and their least share of its non-ASCII characters.
-The share is 5 % or more in comments, and mostly 0 in text that is decoded wrongly."""
+The share is 5% or more in comments, and mostly 0 in text that is decoded wrongly."""
 
 
 def encoding_of(data: bytes) -> str:

@@ -22,13 +22,13 @@ What each feature contributes, by training without it on 2,269 games that a netw
 share of moves in 567 other games that the policy ranks first; then, on 3,000 of their positions, the mean squared error
 between the average of 24 rollouts and the result of the game (0.665 for uniform, 0.656 for tactical rollouts).
 
-    all                                27.8 %   0.633      without nakade              27.8 %
-    without weights of diamonds        26.9 %   0.630      without save_by_escape      27.6 %
-    without local features             23.2 %   0.648      without save_by_capture     26.7 %
-    plain 3×3 patterns alone           19.6 %              without liberties           25.7 %
+    all                                27.8%    0.633      without nakade              27.8%
+    without weights of diamonds        26.9%    0.630      without save_by_escape      27.6%
+    without local features             23.2%    0.648      without save_by_capture     26.7%
+    plain 3×3 patterns alone           19.6%               without liberties           25.7%
 
 Diamonds predict moves rather than results, and cost a tenth of the speed; a policy without them has an empty list.
-Reading ladders for save_by_escape gained 0.1 % and cost another tenth.  From the empty 9×9 board one core plays 0.17
+Reading ladders for save_by_escape gained 0.1% and cost another tenth.  From the empty 9×9 board one core plays 0.17
 times as many rollouts as with the uniform policy and 0.64 times as many as with the tactical one.
 
 Letters: n is the padded length of a board, F counts the local features, T is the size of a hash table.

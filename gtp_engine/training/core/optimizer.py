@@ -15,7 +15,7 @@ of its outputs by the inputs that each output sums.
 
 Tried without gain: Muon for the blocks of the trunk only, as KataGo has it, and Adam for input and heads.  b3c48 on 9×9
 after 48,000 samples, one run each: KL from the teacher 0.597 instead of 0.590, winrate error 0.138 instead of 0.135,
-lead error 4.7 instead of 4.5 points, same first move 53.5 % instead of 50.5 % (of 1,100 positions).
+lead error 4.7 instead of 4.5 points, same first move 53.5% instead of 50.5% (of 1,100 positions).
 """
 
 import math

@@ -53,7 +53,7 @@ class GenerateSettings(Section, name="generate"):
         None, "Network file whose moves are played in some of the games; NET labels all. [default: NET plays all]"
     )
     """A student that searches comes to positions that its teacher avoids.  With two thirds of 24,000 positions of 9×9
-    from games of its own searches, labelled by the teacher, a student won 57 % of 300 games against one that learned
+    from games of its own searches, labelled by the teacher, a student won 57% of 300 games against one that learned
     from the teacher's games only."""
     player_share: float = option(0.5, "Share of the games that --player plays.", bounds=(0, 1))
     visits: int = option(1, "Visits of --player's search for each move; 1: its policy alone.", low=1)
@@ -61,7 +61,7 @@ class GenerateSettings(Section, name="generate"):
         1, "Orientations of the board in which NET evaluates each position; the mean is the label.", bounds=(1, 8)
     )
     held_out: float = option(0.02, "Share of games held out for validation.", bounds=(0, 1))
-    """20,000 of a million positions, which distinguish losses that differ by 1 %."""
+    """20,000 of a million positions, which distinguish losses that differ by 1%."""
     provider: str = option("auto", "Provider that runs NET, as in `gtp-engine --provider`.")
     precision: str = option("auto", "Precision of NET, as in `gtp-engine --precision`.")
     torch: bool = option(

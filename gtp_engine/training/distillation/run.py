@@ -285,7 +285,7 @@ class DataFacts(NamedTuple):
 
 
 def facts_of(folder: Path) -> DataFacts:
-    """Return what the first shard of each board in a folder tells of its positions; a shard is of many games."""
+    """Return what the first shard of each board in a folder says of its positions; a shard is of many games."""
     found = [read_shard(path) for path in first_shards(folder).values()]
     shards = [samples for samples, _ in found]
     return DataFacts(

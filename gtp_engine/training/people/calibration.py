@@ -394,7 +394,7 @@ class Curve(NamedTuple):
         return float(np.interp(skill, KNOTS, self.elo))
 
     def error(self, low: float, high: float) -> float:
-        """Return half the 95 % interval of the difference between two skills, in Elo points."""
+        """Return half the 95% interval of the difference between two skills, in Elo points."""
         direction = np.append(_heights(high) - _heights(low), 0.0)
         return float(Z_95 * ELO_PER_NAT * np.sqrt(direction @ self.covariance @ direction))
 
@@ -447,7 +447,7 @@ class Check(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share of points."""
+        """The 95% interval of the share of points."""
         return wilson_interval(self.points, self.games)
 
     def as_dict(self) -> dict[str, Any]:
@@ -479,7 +479,7 @@ def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Seq
 
 
 def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return how many Elo points are between CHECKED_LEVELS, as plain values for the file; the error is 95 %."""
+    """Return how many Elo points are between CHECKED_LEVELS, as plain values for the file; the error is 95%."""
     found = []
     for low, high in pairwise(CHECKED_LEVELS):
         ends = skills[low], skills[high]

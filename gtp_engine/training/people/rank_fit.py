@@ -2,7 +2,7 @@
 
 look_at       what moves tell in games of people, for as many players of each group of ranks
 fit_table     the table
-accuracies    how well it tells ranks of players that were left out
+accuracies    how well it finds the ranks of players that were left out
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +86,7 @@ def _played(record: HumanGame) -> Game:
 def fit_table(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankTable:
     """Return the table fitted to games of many players, some of them with several games.
 
-    The factor is the one with which intervals cover 90 % of the players' ranks in tables fitted without them.
+    The factor is the one with which intervals cover 90% of the players' ranks in tables fitted without them.
     """
     held_out = [(table, game) for table, rest in _held_out(games, networks) for game in rest]
 
@@ -158,7 +158,7 @@ def accuracies(games: Sequence[MeasuredGame], table: RankTable) -> list[Accuracy
 
 
 def _told(table: RankTable, games: Sequence[MeasuredGame]) -> tuple[float, ...]:
-    """Return whether a table tells the group of these games, each by another player: the columns of `Accuracy`."""
+    """Return whether a table finds the group of these games, each by another player: the columns of `Accuracy`."""
     posterior = table.posterior([game.moves for game in games], players=len(games))
     groups = [group_of(rank) for rank in range(BEST, WORST + 1)]
     names = sorted(set(groups))

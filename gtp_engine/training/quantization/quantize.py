@@ -9,33 +9,33 @@ The gain of each step, as policy KL from float32 on held-out 19×19 positions of
 
 The games are those of the small network that ships: they take seconds, where a large network's own took minutes.  If a
 network loses little with all layers quantized (`GOOD_ENOUGH`), the layers are not measured one by one.  In this way
-b15c192 took 67 seconds of processor time in all, and reached 0.0008, 98.4 %, 0.0024 and 2.0 in the columns below.
+b15c192 took 67 seconds of processor time in all, and reached 0.0008, 98.4%, 0.0024 and 2.0 in the columns below.
 
 Results on 19×19 with OpenVINO on two busy Zen 4 cores, on positions of games not used for calibration:
 
                   policy KL   same first move   winrate error   speed, bfloat16 = 1
-    b6c96           0.0011         98.1 %           0.0028              1.75
-    b15c192         0.0010         98.8 %           0.0024              1.85
-    b18c384nbt      0.0021         96.9 %           0.0048              1.59
-    bfloat16    0.0001–0.0002   98.8–99.4 %     0.0008–0.0020           1
+    b6c96           0.0011         98.1%            0.0028              1.75
+    b15c192         0.0010         98.8%            0.0024              1.85
+    b18c384nbt      0.0021         96.9%            0.0048              1.59
+    bfloat16    0.0001–0.0002   98.8–99.4%      0.0008–0.0020           1
 
 On 256 held-out positions of varied games (`calibration`), on 9×9, 13×13 and 19×19, which are harder:
 
-    b6c96           0.0015         95.3 %           0.0034              1.85
-    b15c192         0.0017         97.3 %           0.0025              1.89
+    b6c96           0.0015         95.3%            0.0034              1.85
+    b15c192         0.0017         97.3%            0.0025              1.89
 
 The transformer b10c384h6nbttflrs on these, by the share of its work in floating point, the layers with the largest
 loss first; speed is processor time on 19×19 in batches of 4, on one Zen 4 core, with float32 = 1:
 
     share      policy KL   same first move   winrate error   speed, rest in bfloat16
-    none         0.0096         94.1 %           0.0164               2.5
-    10 %         0.0051         94.5 %           0.0070
-    20 %         0.0036         94.9 %           0.0058               2.3
-    30 %         0.0022         97.7 %           0.0044               2.2
-    40 %         0.0017         95.3 %           0.0047               2.2
-    bfloat16     0.0003         98.0 %           0.0030               1.9
+    none         0.0096         94.1%            0.0164               2.5
+    10%          0.0051         94.5%            0.0070
+    20%          0.0036         94.9%            0.0058               2.3
+    30%          0.0022         97.7%            0.0044               2.2
+    40%          0.0017         95.3%            0.0047               2.2
+    bfloat16     0.0003         98.0%            0.0030               1.9
 
-Rounding its weights costs little once the bias is corrected: with 26 % of the work in floating point a policy KL of
+Rounding its weights costs little once the bias is corrected: with 26% of the work in floating point a policy KL of
 0.0004, without the correction 0.0015.  Rounding the inputs costs the rest, two fifths of it at the products after
 SwiGLU, whose largest values are rare.  Attention bounds its speed: products of two tensors and softmax, which stay in
 floating point, take as long as all 8-bit products together, and those run as fast as the processor multiplies (profile
@@ -44,11 +44,11 @@ by layer of OpenVINO).
 The rest runs in bfloat16 where the processor has it: with float32 instead, b6c96 reached 1.2 times the speed of
 bfloat16, not 1.6.
 
-Tried without gain: clipping rare large inputs, by percentile (99.99 %: 6 to 15 times the KL) or where the squared
+Tried without gain: clipping rare large inputs, by percentile (99.99%: 6 to 15 times the KL) or where the squared
 error is least (1.1 to 1.7 times); symmetric integers for Mish, which is never far below 0 (2.6 times); equalizing by
 the weights' sizes as well (better for b6c96, worse for b18c384nbt); for the transformer, choosing the equalization of
 each layer, ½ to 1, by the error of sampled outputs (half the squared error, but policy KL 0.0099 instead of 0.0102),
-and ranges 15 % wider (0.0100); a bias for the mean lost by rounding the inputs (0.0090 instead of 0.0075 on 72
+and ranges 15% wider (0.0100); a bias for the mean lost by rounding the inputs (0.0090 instead of 0.0075 on 72
 positions).
 """
 

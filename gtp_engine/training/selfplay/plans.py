@@ -82,11 +82,11 @@ RULE_WEIGHTS: Final[Mapping[str, float]] = {
 WIDE_KOMI_SHARE: Final = 0.1
 WIDE_KOMI_DEVIATION: Final = 0.6
 """Share of games with a komi spread wide, and its standard deviation in points for each line of the board: 11 on
-19×19.  KataGo's self-play has 6 % of games with 12 points (`komiBigStdev`)."""
+19×19.  KataGo's self-play has 6% of games with 12 points (`komiBigStdev`)."""
 
 EVEN_SHARE: Final = 0.5
 """Share of games whose komi makes up for the handicap, or for what happened in the varied opening.  Without it,
-four of ten positions on 9×9 were of games decided by 98 %."""
+four of ten positions on 9×9 were of games decided by 98%."""
 
 HANDICAP_SHARE: Final = 0.08
 MOST_STONES: Final = 5

@@ -78,7 +78,7 @@ class SearchMoves:
 OPENING_TEMPERATURE: Final = 2.0
 """Temperature of the policy in the opening, so that games differ early; later moves follow the policy itself."""
 DECIDED: Final = 0.98
-"""A game counts as decided where the probabilities to win and to lose differ by this much: 99 % for one side."""
+"""A game counts as decided where the probabilities to win and to lose differ by this much: 99% for one side."""
 DECIDED_MOVES: Final = 8
 """A game stops once it has been decided for this many moves in a row, so that neither one blunder nor one wrong
 evaluation ends it."""

@@ -300,7 +300,7 @@ def test_a_rollout_that_is_cut_off_has_no_opinion(new: Callable[[int], RolloutPl
 
 @pytest.mark.parametrize("has_ownership", [True, False])
 def test_leaves_of_rollouts_that_are_cut_off_keep_the_networks_evaluation(has_ownership: bool) -> None:
-    """`--rollout-limit 5` in the opening counted the empty board: 0 % for Black at komi 7.5, 100 % at −7.5."""
+    """`--rollout-limit 5` in the opening counted the empty board: 0% for Black at komi 7.5, 100% at −7.5."""
     options = {"rollout_policy": "tactical", "rollout_limit": 1}
     plain = search(Game(7), 100, ShapedEvaluator(has_ownership=has_ownership))
     mixed = search(Game(7), 100, ShapedEvaluator(has_ownership=has_ownership), rollout_share=1, **options)

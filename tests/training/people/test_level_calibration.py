@@ -67,7 +67,7 @@ def test_a_curve_rises_even_where_the_weaker_side_won():
 
 
 def test_a_curve_finds_what_a_stone_is_worth():
-    """Between equal players three stones win 85 % of the games: 301 points."""
+    """Between equal players three stones win 85% of the games: 301 points."""
     games = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 150), 200, []) for n in range(1000)]
     assert fit_curve(games).stone == pytest.approx(100.4, abs=0.5)
     weaker = [GameRow(19, 3, 2.0, 2.0, n, float(n >= 300), 200, []) for n in range(1000)]

@@ -152,9 +152,9 @@ def test_a_copy_is_begun_once(tmp_path: Path, started: list[list[str]], monkeypa
     with unfinished.making("a"):
         unfinished.note(0.43, "playing games")
         text = door.begin_faster_copy(path)
-        assert text == "An 8-bit copy is being made in the background (43 %, playing games)."
+        assert text == "An 8-bit copy is being made in the background (43%, playing games)."
         hint = door.faster_copy_hint(path)
-        assert f"was stopped (43 %, playing games; `gtp-engine models quantize {path}` goes on)" in hint
+        assert f"was stopped (43%, playing games; `gtp-engine models quantize {path}` goes on)" in hint
     tiny_networks.v7_network(quantized_path(path), precision="int8", quantized_from=sha256_of(path))
     assert door.begin_faster_copy(path) == "" and started == []
 

@@ -475,7 +475,7 @@ def test_the_same_seed_makes_the_same_network(path: Path, tmp_path: Path) -> Non
 def test_a_quantization_that_was_stopped_goes_on(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: str
 ) -> None:
-    """`models get`, called again, began at 0 %."""
+    """`models get`, called again, began at 0%."""
     done: list[str] = []
 
     def note_work(module: str, name: str) -> None:

@@ -34,6 +34,14 @@ export function ngettext(one, many, count, values = {}) {
   return _(texts[one] === undefined && count !== 1 ? many : one, { count, ...values });
 }
 
+/** Return by how many points a game under `rules` is won; in Chinese, games under Chinese rules are won by stones (子), each
+ * of which is two points, and quarters of them. */
+export function marginText(points, rules = "") {
+  if (!/^chinese/.test(rules) || !document.documentElement.lang.startsWith("zh")) return ngettext("{count} point", "{count} points", points);
+  const [whole, quarters] = [Math.floor(points / 2), (2 * points) % 4];
+  return `${[whole || !quarters ? whole : "", ["", "1/4", "1/2", "3/4"][quarters]].filter((part) => part !== "").join("又")} 子`;
+}
+
 /** Return sentences one after the other, those that are empty left out; Chinese and Japanese have no space between. */
 export function sentences(...parts) {
   return parts.filter(Boolean).join(/^(zh|ja)/.test(document.documentElement.lang) ? "" : " ");

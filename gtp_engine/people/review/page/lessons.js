@@ -147,12 +147,12 @@ export class Learned {
 /** Positions to solve, one after the other. */
 export class Quiz {
   /** A quiz inside `parent`. `show(lesson, continuation)` shows the position before a lesson's mistake, null for none;
-   * `judge(lesson, vertex)` returns a promise of an answer {vertex, points_lost, line}, or of null, for moves that the review
+   * `evaluate(lesson, vertex)` returns a promise of an answer {vertex, points_lost, line}, or of null, for moves that the review
    * did not look at. */
-  constructor(parent, { show, judge = /** @type {(lesson: any, vertex: string) => Promise<any>} */ (async () => null) }) {
+  constructor(parent, { show, evaluate = /** @type {(lesson: any, vertex: string) => Promise<any>} */ (async () => null) }) {
     this.parent = parent;
     this.show = show;
-    this.judge = judge;
+    this.evaluate = evaluate;
     this.learned = new Learned();
     this.lesson = null; // the one that is asked now
     this.state = ""; // "asked", "thinking", "wrong", "solved"
@@ -224,7 +224,7 @@ export class Quiz {
     let found = lesson.answers.find((answer) => answer.vertex === vertex);
     if (!found) {
       this.say(_("Looking at {move} …", { move: vertex }), [this.button(_("Stop"), () => this.stop())]);
-      found = await this.judge(lesson, vertex);
+      found = await this.evaluate(lesson, vertex);
       if (this.lesson !== lesson || this.state !== "thinking") return;
     }
     if (!found) {

@@ -28,7 +28,7 @@ let showHints = true;
 let showOwner = false;
 let reader = review.person ?? "B"; // whose mistakes come first
 
-const percent = (value) => `${(100 * value).toFixed(1)} %`;
+const percent = (value) => `${(100 * value).toFixed(1)}%`;
 const leadText = (lead) => (Math.abs(lead) < 0.05 ? _("even") : (lead > 0 ? "B+" : "W+") + Math.abs(lead).toFixed(1));
 const signed = (points) => (Math.abs(points) < 0.05 ? "0" : `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`);
 const candidates = () => positions[now].candidates.slice(0, SHOWN);
@@ -184,7 +184,7 @@ function newGraphs() {
   const both = (top, text) => ({ low: -top, high: top, marks: [-top, 0, top], text: (value) => text(Math.abs(value)) });
   const series = {
     winrate: { kind: "graph-winrate", values: positions.map((each) => each.winrate), low: 0, high: 1, marks: [0, 0.5, 1],
-      text: (value) => `${Math.round(100 * value)} %`, area: "graph-area", dots: marked },
+      text: (value) => `${Math.round(100 * value)}%`, area: "graph-area", dots: marked },
     lead: { kind: "graph-lead", values: positions.map((each) => each.lead), low: -far, high: far, marks: [-far, 0, far],
       text: leadText, dots: marked },
     lost: { kind: (move) => `graph-bar ${lossClass(moves[move].points_lost)}`, values: upwards(moves.map((move) => move.points_lost)),

@@ -52,7 +52,7 @@ export function drawMistakes(parent, review, order, { titleOf, onChoose, shown =
 /** Return what a list says of a mistake. */
 function mistakeLines(review, number) {
   const move = review.moves[number - 1];
-  const why = move.is_decided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${(100 * move.winrate_lost).toFixed(0)} %` });
+  const why = move.is_decided ? _("the game was decided") : _("{winrate} winrate", { winrate: `−${(100 * move.winrate_lost).toFixed(0)}%` });
   const time = Number.isFinite(move.seconds) ? _("took {seconds} s", { seconds: move.seconds.toFixed(0) }) : "";
   const more = [why, PHASES[move.phase]?.(), time, lineAt(review, number - 1).join(" "), ...peopleTexts(move.people, move.vertex)];
   return [element("strong", {}, `${number}. ${mistakeText(mistakeOf(move))}`), element("span", { class: `loss ${lossClass(move.points_lost)}` }, lossText(move.points_lost)),

@@ -109,7 +109,7 @@ export class Analysis {
     this.onChange();
   }
 
-  /** Begin anew: another network answers now. */
+  /** Begin again: another network answers now. */
   restart() {
     this.values = [];
     this.game = null;

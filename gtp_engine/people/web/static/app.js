@@ -72,7 +72,7 @@ const preferences = new Preferences(element("preferences"), () => {
 const sounds = new Sounds(() => preferences.values);
 const course = new Course(element("graph"), (number) => showMove(number + state.tree.analysable.offset));
 const analysis = new Analysis(draw, () => preferences.limit("analysis"));
-const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: draw, judge: lookAt, limit: () => preferences.limit("review") });
+const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: draw, evaluate: lookAt, limit: () => preferences.limit("review") });
 const problems = new Problems(element("problems"), { send, onChange: draw });
 const guessing = new Guessing(() => state.tree, { onShow: showNode, onChange: draw });
 const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
@@ -276,7 +276,7 @@ function goOn(game) {
   askForResults();
 }
 
-/** Let the move of a node be heard. */
+/** Let the move of a node be announced. */
 function soundOf(node) {
   if (!node.move) return;
   const [color, vertex] = node.move;
@@ -479,7 +479,7 @@ function askForNetworks() {
   if (state.role === "compute") server.send({ do: "networks" });
 }
 
-/** Show the networks to choose from; analyses begin anew when it is another one. */
+/** Show the networks to choose from; analyses begin again when it is another one. */
 function showNetworks({ names, current, best }) {
   const menu = element("network");
   const isOther = menu.dataset.current !== undefined && menu.dataset.current !== current;
@@ -795,7 +795,7 @@ function drawReport() {
     : _("Analysing …");
   element("moves").tBodies[0].replaceChildren(...candidatesShown(state).map((move) => {
     const row = document.createElement("tr");
-    const cells = [move.vertex, `${(100 * move.winrate).toFixed(1)} %`, signed(move.lead), String(move.visits), move.pv.slice(1, PV_LENGTH).join(" ")];
+    const cells = [move.vertex, `${(100 * move.winrate).toFixed(1)}%`, signed(move.lead), String(move.visits), move.pv.slice(1, PV_LENGTH).join(" ")];
     row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
     row.onpointerenter = row.onclick = () => board.showLine(move.vertex);
     row.onpointerleave = ({ pointerType }) => pointerType === "mouse" && board.showLine(null);
@@ -814,7 +814,7 @@ function drawStatus() {
   if (news?.[1] !== text) news = null;
   if (!news) element("status").textContent = text;
   const heard = guessing.isOn ? guessing.text : heardOf(state);
-  if (!news && heard) hear(heard);
+  if (!news && heard) announce(heard);
   element("notes").hidden = !game.notes.length;
   element("notes").textContent = _("The record: {notes}.", { notes: game.notes.map(messageText).join("; ") });
 }
@@ -855,12 +855,12 @@ function tick() {
 function say(text) {
   news = [text, state.game && statusOf(state)];
   element("status").textContent = text;
-  hear(text);
+  announce(text);
 }
 
 /** Let a screen reader say a text. */
-function hear(text) {
-  if (element("heard").textContent !== text) element("heard").textContent = text;
+function announce(text) {
+  if (element("announced").textContent !== text) element("announced").textContent = text;
 }
 
 /** Return why the server refuses something; the rules' reasons are told in the reader's language. */

@@ -19,7 +19,7 @@ export class Course {
   }
 
   /** Draw values {winrate, lead}, with holes, of positions 0 to `moves`; `now` is the position that is shown, `lost` are
-   * the points lost by each move, as far as they are known, and `isBlack(move)` tells whose move it was. */
+   * the points lost by each move, as far as they are known, and `isBlack(move)` says whose move it was. */
   show({ values, moves, now, lost, isBlack }) {
     Object.assign(this, { values, lost });
     const widest = Math.max(10, ...values.filter(Boolean).map(({ lead }) => Math.abs(lead)));
@@ -28,7 +28,7 @@ export class Course {
       { kind: (move) => `graph-lost ${lossClass(lost[move])}`, values: lost.map((points, move) => (isBlack(move) ? points : -points)), low: -most / BARS, high: most / BARS },
       { kind: "graph-lead", values: values.map((value) => value?.lead), low: -widest, high: widest, marks: [-widest, 0, widest], isRight: true,
         text: (lead) => (lead ? `${lead > 0 ? "B" : "W"}+${Math.abs(lead).toFixed(0)}` : "0") },
-      { kind: "graph-winrate", values: values.map((value) => value?.winrate), low: 0, high: 1, marks: [0, 0.5, 1], text: (share) => `${100 * share} %` },
+      { kind: "graph-winrate", values: values.map((value) => value?.winrate), low: 0, high: 1, marks: [0, 0.5, 1], text: (share) => `${100 * share}%` },
     ]);
     const texts = { winrate: _("Black's winrate"), lead: _("lead") };
     if (lost.length) texts.lost = _("points lost: Black's upwards, White's downwards");
@@ -40,7 +40,7 @@ export class Course {
   textAt(number) {
     const value = this.values[number];
     const lost = number ? this.lost[number - 1] : 0;
-    return [_("Move {number}", { number }), value && _("Black {percent}", { percent: `${(100 * value.winrate).toFixed(1)} %` }), value && leadText(value.lead),
+    return [_("Move {number}", { number }), value && _("Black {percent}", { percent: `${(100 * value.winrate).toFixed(1)}%` }), value && leadText(value.lead),
       lost >= 0.05 && _("lost {points} points", { points: lost.toFixed(1) })].filter(Boolean).join(" · ");
   }
 }

@@ -69,7 +69,7 @@ export class Home {
     const text = document.createElement("span");
     const players = `${playerName(game.names.black)} – ${playerName(game.names.white)}`;
     const name = game.title || players;
-    const state = game.result ? resultText(game.result, game.opened ? null : game.human) : _("Not finished.");
+    const state = game.result ? resultText(game.result, game.rules, game.opened ? null : game.human) : _("Not finished.");
     const when = new Date(1000 * game.time).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
     const moves = ngettext("{count} move", "{count} moves", game.moves);
     const size = `${game.rows[0].length} × ${game.rows.length}`;

@@ -141,7 +141,7 @@ export class Openings {
 }
 
 function percent(share) {
-  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
 }
 
 /** Return how many games went on with a move, and who won them. */

@@ -184,7 +184,7 @@ export class Problems {
     this.say(text);
   }
 
-  /** Show the record's solution, or ask the server for one: it tells the best move with the answer of any other. */
+  /** Show the record's solution, or ask the server for one: it gives the best move with the answer of any other. */
   reveal() {
     const nodes = /** @type {any[]} */ ([...this.nodes.values()]).filter(({ move, leads }) => move && leads);
     const good = nodes.find((node) => node.is_right) ?? nodes.find(({ children }) => !children.length);

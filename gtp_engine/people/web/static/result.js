@@ -1,6 +1,6 @@
 // How a game ended, in words, and how the score was counted.
 
-import { _, ngettext, sentences } from "./language.js";
+import { _, marginText, sentences } from "./language.js";
 
 /** @type {[string, () => string][]} */
 const ROWS = [
@@ -12,9 +12,9 @@ const ROWS = [
   ["total", () => _("Sum")],
 ];
 
-/** Return a result as SGF writes it as a sentence; `person` is the colour of who reads it and plays against the engine,
- * null where others have played. While stones are still disputed, `isOver` is false. */
-export function resultText(result, person, isOver = true) {
+/** Return the result of a game under `rules`, as SGF writes it, as a sentence; `person` is the colour of who reads it and
+ * plays against the engine, null where others have played. While stones are still disputed, `isOver` is false. */
+export function resultText(result, rules, person, isOver = true) {
   if (result === "Void") return _("The game has no result: the position has occurred for the third time.");
   const [winner, margin] = result.split("+");
   if (margin === undefined) return _("The game is a draw.");
@@ -22,19 +22,19 @@ export function resultText(result, person, isOver = true) {
   const who = person === null ? color : person === color ? "you" : "engine";
   const count = Number(margin);
   if (margin === "" || Number.isNaN(count)) return (endings[margin] ?? endings[""])[who]();
-  return (isOver ? wins : leads)[who](count);
+  return (isOver ? wins : leads)[who](marginText(count, rules));
 }
 
 const wins = {
-  you: (count) => ngettext("You won by {count} point.", "You won by {count} points.", count),
-  engine: (count) => ngettext("Tengen won by {count} point.", "Tengen won by {count} points.", count),
-  black: (count) => ngettext("Black wins by {count} point.", "Black wins by {count} points.", count),
-  white: (count) => ngettext("White wins by {count} point.", "White wins by {count} points.", count),
+  you: (margin) => _("You won by {margin}.", { margin }),
+  engine: (margin) => _("Tengen won by {margin}.", { margin }),
+  black: (margin) => _("Black wins by {margin}.", { margin }),
+  white: (margin) => _("White wins by {margin}.", { margin }),
 };
 const leads = {
   ...wins,
-  you: (count) => ngettext("You win by {count} point.", "You win by {count} points.", count),
-  engine: (count) => ngettext("Tengen wins by {count} point.", "Tengen wins by {count} points.", count),
+  you: (margin) => _("You win by {margin}.", { margin }),
+  engine: (margin) => _("Tengen wins by {margin}.", { margin }),
 };
 const endings = {
   "": { you: () => _("You won."), engine: () => _("Tengen won."), black: () => _("Black wins."), white: () => _("White wins.") },

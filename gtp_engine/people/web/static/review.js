@@ -22,9 +22,9 @@ export function download(content, name, type) {
 
 export class Review {
   /** The panel `parent`; `send(message)` asks the server, `onChoose(number)` shows the position after so many moves,
-   * `onPreview()` draws the board again, `judge(game, moves)` promises what the server finds after these moves, and
+   * `onPreview()` draws the board again, `evaluate(game, moves)` promises what the server finds after these moves, and
    * `limit()` returns what a position may take: {visits}, {seconds} or nothing. */
-  constructor(parent, { send, onChoose, onPreview, judge, limit = () => ({}) }) {
+  constructor(parent, { send, onChoose, onPreview, evaluate, limit = () => ({}) }) {
     this.find = (name) => parent.querySelector(name);
     this.onChoose = onChoose;
     this.onPreview = onPreview;
@@ -37,9 +37,9 @@ export class Review {
     this.continuation = new Continuation(() => this.show(this.mistake, this.continuation, { isSolved: true }));
     this.quiz = new Quiz(this.find("#quiz"), {
       show: (lesson, continuation) => this.show(lesson, continuation),
-      judge: async (lesson, vertex) => {
+      evaluate: async (lesson, vertex) => {
         const { game, review } = this;
-        const after = await judge(game, [...game.moves.slice(0, lesson.number - 1), [COLORS[lesson.color], vertex]]);
+        const after = await evaluate(game, [...game.moves.slice(0, lesson.number - 1), [COLORS[lesson.color], vertex]]);
         const { lead } = review.positions[lesson.number - 1];
         return after && { vertex, points_lost: Math.max(0, lesson.color === "B" ? lead - after.lead : after.lead - lead), line: [vertex, ...after.line] };
       },
@@ -50,7 +50,7 @@ export class Review {
     for (const format of Object.keys(TYPES)) this.find(`#review-${format}`).onclick = () => send({ do: "review_file", format });
   }
 
-  /** Take the server's message; a screen reader hears when the review has begun and when it has ended. */
+  /** Take the server's message; a screen reader announces when the review has begun and when it has ended. */
   receive(message) {
     this.found = message;
     const isForMoments = this.momentsOf === message.id;

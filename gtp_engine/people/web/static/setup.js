@@ -56,7 +56,7 @@ export class Setup {
     else this.recall();
   }
 
-  /** Whether nobody has begun a game in this browser: then the page asks how well they play. */
+  /** Whether no game has been begun in this browser: then the page asks how well its reader plays. */
   get isFirst() {
     return localStorage.getItem(CHOICES) === null;
   }

@@ -221,10 +221,10 @@ function gameText(state) {
   const { game, ahead, role } = state;
   const person = game.opened || role === "watch" ? null : game.human;
   const after = (/** @type {string} */ text) => sentences(moveText(state), text);
-  if (game.phase === "finished") return after(resultText(game.result, person));
+  if (game.phase === "finished") return after(resultText(game.result, game.rules, person));
   if (game.phase === "scoring") {
     if (!game.score) return _("Counting …");
-    return sentences(resultText(game.score, person, false), mayEdit(state) ? _("Click a group to switch it between alive and dead.") : "");
+    return sentences(resultText(game.score, game.rules, person, false), mayEdit(state) ? _("Click a group to switch it between alive and dead.") : "");
   }
   if (game.phase === "placing") return ngettext("Place {count} handicap stone.", "Place {count} handicap stones.", game.stones_to_place);
   if (role === "watch") return after(game.to_play === "black" ? _("Black to play.") : _("White to play."));

@@ -67,7 +67,7 @@ def winrate(server: GtpServer, args: Args) -> str:
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     return "\n".join(
         [
-            f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f} %",
+            f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f}%",
             f"Lead: {format_color(report.to_play)} {report.seen_by(report.to_play).lead:+.1f}",
             f"Visits: {report.visits}",
         ]

@@ -207,4 +207,4 @@ def explain(game: Game, choice: "Choice") -> str:
         return f"{move} without a search"
     percent = 100 * report.winrate
     expected = show_vertices(game, report.best.pv)
-    return f"{move}, winrate {percent:.1f} % after {counted(report.visits, 'visit')}, expected {expected}"
+    return f"{move}, winrate {percent:.1f}% after {counted(report.visits, 'visit')}, expected {expected}"

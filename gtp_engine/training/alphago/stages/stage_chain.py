@@ -216,6 +216,6 @@ def report_of(players: Sequence[Participant], plan: StageFlags, out: Path) -> st
     size, games = plan.size, counted(plan.games, "game")
     return (
         f"{size}×{size}, {games} of each pair, {plan.seconds:g} s per move and one thread each, "
-        f"openings of {RANDOM_PLIES} random moves with colours exchanged; Elo about the mean, 95 % intervals.\n\n"
+        f"openings of {RANDOM_PLIES} random moves with colours exchanged; Elo about the mean, 95% intervals.\n\n"
         f"{table_of(players, out)}"
     )

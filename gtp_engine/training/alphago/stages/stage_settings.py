@@ -127,7 +127,7 @@ class ReinforceSettings(Section, name="reinforce"):
     games: int = option(128, "Games of an iteration; the paper has 128.", low=2)
     learning_rate: float = option(0.05, "Learning rate of plain gradient descent.", low=_LEAST_RATE)
     """For a mean over moves; the paper's 0.001 is for the sum over a game's.  On 9×9 (7 layers of 64) the network won
-    87 % of 400 games against its beginning after 10 iterations, 91 % after 30; with 0.3 it won 84 and 76 %."""
+    87% of 400 games against its beginning after 10 iterations, 91% after 30; with 0.3 it won 84 and 76%."""
     clip: float = with_default("clip", 1.0)
     pool_every: int = option(20, "Iterations after which the network joins the pool of opponents.", low=1)
     """The paper's run of 10,000 had 500."""
