@@ -17,6 +17,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.go.clock import TimeLeft, TimeSettings
 from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.rules import Rules
 from gtp_engine.people.play import GameClock, GameSession, GameSettings
 from gtp_engine.people.review import completed
 from gtp_engine.people.review.lessons import LearningRecord

@@ -164,8 +164,8 @@ def lost(reason: str) -> "WorkerMessage":
 
 
 WorkerMessage = _Placed | _Ready | _Refused | _Answered | _Failed | _Lost
-"""What a worker reports: that there is a process which becomes it, that it is ready or why it is not; then answers.  The
-last is told when it is gone."""
+"""What a worker reports: that there is a process which becomes it, that it is ready or why it is not; then answers.
+The last is sent when it is gone."""
 
 
 class TaskRunner:

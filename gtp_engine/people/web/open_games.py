@@ -214,7 +214,7 @@ class OpenGame:
         return {"type": "hint", "id": self.name, "moves": moves}
 
     async def change_engine(self, open_engine: Callable[[str | None], Engine]) -> None:
-        """Go on with the engine that `open_engine` returns for the game's level; pages are told why that is impossible."""
+        """Go on with the engine that `open_engine` returns for the game's level, or send pages why it cannot."""
 
         def change() -> None:
             new, old = open_engine(self._entry.level), self._session.engine

@@ -860,7 +860,7 @@ function say(text) {
 
 /** Let a screen reader say a text. */
 function announce(text) {
-  if (element("announced").textContent !== text) element("announced").textContent = text;
+  if (element("heard").textContent !== text) element("heard").textContent = text;
 }
 
 /** Return why the server refuses something; the rules' reasons are told in the reader's language. */
