@@ -284,7 +284,7 @@ test("the buttons that can be used", () => {
   for (const [given, expected] of rows) assert.deepEqual(sorted(shownButtons(...given)), sorted(expected), JSON.stringify(given));
 });
 
-table("what the status says, and a screen reader hears", (...given) => [statusOf(shownState(...given)), heardOf(shownState(...given))], [
+table("what the status says, and a screen reader says", (...given) => [statusOf(shownState(...given)), heardOf(shownState(...given))], [
   [[], Array(2).fill("White D3 captures 1 stone. Your move.")],
   [[{}, { ahead: "A5" }], ["Black A5. Tengen is thinking …", ""]],
   [[{ is_engine_turn: true, thinking: true }], ["White D3 captures 1 stone. Tengen is thinking …", ""]],
