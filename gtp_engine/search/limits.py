@@ -216,7 +216,7 @@ class SearchRequest:
 
 
 _WATCH_INTERVAL: Final = 0.005
-"""Least seconds between two calls of the watcher, which would slow fast networks down and took 3 % of a search by
+"""Least seconds between two calls of the watcher, which would slow fast networks down and took 3% of a search by
 rollouts on 9×9 after every batch, and between two readings of the clock while a slow network is waited for."""
 
 
