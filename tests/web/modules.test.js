@@ -369,7 +369,7 @@ test("the strength of a person follows results against levels", () => {
   const won = strength(...Array.from({ length: 6 }, () => game("9k", true)));
   assert.ok(names.indexOf(won.rank) < names.indexOf("9k") && names.indexOf(won.high) < names.indexOf(won.low), "who wins gets stronger opponents");
   assert.equal(strength(...Array.from({ length: 40 }, () => game("9d", true))).rank, "max");
-  let at = "15k"; // a person of 5k who begins at 15k comes near it, whoever wins by chance
+  let at = "15k"; // a person of 5k who begins at 15k comes near it, whichever side wins by chance
   const [played, real] = [[], names.indexOf("5k")];
   for (let number = 0; number < 60; number++) {
     const share = 1 / (1 + 10 ** ((real - names.indexOf(at)) / 4));

@@ -6,10 +6,10 @@ const SCALE = 400 / Math.LN10; // Elo by which the odds grow e times
 const DRAWS = 2; // drawn games that are assumed against the first opponent: one win alone does not make a person endlessly strong
 const NEWEST = 30; // games that count
 const ROUNDS = 50; // of Newton's method, far more than it needs
-const SURE = 1.96; // standard errors on each side of an interval of 95 %
+const SURE = 1.96; // standard errors on each side of an interval of 95%
 
 /** Return how strong a person is who has played these games, {count, rank, low, high}: `rank` on the scale of `levels`, numbers
- * of names from the strongest on, `low` and `high` the ends of the interval in which it lies with 95 %. Null without a game that counts.
+ * of names from the strongest on, `low` and `high` the ends of the interval in which it lies with 95%. Null without a game that counts.
  * @param {{level: string | null, result: string, human: string, opened: boolean, handicap: number}[]} games the newest first
  * @param {string[]} levels */
 export function strengthIn(games, levels) {
