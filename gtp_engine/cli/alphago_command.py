@@ -90,12 +90,7 @@ def policy_command(records: Path, run: Path, **flags: Any) -> None:
 
     RECORDS is a folder of SGF files on one board size. RUN receives checkpoint, log, curves and network.
     """
-    settings, learning = settings_of(PolicySettings, flags), settings_of(PolicyLearning, flags)
-    with _stage(run, flags) as stage:
-        from gtp_engine.training.alphago.stages.game_records import read_games
-        from gtp_engine.training.alphago.stages.supervised import run_supervised
-
-        _file_of(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
+    _supervised(records, run, PolicySettings, flags)
 
 
 @alphago_command.command("rollout-policy", cls=ConfigCommand)
@@ -129,13 +124,7 @@ def rollout_network_command(records: Path, run: Path, **flags: Any) -> None:
     Beside policy and value network the engine plays rollouts by it with --rollout-policy network. RECORDS is a folder
     of SGF files on one board size. RUN receives checkpoint, log, curves and network.
     """
-    settings, learning = settings_of(RolloutNetSettings, flags), settings_of(PolicyLearning, flags)
-    with _stage(run, flags) as stage:
-        from gtp_engine.training.alphago.stages.game_records import read_games
-        from gtp_engine.training.alphago.stages.supervised import run_supervised
-
-        games = read_games(records, log=stage.bar.log)
-        _file_of(run_supervised(games, settings, learning, stage, for_rollouts=True))
+    _supervised(records, run, RolloutNetSettings, flags)
 
 
 @alphago_command.command("reinforce", cls=ConfigCommand)
@@ -200,6 +189,16 @@ def chain_command(folder: Path, mini: bool, size: int, teacher: Path | None, ter
     if status:
         sys.exit(status)
     click.echo("\n" + (folder / TABLE).read_text("utf-8"), nl=False)
+
+
+def _supervised(records: Path, run: Path, section: type[PolicySettings], flags: dict[str, Any]) -> None:
+    """Train a network to predict the moves of records; the kind of its settings decides which one."""
+    settings, learning = settings_of(section, flags), settings_of(PolicyLearning, flags)
+    with _stage(run, flags) as stage:
+        from gtp_engine.training.alphago.stages.game_records import read_games
+        from gtp_engine.training.alphago.stages.supervised import run_supervised
+
+        _file_of(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
 
 
 @contextmanager

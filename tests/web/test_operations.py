@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ from web.serving import TOKEN, RolloutSource, serving, until
 from web.test_play_socket import NEW, ask, hear_any
 from yarl import URL
 
+from gtp_engine.base.errors import EngineBusyError
 from gtp_engine.config import Config
+from gtp_engine.engine import Engine
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.people.play import GameSession
 from gtp_engine.people.web.access import Role, Tokens
 from gtp_engine.people.web.open_games import ENDING
 from gtp_engine.people.web.operations import LibraryLog, LoopDelays, Operations, ServerLog
 from gtp_engine.people.web.saved_games import SavedGames
+from gtp_engine.search.limits import CancelToken
 
 
 class NetworkSource(RolloutSource):
@@ -31,6 +35,18 @@ class NetworkSource(RolloutSource):
 
     def load(self, config: Config) -> Any:
         return SharedEngines(config, evaluator=FakeEvaluator()).load_for_analyses()
+
+
+class KeptEngines(SharedEngines):
+    """Keeps the engines that it opens."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.engines: list[Engine] = []
+
+    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
+        self.engines.append(super().open_engine(config, log))
+        return self.engines[-1]
 
 
 def figures(text: str) -> dict[str, float]:
@@ -45,6 +61,37 @@ def figures(text: str) -> dict[str, float]:
 async def read_all(socket: Any) -> None:
     async for _ in socket:
         pass
+
+
+async def test_a_page_reads_why_an_engine_in_use_by_another_thread_does_nothing(tmp_path: Path) -> None:
+    """A server that shared an engine between threads ended with a segmentation fault."""
+    made: list[KeptEngines] = []
+
+    class Source(RolloutSource):
+        def load(self, config: Config) -> Any:
+            made.append(KeptEngines(config))
+            return made[-1].load_for_analyses()
+
+    async with serving(Source(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, **NEW)
+        (engine,), token = made[0].engines, CancelToken()
+        searching = asyncio.create_task(asyncio.to_thread(engine.search, cancel=token))
+
+        def is_in_use() -> bool:
+            try:
+                engine.undo(0)
+            except EngineBusyError:
+                return True
+            return False
+
+        try:
+            await until(is_in_use)
+            error = await ask(socket, "error", do="play", vertex="E5")
+        finally:
+            token.cancel()
+            await searching
+        assert error["message"].startswith("the engine is in use by another thread; call it from one thread at a time")
+        assert len((await ask(socket, do="play", vertex="E5"))["moves"]) >= 1
 
 
 async def test_figures(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from gtp_engine.cli import cli
 STAGES = {
     "policy": ("records", "run", "--minutes=1"),
     "rollout-policy": ("records", "run"),
+    "rollout-network": ("records", "run", "--minutes=1"),
     "reinforce": ("supervised", "run"),
     "value": ("supervised", "reinforced", "run", "--minutes=1"),
     "chain": ("folder",),
@@ -30,6 +31,7 @@ def test_stages_need_pytorch(stage: str, monkeypatch: pytest.MonkeyPatch) -> Non
     ("stage", "flag", "message"),
     [
         ("policy", "--layers=1", "option policy.layers = 1: expected an integer of at least 2"),
+        ("rollout-network", "--layers=1", "option rollout_net.layers = 1: expected an integer of at least 2"),
         ("policy", "--minutes=0", "a run without end: expected a number of samples or minutes"),
         ("rollout-policy", "--test-share=2", "option rollout.test_share = 2.0: expected a number from 0 to 1"),
         ("reinforce", "--rules=japanese", "option games.rules = 'japanese': expected tromp-taylor or chinese"),

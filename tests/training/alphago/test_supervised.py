@@ -69,7 +69,7 @@ def test_a_network_for_rollouts_plays_them_beside_a_policy_without_a_value(tmp_p
     settings = RolloutNetSettings(layers=2, channels=4, test_share=0.2)
     with ProgressBar() as bar:
         made = StageRun(tmp_path / "small", bar)
-        rollouts = run_supervised(orderly_records(GAMES), settings, LEARNING, made, for_rollouts=True)
+        rollouts = run_supervised(orderly_records(GAMES), settings, LEARNING, made)
     assert rollouts == tmp_path / "small" / "rollout.onnx"
     with pytest.raises(ModelError, match="a rollout network: expected a run with a policy network"):
         read_policy(tmp_path / "small")

@@ -95,12 +95,11 @@ class PolicySettings(Section, name="policy"):
 
 
 @dataclass(frozen=True)
-class RolloutNetSettings(Section, name="rollout_net"):
+class RolloutNetSettings(PolicySettings, name="rollout_net"):
     """The policy network for rollouts."""
 
     layers: int = option(3, "Convolutions, the 1×1 at the end included: few, as rollouts call it for each move.", low=2)
     channels: int = option(16, "Filters of each.", low=1)
-    test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, bounds=(0, 1))
 
 
 @dataclass(frozen=True)

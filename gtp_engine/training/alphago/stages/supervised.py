@@ -173,17 +173,15 @@ def accuracy(store: GameStore, refs: PositionRefs, evaluate: Evaluate) -> dict[s
 
 def run_supervised(
     games: list[RecordedGame],
-    settings: PolicySettings | RolloutNetSettings,
+    settings: PolicySettings,
     learning: PolicyLearning,
     run: StageRun,
-    *,
-    for_rollouts: bool = False,
 ) -> Path | None:
     """Train until the end, or until the run is stopped; return the network file, None if the run is not done.
 
-    It is policy.onnx, or rollout.onnx of a network `for_rollouts`.
+    It is policy.onnx, or rollout.onnx of a network with `RolloutNetSettings`.
     """
-    kind = RolloutNet if for_rollouts else PolicyNet
+    kind = RolloutNet if isinstance(settings, RolloutNetSettings) else PolicyNet
     train_games, test_games = split_games(games, settings.test_share)
     store, test_store = GameStore(train_games), GameStore(test_games)
     shape = NetShape(store.width, store.height, settings.layers, settings.channels)
