@@ -412,7 +412,7 @@ class Clock:
             raise TimeSettingsError(problem(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones"))
         seconds = max(-MAX_SECONDS, min(seconds, MAX_SECONDS))
         if self._given.kind is TimeKind.NONE and seconds > 0:
-            self._settings = _implied_settings(seconds, stones)
+            self._settings = TimeSettings.canadian(0.0, seconds, stones) if stones else TimeSettings.absolute(seconds)
         if self._settings.stones > 2 and stones == 1:
             # Old versions of gtp2ogs write 1 in main time too.  Main time is never followed by the last stone of
             # several, so what was main time once still is, also where it is less than a period.
@@ -430,16 +430,17 @@ def full_time(settings: TimeSettings) -> TimeLeft:
 
 def time_after_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> TimeLeft:
     """Return the time on a clock that had `left` after a move of `seconds` (0 or more)."""
+    left = time_during_move(settings, left, seconds)
     if settings.kind is TimeKind.NONE:
         return left
-    if settings.has_overtime:
-        if seconds < left.main:
-            return left._replace(main=left.main - seconds)
-        in_period = left if left.main <= 0 else full_time(settings)._replace(has_time=left.has_time)
-        return _after_overtime_move(settings, in_period._replace(main=0.0), seconds - left.main)
-    has_time = seconds <= min(left.main, settings.move_time_limit) + _ROUNDING
-    main = min(max(0.0, left.main - seconds) + settings.increment, settings.main_time_limit)
-    return left._replace(has_time=left.has_time and has_time, main=main)
+    if not settings.has_overtime:
+        return left._replace(main=min(left.main + settings.increment, settings.main_time_limit))
+    if left.main > 0:
+        return left
+    fresh = full_time(settings)._replace(has_time=left.has_time, main=0.0)
+    if settings.kind is TimeKind.BYOYOMI:
+        return fresh._replace(periods=max(1, left.periods))
+    return left._replace(stones=left.stones - 1) if left.has_time and left.stones > 1 else fresh
 
 
 def time_during_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> TimeLeft:
@@ -451,14 +452,13 @@ def time_during_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> 
         return left._replace(has_time=left.has_time and has_time, main=max(0.0, left.main - seconds))
     if seconds < left.main:
         return left._replace(main=left.main - seconds)
-    left, seconds = (left if left.main <= 0 else full_time(settings)._replace(main=0.0)), seconds - left.main
-    if seconds <= left.period + _ROUNDING:
-        return left._replace(main=0.0, period=max(0.0, left.period - seconds))
-    lost = _periods_in(settings, seconds - left.period, at_most=left.periods)
-    if lost >= left.periods:  # of byo-yomi; there are none under Canadian settings
-        return left._replace(has_time=False, main=0.0, periods=0, period=0.0)
-    period = settings.overtime * lost - (seconds - left.period)
-    return left._replace(main=0.0, periods=left.periods - lost, period=period)
+    if left.main > 0:
+        left, seconds = full_time(settings)._replace(main=0.0), seconds - left.main
+    exceeded = seconds - left.period
+    lost = _periods_in(settings, exceeded - _ROUNDING, at_most=left.periods)
+    if exceeded > _ROUNDING and lost >= left.periods:  # of byo-yomi; there are none under Canadian settings
+        return left._replace(has_time=False, periods=0, period=0.0)
+    return left._replace(periods=left.periods - lost, period=max(0.0, lost * settings.overtime - exceeded))
 
 
 def reported_time(settings: TimeSettings, left: TimeLeft) -> tuple[float, int]:
@@ -468,28 +468,9 @@ def reported_time(settings: TimeSettings, left: TimeLeft) -> tuple[float, int]:
     return left.main, 0
 
 
-def _after_overtime_move(settings: TimeSettings, left: TimeLeft, seconds: float) -> TimeLeft:
-    """Return the time left after a move that took `seconds` of overtime."""
-    fresh = full_time(settings)._replace(has_time=left.has_time, main=0.0)
-    if settings.kind is TimeKind.BYOYOMI:
-        lost = _periods_in(settings, seconds - left.period - _ROUNDING, at_most=left.periods)
-        periods = left.periods - lost
-        return fresh._replace(has_time=left.has_time and periods > 0, periods=max(1, periods))
-    if seconds > left.period + _ROUNDING:
-        return fresh._replace(has_time=False)
-    if left.stones <= 1:
-        return fresh
-    return left._replace(period=max(0.0, left.period - seconds), stones=left.stones - 1)
-
-
 def _periods_in(settings: TimeSettings, seconds: float, *, at_most: int) -> int:
     """Return how many byo-yomi periods `seconds` use up, a part counting as a whole, from 0 to `at_most`."""
     return math.ceil(min(max(0.0, seconds) / settings.overtime, at_most))
-
-
-def _implied_settings(seconds: float, stones: int) -> TimeSettings:
-    """Return the settings that time_left implies if none were given."""
-    return TimeSettings.canadian(0.0, seconds, stones) if stones > 0 else TimeSettings.absolute(seconds)
 
 
 def _reported_time(settings: TimeSettings, seconds: float, stones: int) -> TimeLeft:

@@ -220,25 +220,26 @@ class GameInfo:
         text, application = self.text("KM") or self.text("KO"), self.text("AP") or ""
         if text is None:
             return values.komi_of_rules(self.text("RU") or "")
-        komi = values.parse_komi(text, applications=[application])
+        komi = values.parse_komi(text)
         if komi is None:
             if self.text("KM") is not None:
                 self.note(f"komi {shown(text)} is not a number and was ignored")
-        elif komi == 0 and values.FOX in application.lower() and self.text("HA") in (None, "0"):
+            return None
+        if komi == 0 and values.FOX in application.lower() and self.text("HA") in (None, "0"):
             meant = (self.rules() or PRESETS["japanese"]).default_komi()
             self.note(f"komi 0 of an even game on the Fox server was read as the usual {meant:g} points")
             return meant
-        elif not application.startswith("Tengen"):
-            meant = values.usual_komi(komi)
-            if meant != komi:
-                self.note(f"komi {shown(text)} was read as {meant:g} points, which it must mean")
-            elif meant % 0.5:
-                self.note(f"komi {shown(text)} is neither a whole number of points nor a half")
-            width, height = self.size()
-            if abs(meant) > width * height:
-                self.note(f"komi {shown(text)} is more than the board has points")
-            return meant
-        return komi
+        if application.startswith("Tengen"):
+            return komi
+        meant = values.usual_komi(komi, application)
+        if meant != komi and not values.writes_hundredths(application):
+            self.note(f"komi {shown(text)} was read as {meant:g} points, which it must mean")
+        elif meant % 0.5:
+            self.note(f"komi {shown(text)} is neither a whole number of points nor a half")
+        width, height = self.size()
+        if abs(meant) > width * height:
+            self.note(f"komi {shown(text)} is more than the board has points")
+        return meant
 
     def rules(self) -> Rules | None:
         """Return the rules, None if they are unknown."""

@@ -1,6 +1,6 @@
 r"""Damaged text of a game as text that the grammar of SGF allows, with notes on what was passed over.
 
-    bytes --_Scan--> names, values and marks --_nodes_of--> nodes between parentheses --_join--> bytes
+    bytes --_Scan--> names, values and marks --_roots_of--> trees of nodes --_text_of--> bytes
 
 Programs write much that the grammar does not allow, and files get damaged.  The scan finds where values end, in spite
 of brackets in texts without a backslash, and of brackets that are missing.  Then every value gets a name, every node
@@ -8,7 +8,6 @@ its semicolon and every tree its parentheses, and a node no more than one move. 
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 _ROOT_NAMES: Final = rb"FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
@@ -85,9 +84,6 @@ _UNESCAPED: Final = re.compile(rb"(\\.)|\]|\\\Z", re.DOTALL)
 
 _DIGITS_AS_LETTERS: Final = bytes.maketrans(b"0123456789", b"ABCDEFGHIJ")
 
-_Node = list[tuple[bytes, bytes]]
-"""The names and values of a node in their order, a name for each value."""
-
 
 class LookAhead:
     """What is known of the text ahead, and how often something was sought in vain; the games of a file share it.
@@ -129,14 +125,13 @@ class Repair:
         scan = _Scan(data, start, ahead)
         self.end, self.is_cut, self.has_end = scan.end, scan.is_cut, scan.has_end
         notes = dict.fromkeys(scan.notes)
-        items = list(_nodes_of(scan.tokens, notes))
-        nodes = [item for item in items if isinstance(item, list)]
+        roots, nodes = _roots_of(scan.tokens, notes)
         _name_moves_in_small_letters(nodes, notes)
         stand_ins: dict[bytes, bytes] = {}
-        self.text = b"".join(item if isinstance(item, bytes) else _join(item, stand_ins, notes) for item in items)
+        self.text = _text_of(roots, stand_ins, notes)
         self.stand_ins = {stand_in.decode(): name.decode() for name, stand_in in stand_ins.items()}
         self.notes = list(notes)
-        self.has_values = any(nodes)
+        self.has_values = any(node.items for node in nodes)
 
 
 class _Scan:
@@ -303,84 +298,74 @@ class _Scan:
         return found_end if end is None or depth > 0 else None
 
 
-class _Tree:
-    """A tree that is not closed yet."""
+class _Node:
+    """A node: its names and values in their order, a name for each value."""
 
-    def __init__(self, *, is_written: bool) -> None:
-        self.is_written = is_written
-        """Whether the text has its parenthesis; a tree without nodes gets none."""
-        self.is_added: Final = is_written
-        """Whether it stands for nodes behind a variation: it ends with the tree around it."""
-        self.has_variations = False
+    def __init__(self) -> None:
+        self.items: list[tuple[bytes, bytes]] = []
+        self.children: Final[list[_Node]] = []
 
 
-def _nodes_of(tokens: list[tuple[str, bytes]], notes: dict[str, None]) -> Iterator[bytes | _Node]:
-    """Yield nodes, and the parentheses between them, of which all are pairs."""
-    trees: list[_Tree] = []
-    node: _Node | None = None  # None where no property can stand
-    name, has_value, is_new = b"", True, False
+def _roots_of(tokens: list[tuple[str, bytes]], notes: dict[str, None]) -> tuple[list[_Node], list[_Node]]:
+    """Return the first nodes of the trees without one around them, and all nodes in the order of the text.
+
+    A node behind a variation is the first of another one.
+    """
+    top = last = _Node()
+    nodes: list[_Node] = []
+    befores: list[_Node] = []  # the nodes before the trees that are open
+    name, has_value = b"", True
+    can_stand, is_new = False, False  # whether a property can stand here, and whether a tree has just been opened
     for kind, token in [*tokens, ("D", b"")]:
-        if kind == "V":
-            if not name or (node is None and not is_new):
-                notes["a value that belongs to no property was left out"] = None
-                continue
-            if node is None:
-                notes["the semicolon before a node is missing"] = None
-                yield from _opening(trees)
-                yield (node := [])
-                is_new = False
-            node.append((name, token))
-            has_value = True
+        if kind == "V" and (not name or not (can_stand or is_new)):
+            notes["a value that belongs to no property was left out"] = None
             continue
-        if name and not has_value:
+        if kind == "V" and is_new:
+            notes["the semicolon before a node is missing"] = None
+        elif kind != "V" and name and not has_value:
             notes["a property without a value was left out"] = None
-        name, has_value = token if kind == "I" else b"", False
-        if kind == "D":
-            node, is_new = None, token == b"("
+        if token == b";" or (kind == "V" and is_new):
+            node = _Node()
+            nodes.append(node)
+            last.children.append(node)
+            last, can_stand, is_new = node, True, False
+        elif kind == "D":
+            can_stand, is_new = False, token == b"("
             if token == b"(":
-                trees.append(_Tree(is_written=False))
-            elif token == b";":
-                yield from _opening(trees)
-                yield (node := [])
+                befores.append(last)
             elif token == b")":
-                yield from _closing(trees)
-    while trees:
-        yield from _closing(trees)
+                last = befores.pop()
+        if kind == "V":
+            last.items.append((name, token))
+        name, has_value = (name, True) if kind == "V" else (token if kind == "I" else b"", False)
+    return top.children, nodes
 
 
-def _opening(trees: list[_Tree]) -> Iterator[bytes]:
-    """Yield the parenthesis before a node, if it needs one; the tree around it is the last one."""
-    if not trees[-1].is_written:
-        trees[-1].is_written = True
-        yield b"("
-    elif trees[-1].has_variations:
-        trees.append(_Tree(is_written=True))
-        yield b"("
-
-
-def _closing(trees: list[_Tree]) -> Iterator[bytes]:
-    """Close the last tree, and what was added in it; yield the parentheses."""
-    while trees:
-        tree = trees.pop()
-        if tree.is_written:
-            yield b")"
-            around = next((each for each in reversed(trees) if each.is_written), None)
-            if around is not None:
-                around.has_variations = True
-        if not tree.is_added:
-            return
+def _text_of(roots: list[_Node], stand_ins: dict[bytes, bytes], notes: dict[str, None]) -> bytes:
+    """Return the text of trees."""
+    pieces = []
+    waiting: list[_Node | bytes] = [part for root in reversed(roots) for part in (b")", root, b"(")]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, bytes):
+            pieces.append(node)
+            continue
+        pieces.append(_join(node, stand_ins, notes))
+        for child in reversed(node.children):
+            waiting += [b")", child, b"("] if len(node.children) > 1 else [child]
+    return b"".join(pieces)
 
 
 def _name_moves_in_small_letters(nodes: list[_Node], notes: dict[str, None]) -> None:
     """Let `b` and `w` be moves in a record that begins with them, and in nodes that have no other move."""
-    names = (name for node in nodes for name, _ in node if name in (b"B", b"W", b"b", b"w"))
+    names = (name for node in nodes for name, _ in node.items if name in (b"B", b"W", b"b", b"w"))
     are_usual = next(names, b"B").islower()
     for node in nodes:
-        values = [value for name, value in node if name in (b"b", b"w")]
-        has_moves = any(name in (b"B", b"W") and not _is_resignation(value) for name, value in node)
+        values = [value for name, value in node.items if name in (b"b", b"w")]
+        has_moves = any(name in (b"B", b"W") and not _is_resignation(value) for name, value in node.items)
         if values and (are_usual or (not has_moves and _SHORT.fullmatch(values[0]))):
             notes["moves have small letters as names"] = None
-            node[:] = [(name.upper() if name in (b"b", b"w") else name, value) for name, value in node]
+            node.items = [(name.upper() if name in (b"b", b"w") else name, value) for name, value in node.items]
 
 
 def _is_resignation(value: bytes) -> bool:
@@ -391,7 +376,7 @@ def _join(node: _Node, stand_ins: dict[bytes, bytes], notes: dict[str, None]) ->
     """Return the text of a node, and of a node for each further move in it."""
     pieces, later, last = [b";"], [], b""
     move: tuple[bytes, bytes] | None = None
-    for name, value in node:
+    for name, value in node.items:
         if name in _RESULTS and _is_resignation(value):
             notes["a resignation in the place of a move is none"] = None
             name, value = b"RE", _RESULTS[name]

@@ -10,7 +10,7 @@ import html
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Final
 
@@ -48,7 +48,7 @@ _HALF: Final = re.compile(r"(?<![0-9.,/])([0-9]{0,3})\s?[目집]?\s?[半반]")
 """The Nihon Ki-in's "6目半", and Cyberoro's "3집반" and "半目"."""
 _STONES: Final = re.compile(r"(?<![0-9.,/])([0-9]{1,3}(?:\.[0-9]{1,3})?)\s?子")
 """Stones, in which Chinese sites count."""
-_KOMI_WORDS: Final = re.compile(r"(?:komi[:\s]{0,3}|[黑黒]?[贴貼]目?|コミ)\s?", re.IGNORECASE)
+_KOMI_WORDS: Final = re.compile(r"^(?:komi[:\s]{0,3}|[黑黒]?[贴貼]目?|コミ)\s?", re.IGNORECASE)
 """What precedes komi: "黑贴6.5目" for A. E. Brouwer's programs, "コミ6目半" in Japanese comments."""
 _KOMI_REVERSED: Final = re.compile(r"reverse,?\s?", re.IGNORECASE)
 """Where White gives it to Black: "Reverse, 20p" in records that A. E. Brouwer's programs read."""
@@ -286,47 +286,42 @@ def parse_player(text: str) -> int | None:
     return {"B": BLACK, "W": WHITE}.get(text.strip()[:1].upper())
 
 
-def parse_komi(text: str, *, applications: Sequence[str] = ()) -> float | None:
-    """Return the komi of a KM value in points; None if it is not a number.
+def parse_komi(text: str) -> float | None:
+    """Return the number in a KM value; None if there is none.  `usual_komi` is what it means.
 
     Decimal commas, halves and trailing words are accepted: "7,5", "6½", "6 1/2", "6目半", "7.5 points"; stones are
     twice as many points: "3.75子", "3又3/4子"; "3 3/4" is a number.
-
-    `applications` are the record's AP values.  The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for
-    games under Chinese rules, hundredths of stones (KM[375]: 3.75 stones, 7.5 points), but also KM[0] and plain values.
-    The meaning follows the programs that read such files (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  Values of other
-    programs are taken literally, even 375.
     """
     text = _plain(text)
     if text.lower() == "none":
         return 0.0
     reverse = _KOMI_REVERSED.match(text)
-    amount = text[reverse.end() :] if reverse else text
-    if words := _KOMI_WORDS.match(amount):
-        amount = amount[words.end() :]
+    amount = _KOMI_WORDS.sub("", text[reverse.end() :] if reverse else text, count=1)
     match = _NUMBER.fullmatch(_with_decimals(amount))
-    if not match:
-        return None
-    komi = float(match[1].replace(",", ".")) * (-1 if reverse else 1)
-    if not math.isfinite(komi):
-        return None
-    in_hundredths = any(writer in name.lower() for name in applications for writer in _HUNDREDTHS_WRITERS)
-    if in_hundredths and abs(komi) >= _SMALLEST_HUNDREDTHS:
-        komi /= 100
-        if abs(komi) in _STONE_KOMI:
-            komi *= 2
-    return komi
+    komi = float(match[1].replace(",", ".")) if match else math.inf
+    return (-komi if reverse else komi) if math.isfinite(komi) else None
 
 
-def usual_komi(komi: float) -> float:
-    """Return the komi that a value means which no game has: hundredths of 1 to 15 points, and quarters, of stones.
+def usual_komi(komi: float, application: str = "") -> float:
+    """Return the points that a number means in a record of an application, which is what AP has.
 
-    >>> usual_komi(375.0), usual_komi(650.0), usual_komi(3.75), usual_komi(7.5), usual_komi(200.5)
-    (7.5, 6.5, 7.5, 7.5, 200.5)
+    The Fox server and SGFC 2.0 write hundredths (KM[650] for 6.5) and, for games under Chinese rules, hundredths of
+    stones (KM[375]: 3.75 stones, 7.5 points), but also plain values; so do the programs read them that read such files
+    (KataGo's `dataio/sgf.cpp`, KaTrain, goban).  With others, a number that no game has is read in the same way:
+    hundredths of 1 to 15 points, and quarters, of stones.
+
+    >>> usual_komi(375.0), usual_komi(650.0), usual_komi(3.75), usual_komi(350.0), usual_komi(350.0, "foxwq")
+    (7.5, 6.5, 7.5, 3.5, 7.0)
     """
-    if 100 <= abs(komi) <= 1500 and komi % 25 == 0:
+    is_hundredths = writes_hundredths(application) and abs(komi) >= _SMALLEST_HUNDREDTHS
+    if is_hundredths or (100 <= abs(komi) <= 1500 and komi % 25 == 0):
         komi /= 100
-    return 2 * komi if abs(komi) in _STONE_KOMI and komi % 0.5 else komi
+    return 2 * komi if abs(komi) in _STONE_KOMI and (is_hundredths or komi % 0.5) else komi
+
+
+def writes_hundredths(application: str) -> bool:
+    """Return whether an application writes komi in hundredths."""
+    return any(writer in application.lower() for writer in _HUNDREDTHS_WRITERS)
 
 
 def result_in_points(text: str) -> str:

@@ -2,13 +2,13 @@
 
 SGF names the encoding in CA.  But in Chinese, Japanese and Korean encodings the second byte of a character may look
 like "]" or a backslash, so a file is decoded first and then parsed.  A byte order mark has precedence, then CA if it is
-one of the usual encodings, then UTF-8, then one that words about Go suggest, and last Latin-1, SGF's default, in which
+one of the usual encodings, then UTF-8, then one that its characters suggest, and last Latin-1, SGF's default, in which
 any bytes are valid, or its superset of Windows.  UTF-8 is so unlikely to be anything else that a record in it is read
 so whatever CA says, and one of which little is valid UTF-8 is not.  Games of a collection may each name their own.
 
 Many programs wrote records in Chinese, Japanese or Korean in the encoding of their system, without CA.  In Latin-1
-names and results are garbled, and a second byte that looks like a bracket breaks the record.  Words about Go tell the
-encoding of comments and results; where a record has but names, characters that are common in names do.
+names and results are garbled, and a second byte that looks like a bracket breaks the record.  Characters that are
+common in names, results and comments tell the encoding.
 """
 
 import codecs
@@ -76,43 +76,39 @@ _WINDOWS: Final = re.compile(rb"[\x80-\x9f]")
 _LEAST_WIDE: Final = 2
 """Characters of three bytes that valid UTF-8 must have to be no accident in an encoding of two bytes."""
 
-_CHARACTERS: Final = {
-    "gb18030": "黑白胜负盘围棋赛先目中国业余对局轮决职段级贴让韩预选战联届名",
-    "big5hkscs": "黑白勝圍棋賽先目中國對局輪級韓選戰屆",
-    "cp932": "黒白勝負目碁戦先番半中押因聖名級互持時間切棋",
-    "euc_jp": "黒白勝負目碁戦先番半中押因聖名級互持時間切棋段",
-    "cp949": "흑백승반집국단급기전호선불계패한중일대회",
-}
-"""Common characters of records by encoding.  They are those with both bytes above 127, because in Western European text
-a byte above 127 is often followed by an ASCII letter."""
-
-_NAMES: Final = {
+_JAPANESE: Final = (
+    "黒白勝負目碁戦先番半中押因聖名級互持時間切棋段佐藤鈴木高橋田伊渡辺山本村小林加吉井松斎清水崎森池阿部石前川原岡長谷後"
+    "近坂遠青西福太三浦金和上野竹内島大塚平柴酒宮武今丸増安河杉千葉桜久保菊矢新市関荒横張栩羽根直樹結城聡依紀基治勲趙光一"
+    "力遼虎芝許家元潤永訓秀哲裕介子美恵智彦男雄夫正幸弘明博隆郎次二四五六七八九十坊人王座天星道知文則昭英敏健司俊宏信義徳"
+    "昌泉土岩藍梅影沢東南北溝片古謝洪淸仲邑宗達策丈節察仙角幻庵雁準呉源修格壽行常輝雅之慎也翔真希那央奈菜沙由香里理"
+)
+_COMMON: Final = {
     "gb18030": (
-        "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪"
-        "田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文柯古芈时连党檀伟芳娜敏静丽强磊"
-        "军洋勇艳杰娟涛明超秀霞平刚桂英华玉萍红兰建国志海波宇鹏飞辉浩天峰俊晓东春洁昊廷毅笑昕睿羽瑞豪博然琪泽宁昱辰思嘉子梓涵"
-        "欣怡诗阳雪梅琳佳慧凯旭斌健鑫洪光德永福生荣胜学祥才发成星达安岩中茂进有坚和彪诚先敬震振壮会群心邦承乐绍功松善厚庆民友"
-        "裕河哲亮政谦亨奇固之轮翰朗伯宏言若鸣朋栋维启克伦翔晨士以家致树炎圣立卫美清小元大"
+        "半黑白胜负盘围棋赛先目中国业余对局轮决职段级贴让韩预选战联届名王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢唐冯于董"
+        "萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔崔康毛邱秦江史顾侯邵孟龙万雷钱汤"
+        "尹黎易常武乔贺赖龚文柯古芈时连党檀伟芳娜敏静丽强磊军洋勇艳杰娟涛明超秀霞平刚桂英华玉萍红兰建志海波宇鹏飞辉浩天峰俊晓"
+        "东春洁昊廷毅笑昕睿羽瑞豪博然琪泽宁昱辰思嘉子梓涵欣怡诗阳雪梅琳佳慧凯旭斌健鑫洪光德永福生荣学祥才发成星达安岩茂进有坚"
+        "和彪诚敬震振壮会群心邦承乐绍功松善厚庆民友裕河哲亮政谦亨奇固之翰朗伯宏言若鸣朋栋维启克伦翔晨士以家致树炎圣立卫美清小"
+        "元大"
     ),
     "big5hkscs": (
-        "王李張劉陳楊趙黃周吳徐孫胡朱高林何郭馬羅梁宋鄭謝韓唐馮于董蕭程曹袁鄧許傅沈曾彭呂蘇盧蔣蔡賈丁魏薛葉閻余潘杜戴夏鍾汪"
-        "田任姜范方石姚譚廖鄒熊金陸郝孔白崔康毛邱秦江史顧侯邵孟龍萬段雷錢湯尹黎易常武喬賀賴龔文柯古偉芳娜敏靜麗強磊軍洋勇艷傑"
-        "娟濤明超秀霞平剛桂英華玉萍紅蘭建國志海波宇鵬飛輝浩天峰俊曉東春潔昊廷毅笑昕睿羽瑞豪博然琪澤寧昱辰思嘉子梓涵欣怡詩陽雪"
-        "梅琳佳慧凱旭斌健鑫洪光德永福生榮勝學祥才發成星達安岩中茂進有堅和彪誠先敬震振壯會群心邦承樂紹功松善厚慶民友裕河哲亮政"
-        "謙亨奇固之輪翰朗伯宏言若鳴朋棟維啟克倫翔晨士以家致樹炎聖立衛美清小元大勳鎬鉉薰賢正昌仁義禮信彥宗君奕淑雅婷惠"
+        "半黑白勝圍棋賽先目中國對局輪級韓選戰屆王李張劉陳楊趙黃周吳徐孫胡朱高林何郭馬羅梁宋鄭謝唐馮于董蕭程曹袁鄧許傅沈曾彭呂蘇"
+        "盧蔣蔡賈丁魏薛葉閻余潘杜戴夏鍾汪田任姜范方石姚譚廖鄒熊金陸郝孔崔康毛邱秦江史顧侯邵孟龍萬段雷錢湯尹黎易常武喬賀賴龔文"
+        "柯古偉芳娜敏靜麗強磊軍洋勇艷傑娟濤明超秀霞平剛桂英華玉萍紅蘭建志海波宇鵬飛輝浩天峰俊曉東春潔昊廷毅笑昕睿羽瑞豪博然琪"
+        "澤寧昱辰思嘉子梓涵欣怡詩陽雪梅琳佳慧凱旭斌健鑫洪光德永福生榮學祥才發成星達安岩茂進有堅和彪誠敬震振壯會群心邦承樂紹功"
+        "松善厚慶民友裕河哲亮政謙亨奇固之翰朗伯宏言若鳴朋棟維啟克倫翔晨士以家致樹炎聖立衛美清小元大勳鎬鉉薰賢正昌仁義禮信彥宗"
+        "君奕淑雅婷惠"
     ),
     "cp949": (
-        "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구나민진지엄채원천방공현함변염여추도소석선설마"
-        "길연위표명기반왕금옥인맹제모탁국어은편용예경봉사부수영준호희미혜재훈승태건규환세돌창목병종근식열혁빈찬결림란아라동상철보"
-        "대범관광덕두락령률만무범별복삼섭숙순슬시애언요웅월율의익일자중채춘충탄택필학해향형화효흥가다리루스트크"
+        "흑백승반집국단급기전호선불계패한중일대회김이박최정강조윤장임오서신권황안송류홍고문양손배허유남심노하곽성차주우구나민"
+        "진지엄채원천방공현함변염여추도소석설마길연위표명왕금옥인맹제모탁어은편용예경봉사부수영준희미혜재훈태건규환세돌창목병"
+        "종근식열혁빈찬결림란아라동상철보범관광덕두락령률만무별복삼섭숙순슬시애언요웅월율의익자춘충탄택필학해향형화효흥가다리"
+        "루스트크"
     ),
+    "cp932": _JAPANESE,
+    "euc_jp": _JAPANESE,
 }
-_JAPANESE_NAMES: Final = (
-    "佐藤鈴木高橋田中伊渡辺山本村小林加吉井松斎清水崎森池阿部石前川原岡長谷後近坂遠青西福太三浦金和上野竹内島大塚平柴酒宮武今"
-    "丸増安河杉千葉桜久保菊矢新市関荒横張栩羽根直樹結城聡依紀基治勲趙光一力遼虎芝許家元潤永訓秀哲裕介子美恵智彦男雄夫正幸弘明"
-    "博隆郎次二四五六七八九十本因坊名人王座天棋聖碁星段道知文則昭英敏健司俊宏信義徳昌泉土岩藍梅影沢東南北原溝片結古謝依洪淸仲"
-    "邑宗達秀策丈和安節察元仙角松節幻庵雁金準呉源高修格男壽行常昌輝雅之慎也翔真希那央奈菜沙由香里理"
-)
+"""Characters that are common in names, results and comments of records, by encoding."""
 _KANA: Final = re.compile("[\u3041-\u30fe]")
 
 _FREQUENT: Final = {
@@ -125,17 +121,20 @@ _FREQUENT: Final = {
 """The first bytes of the characters that each encoding has first, because they are the more frequent ones."""
 
 _FREQUENT_COUNTS: Final = 0.4
-"""What such a character counts beside one that is common in names."""
+"""What such a character counts beside one of the common ones."""
 
-_LEAST_OF_NAMES: Final = 0.6
+_LEAST_MEAN: Final = 0.4
 _LEAST_LEAD: Final = 0.1
-"""The mean over a record's characters that an encoding must reach where nothing else decides, and by how much it must
-surpass the next."""
+"""The mean over a record's characters that an encoding must reach, and by how much it must surpass the next.
+
+Names, words and sentences of thirteen languages that are written in single bytes reach it in none of 1,367 cases; of
+3,100 names and messages of this program in the five encodings 90% do."""
+
+_MARGIN: Final = 1.0
+"""What is taken off the sum, so that a few characters, which may be common by chance, need a greater mean."""
 
 _LEAST_KINDS: Final = 2
-_LEAST_SHARE: Final = 0.02
-"""How many different ones of these characters a record must have, and their least share of its non-ASCII characters.
-The share is 5% or more in comments, and mostly 0 in text that is decoded wrongly."""
+"""How many different characters beyond ASCII a record must have."""
 
 
 def encoding_of(data: bytes) -> str:
@@ -220,40 +219,23 @@ def _guessed(data: bytes) -> str | None:
 
     Decoding the record and encoding it again gives the same bytes.
     """
-    found: dict[str, int] = {}
-    for encoding, characters in _CHARACTERS.items():
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if text.encode(encoding) != data:
-            continue
-        counts = [text.count(character) for character in characters]
-        beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-        if len(counts) - counts.count(0) >= _LEAST_KINDS and sum(counts) >= _LEAST_SHARE * beyond_ascii:
-            found[encoding] = sum(counts)
-    return max(found, key=lambda encoding: found[encoding], default=None) or _guessed_by_names(data)
-
-
-def _guessed_by_names(data: bytes) -> str | None:
-    """Return the encoding in which a record's characters are those of names; None if none is, or two are."""
-    means: dict[str, float] = {}
-    for encoding, (low, high) in _FREQUENT.items():
+    means = {"": 0.0}
+    for encoding, common in _COMMON.items():
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
         characters = [each for each in text if each.isalpha() and not each.isascii()]
-        if text.encode(encoding) != data or len(characters) < _LEAST_KINDS:
+        if text.encode(encoding) != data or len(set(characters)) < _LEAST_KINDS:
             continue
-        common = _NAMES.get(encoding, _JAPANESE_NAMES)
+        low, high = _FREQUENT[encoding]
         points = 0.0
         for each in characters:
-            if each in common or (encoding not in _NAMES and _KANA.match(each)):
+            if each in common or (common is _JAPANESE and _KANA.match(each)):
                 points += 1
             elif low <= each.encode(encoding)[0] <= high:
                 points += _FREQUENT_COUNTS
-        means[encoding] = points / len(characters)
-    best, *others = sorted(means, key=lambda encoding: means[encoding], reverse=True) or [""]
-    lead = means[best] - max((means[each] for each in others), default=0.0) if best else 0.0
-    return best if best and means[best] >= _LEAST_OF_NAMES and lead >= _LEAST_LEAD else None
+        means[encoding] = (points - _MARGIN) / len(characters)
+    best, *others = sorted(means, key=lambda encoding: means[encoding], reverse=True)
+    is_clear = means[best] >= _LEAST_MEAN and means[best] - max(map(means.__getitem__, others)) >= _LEAST_LEAD
+    return best if is_clear else None

@@ -38,7 +38,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.sgf.values import parse_komi, parse_move_point, parse_rank, parse_result, parse_rules
+from gtp_engine.sgf.values import FOX, parse_komi, parse_move_point, parse_rank, parse_result, parse_rules, usual_komi
 from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings
 from gtp_engine.training.distillation.shards import (
@@ -143,14 +143,14 @@ def _game_of(fields: dict[str, Any], name: str) -> HumanGame:
     """Return the game of a line; raises ValueError, KeyError, TypeError or TengenError."""
     width, height = int(fields.get("width", 19)), int(fields.get("height", 19))
     rules = parse_rules(str(fields.get("rules", ""))) or Rules.parse("japanese")
-    komi = parse_komi(str(fields.get("komi_field", "")), applications=["foxwq"])
+    komi = parse_komi(str(fields.get("komi_field", "")))
     if fields.get("handicap_field") == _NO_KOMI:
         komi = 0.0
     elif not komi:
         komi = rules.default_komi()
     text, first = str(fields["moves"]), WHITE if fields.get("first") == "W" else BLACK
     points = [parse_move_point(text[i : i + 2], width=width, height=height) for i in range(0, len(text), 2)]
-    game, colors = Game(width, height, rules, komi), (first, BLACK + WHITE - first)
+    game, colors = Game(width, height, rules, usual_komi(komi, FOX)), (first, BLACK + WHITE - first)
     return HumanGame(
         name,
         game,
