@@ -50,7 +50,8 @@ from gtp_engine.engine.variety import Variety
 from gtp_engine.go.clock import Clock
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import Point
-from gtp_engine.go.game import Game, initial_advantage_black, is_continued, is_late, may_stop
+from gtp_engine.go.game import Game, is_continued
+from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop
 from gtp_engine.go.rules import Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, SearchRequest

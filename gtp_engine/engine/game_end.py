@@ -17,7 +17,8 @@ from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import Move, board_points, neighbors
-from gtp_engine.go.game import Game, may_stop
+from gtp_engine.go.game import Game
+from gtp_engine.go.phases import may_stop
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.puct.cleanup import DECIDED

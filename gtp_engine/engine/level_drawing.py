@@ -23,8 +23,9 @@ from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import PASS, opponent
 from gtp_engine.go.coords import neighbors
-from gtp_engine.go.game import Game, is_late
+from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
+from gtp_engine.go.phases import is_late
 from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
 from gtp_engine.search.puct.root import ending_points
 from gtp_engine.search.report import RawEvaluation, for_color

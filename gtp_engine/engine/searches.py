@@ -41,7 +41,8 @@ from gtp_engine.evaluation.evaluator import (
 from gtp_engine.evaluation.from_game import GameRows, advantage_black, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, WHITE, opponent
-from gtp_engine.go.game import Game, initial_advantage_black, is_continued
+from gtp_engine.go.game import Game, is_continued
+from gtp_engine.go.phases import initial_advantage_black
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color

@@ -132,6 +132,7 @@ LARGEST_PICTURE: Final = 100_000
 _CELL: Final = 24
 """Distance of two lines, in units of the picture."""
 _BOARD, _LINE, _BLACK, _WHITE = "#e3b76b", "#5d4420", "#1b1b1b", "#fcfcfa"
+_REGION, _ARROW = "#f3dca4", "#2563b0"
 _CANDIDATES: Final = ("#12856f", "#4f7f2a", "#9a6a12")
 """Colours of the best move, of those with a tenth of its visits, and of the others."""
 _LEAST_OWNERSHIP: Final = 0.1
@@ -174,17 +175,19 @@ class ShownAnalysis(Protocol):
 def draw_svg(
     game: "Game",
     *,
-    marks: Mapping[int | str, str],
+    marks: Mapping[Any, str],
     analysis: ShownAnalysis | None,
-    ownership: Mapping[int | str, float],
+    ownership: Mapping[Any, float],
     numbers: int,
+    arrows: Iterable[tuple[int | str, int | str]],
+    region: Collection[int | str],
     size: int,
 ) -> str:
     """Return the board as SVG; see `Game.svg`."""
     if not 0 < size <= LARGEST_PICTURE:
         raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
-    shown_owners: Mapping[Any, float] = ownership or (analysis.ownership if analysis is not None else {})
+    shown_owners = ownership or (analysis.ownership if analysis is not None else {})
     sign = -1 if getattr(shown_owners, "side", BLACK) == WHITE else 1
     owners = {_point(game, key): sign * owner for key, owner in shown_owners.items()}
     placed = {_point(game, key): str(text) for key, text in marks.items()}
@@ -197,12 +200,14 @@ def draw_svg(
         f'height="{round(size * height / width)}" role="img" font-family="sans-serif" text-anchor="middle">',
         f"<title>{html.escape(repr(game).strip('<>'))}</title>",
         f'<rect width="{width}" height="{height}" fill="{_BOARD}"/>',
+        *(_square(game, _point(game, point), _CELL, f'fill="{_REGION}"') for point in region),
         *_grid(game),
         *(_stone(game, point, color) for point, color in game.stones.items()),
         *_owners(game, owners),
         *(_text(game, point, str(number), 10) for point, number in numbered.items() if point not in placed),
         *(_mark(game, point, "circle" if point == last else placed[point]) for point in [*placed, *_points_of(last)]),
         *(() if analysis is None else _candidates(game, analysis.moves[:MOST_CANDIDATES])),
+        *(_arrow(game, _point(game, start), _point(game, end)) for start, end in arrows),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -254,10 +259,24 @@ def _owners(game: "Game", owners: Mapping[int, float]) -> Iterator[str]:
     for point, owner in owners.items():
         color = BLACK if owner > 0 else WHITE
         if abs(owner) >= _LEAST_OWNERSHIP and point != PASS and game.color_at(point) != color:
-            (x, y), side = _center(game, point), round(10 * min(1.0, abs(owner)), 1)
             fill = _BLACK if color == BLACK else _WHITE
-            place = f'x="{x - side / 2:g}" y="{y - side / 2:g}" width="{side:g}" height="{side:g}"'
-            yield f'<rect {place} fill="{fill}" stroke="{_LINE}" stroke-width="0.4"/>'
+            paint = f'fill="{fill}" stroke="{_LINE}" stroke-width="0.4"'
+            yield _square(game, point, round(10 * min(1.0, abs(owner)), 1), paint)
+
+
+def _square(game: "Game", point: int, side: float, paint: str) -> str:
+    (x, y), half = _center(game, point), side / 2
+    return f'<rect x="{x - half:g}" y="{y - half:g}" width="{side:g}" height="{side:g}" {paint}/>'
+
+
+def _arrow(game: "Game", start: int, end: int) -> str:
+    """Return a line with a head at its end."""
+    tail, tip = (complex(*_center(game, point)) for point in (start, end))
+    along = (tip - tail) / (abs(tip - tail) or 1)
+    neck = tip - 9 * along
+    left, right = neck + 5j * along, neck - 5j * along
+    line = " ".join(f"{place.real:.1f} {place.imag:.1f}" for place in (tail, neck, left, tip, right, neck))
+    return f'<path d="M{line}" fill="{_ARROW}" stroke="{_ARROW}" stroke-width="2.5"/>'
 
 
 def _numbers(game: "Game", count: int) -> dict[int, int]:

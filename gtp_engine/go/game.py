@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
-from itertools import chain
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gtp_engine.base.errors import (
@@ -247,12 +247,8 @@ class Game:
     @property
     def consecutive_passes(self) -> int:
         """The number of passes at the end of the game so far; a pass that took the button does not count."""
-        count = 0
-        for number in range(len(self._moves) - 1, -1, -1):
-            if self._moves[number].point != PASS or number == self._button_move():
-                break
-            count += 1
-        return count
+        counted_moves = range(len(self._moves) - 1, -1 if (button := self._button_move()) is None else button, -1)
+        return sum(1 for _ in takewhile(lambda number: self._moves[number].point == PASS, counted_moves))
 
     @property
     def is_over(self) -> bool:
@@ -316,8 +312,7 @@ class Game:
         """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
         return COLORS[self._stones.color[self._on_board(point)]]
 
-    def __getitem__(self, point: int | str) -> Color:
-        return self.color_at(point)
+    __getitem__ = color_at
 
     def point(self, vertex: int | str) -> Point:
         """Return a point of the board, or the pass, from a vertex or a number; raises InvalidVertexError."""
@@ -583,10 +578,12 @@ class Game:
     def svg(
         self,
         *,
-        marks: Mapping[int | str, str] | None = None,
+        marks: Mapping[Any, str] | None = None,
         analysis: ShownAnalysis | None = None,
-        ownership: Mapping[int | str, float] | None = None,
+        ownership: Mapping[Any, float] | None = None,
         numbers: int = 0,
+        arrows: Iterable[tuple[int | str, int | str]] = (),
+        region: Collection[int | str] = (),
         size: int = 480,
     ) -> str:
         """Return the board as an SVG picture, `size` pixels wide; notebooks show games by it.
@@ -594,10 +591,18 @@ class Game:
         `marks` are "triangle", "square", "circle", "cross", "selected" or any short text, by point or vertex: those of
         a `GameNode` too.  `analysis` (of an engine) draws its moves with winrate and visits, and the expected owner of
         each point, which `ownership` draws alone: from −1, White's, to 1, Black's, or as an engine's own says whose.
-        The last `numbers` moves are numbered.  Raises InvalidVertexError and InvalidSizeError.
+        The last `numbers` moves are numbered; `arrows` lead from one point to another, and the points of a `region` are
+        lighter.  Raises InvalidVertexError and InvalidSizeError.
         """
         return draw_svg(
-            self, marks=marks or {}, analysis=analysis, ownership=ownership or {}, numbers=numbers, size=size
+            self,
+            marks=marks or {},
+            analysis=analysis,
+            ownership=ownership or {},
+            numbers=numbers,
+            arrows=arrows,
+            region=region,
+            size=size,
         )
 
     def _repr_svg_(self) -> str:
@@ -616,8 +621,7 @@ class Game:
             other._board = clone(self._board)
         return other
 
-    def __str__(self) -> str:
-        return self.diagram()
+    __str__ = diagram
 
     def __repr__(self) -> str:
         last = self.last_move
@@ -794,50 +798,3 @@ def is_continued(root: Game, game: Game) -> bool:
         and (root.komi, root.handicap) == (game.komi, game.handicap)
         and game.moves[: len(root.moves)] == root.moves
     )
-
-
-# --- the start and the end of a game ---
-
-FAIR_KOMI: Final = 7.0
-"""Komi of an even game, points."""
-
-STONE_AREA: Final = 15.0
-STONE_TERRITORY: Final = 14.0
-"""Points that a handicap stone is worth by area and by territory; on small boards, where there is less to win, too."""
-
-LATE_SHARE: Final = 0.3
-"""Share of the points that must hold stones before a game may end by agreement; people never stop earlier."""
-
-LATE_SHARE_AFTER_PASS: Final = 0.15
-"""The same where the opponent has passed and who plays on in settled territory loses points.  A board with handicap
-stones alone has fewer."""
-
-
-def initial_advantage_black(game: Game) -> float:
-    """Return the points that Black was ahead at the start of `game`, negative if White was.
-
-    The first handicap stone is Black's ordinary first move.  Stones that Black played in a row at the start count as
-    handicap, as in `Game.handicap`.
-    """
-    stones = game.handicap
-    balance = FAIR_KOMI - game.komi
-    if stones == 0:
-        return balance
-    value = STONE_AREA if game.rules.scoring is Scoring.AREA else STONE_TERRITORY
-    return value * (stones - 1) + balance - game.rules.handicap_points(stones)
-
-
-def is_late(game: Game) -> bool:
-    """Return whether enough of the board is filled for the game to end."""
-    return _share(game) >= LATE_SHARE
-
-
-def may_stop(game: Game) -> bool:
-    """Return whether enough of the board is filled for the game to end if everything is settled."""
-    has_offer = game.consecutive_passes > 0 and game.rules.scoring is Scoring.TERRITORY
-    return _share(game) >= (LATE_SHARE_AFTER_PASS if has_offer else LATE_SHARE)
-
-
-def _share(game: Game) -> float:
-    """Return the share of the points that hold stones."""
-    return len(game.stones) / (game.width * game.height)

@@ -12,8 +12,11 @@ and damage is written as repaired.  Text that the encoding of the record does no
 """
 
 import contextlib
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
@@ -47,6 +50,7 @@ from gtp_engine.sgf.tree_text import (
 )
 from gtp_engine.sgf.values import (
     escaped,
+    format_komi,
     format_point,
     names_a_size,
     parse_label,
@@ -61,6 +65,7 @@ MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA",
 
 _STONES: Final = {BLACK: "AB", WHITE: "AW", EMPTY: "AE"}
 _MOVES: Final = {BLACK: "B", WHITE: "W"}
+_CLOCKS: Final = {BLACK: ("BL", "OB"), WHITE: ("WL", "OW")}
 
 Vertex: TypeAlias = int | str
 """A point, PASS, or text such as "Q16"."""
@@ -87,6 +92,9 @@ class GameNode(TextNode):
 
     def __repr__(self) -> str:
         return f"<GameNode {self.id}: {self.text}>"
+
+    def _repr_svg_(self) -> str:
+        return self.game().svg(marks={**self.marks, **self.labels}, arrows=self.arrows)
 
     # --- the place in the tree ---
 
@@ -194,6 +202,35 @@ class GameNode(TextNode):
         if mark is not None:
             self._set_points(MARKS[mark], [*self._points(MARKS[mark]), point])
 
+    @property
+    def arrows(self) -> list[tuple[str, str]]:
+        """The arrows (AR) by the vertices where they begin and end."""
+        width, height = self.tree.size
+        ends = [value.partition(":")[::2] for value in self.texts("AR")]
+        found = [parse_points(pair, width=width, height=height, pass_over=lambda error: None) for pair in ends]
+        return [(self.tree.vertex(pair[0]), self.tree.vertex(pair[1])) for pair in found if len(pair) == 2]
+
+    @property
+    def clocks(self) -> dict[Color, tuple[float, int | None]]:
+        """The clocks that the node shows: seconds left (BL, WL), and in overtime the moves or periods left (OB, OW).
+
+        Text that is no time is passed over.
+        """
+        found: dict[Color, tuple[float, int | None]] = {}
+        for color in (Color.BLACK, Color.WHITE):
+            seconds, stones = ("".join(self.texts(name)[:1]) for name in _CLOCKS[color])
+            if re.fullmatch(r"\s*[0-9]{1,9}(?:\.[0-9]*)?\s*", seconds):
+                found[color] = float(seconds), int(stones) if re.fullmatch("[0-9]{1,9}", stones.strip()) else None
+        return found
+
+    def set_clock(self, color: int | str, seconds: float, stones: int | None = None) -> None:
+        """Let the node show a clock: seconds left, in overtime with the moves or periods left; raises SgfError."""
+        if not 0 <= seconds < math.inf:
+            raise SgfError(problem(f"clock {shown(seconds)}", expected="seconds, 0 or more"))
+        left, overtime = _CLOCKS[to_color(color)]
+        self.set(left, format_komi(seconds))
+        self.set(overtime, *([] if stones is None else [str(stones)]))
+
     def set_label(self, vertex: Vertex, text: str | None) -> None:
         """Write a short text on a point, in place of the mark or label it has; None or "" removes it."""
         point = self.tree.point(vertex)
@@ -238,11 +275,12 @@ class GameNode(TextNode):
 
     # --- edits ---
 
-    def add_move(self, move: Move | Vertex, color: int | str | None = None) -> "GameNode":
+    def add_move(self, move: Move | Vertex, color: int | str | None = None, *, comment: str = "") -> "GameNode":
         """Return the child with this move, a new last variation unless there is one already.
 
-        `color` defaults to the side to play.  Raises IllegalMoveError (a repetition that superko forbids is accepted,
-        since records have it), InvalidVertexError, and SgfError if the position cannot be reached.
+        `color` defaults to the side to play; a `comment` is added to the one that the child has.  Raises
+        IllegalMoveError (a repetition that superko forbids is accepted, since records have it), InvalidVertexError, and
+        SgfError if the position cannot be reached.
         """
         game = self.tree._game_at(self)
         if isinstance(move, Move):
@@ -251,13 +289,14 @@ class GameNode(TextNode):
             point = to_point(move, width=game.width, height=game.height)
             to_play = self._next_color() or game.to_play
             wanted = game.as_move((to_play if color is None else to_color(color), point))
-        for child in self.children:
-            if child.move == wanted:
-                return child
-        is_kept = self.tree._last_game is not None and bool(game.moves)
-        game.play(wanted, tolerant=game.illegal_reason(wanted.point, wanted.color) == "superko")
-        child = self._new_child(wanted)
-        self.tree._last_game = (child, game) if is_kept else None
+        child = next((child for child in self.children if child.move == wanted), None)
+        if child is None:
+            is_kept = self.tree._last_game is not None and bool(game.moves)
+            game.play(wanted, tolerant=game.illegal_reason(wanted.point, wanted.color) == "superko")
+            child = self._new_child(wanted)
+            self.tree._last_game = (child, game) if is_kept else None
+        if comment:
+            child.add_comment(comment)
         return child
 
     def add_played(self, move: Move) -> "GameNode":
@@ -293,6 +332,12 @@ class GameNode(TextNode):
         children = self._parent("promote").children
         children.remove(self)
         children.insert(0, self)
+
+    def demote(self) -> None:
+        """Make the node's variation the last one of its parent; raises SgfError for the root."""
+        children = self._parent("demote").children
+        children.remove(self)
+        children.append(self)
 
     def make_main_line(self) -> None:
         """Make the line from the root through this node the main line."""
@@ -372,7 +417,12 @@ class GameTree:
 
     A record is read as far as it can be read, `notes` are what was passed over or guessed.  Of a file with several
     games it is the first one; the others are written with it unchanged.  Raises SgfError for what is no record of Go.
+
+    Iterating gives the nodes, each before its children.  Trees are equal whose nodes have the same properties in the
+    same order.  `copy.copy` and `pickle` make a tree of the text, with nodes of its own.
     """
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, record: bytes | str | Game | None = None) -> None:
         if record is None or isinstance(record, Game):
@@ -396,6 +446,17 @@ class GameTree:
         self._last_game: tuple[GameNode, Game] | None = None  # so that its neighbours need not be played from the start
         if info.may_be_refused:
             self._notes = self.record.notes
+
+    def __iter__(self) -> Iterator[GameNode]:
+        return self.nodes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GameTree) and all(
+            one == another for one, another in zip_longest(lines_of(self.root), lines_of(other.root))
+        )
+
+    def __reduce__(self) -> tuple[Callable[[str, str], "GameTree"], tuple[str, str]]:
+        return GameTree._in_collection, (self.to_sgf(), self.encoding)
 
     @staticmethod
     def load(path: str | Path) -> "GameTree":

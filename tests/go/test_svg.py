@@ -90,6 +90,19 @@ def test_owners_and_candidates() -> None:
         assert fills == ["#fcfcfa", "#1b1b1b", "#fcfcfa"], "an analysis says whose ownership it is"
 
 
+def test_arrows_and_regions() -> None:
+    game = played(9, None, "E5")
+    path = drawn(game.svg(arrows=[("E5", "G5"), ("A9", "A9")]))["path"][-2].get("d")
+    assert path == "M132.0 132.0 171.0 132.0 171.0 137.0 180.0 132.0 171.0 127.0 171.0 132.0", "in G5 is its tip"
+    squares = [each for each in drawn(game.svg(region=["A9", "B9"]))["rect"] if each.get("fill") == "#f3dca4"]
+    assert [(each.get("x"), each.get("y"), each.get("width")) for each in squares] == [
+        ("24", "24", "24"),
+        ("48", "24", "24"),
+    ]
+    with pytest.raises(InvalidVertexError):
+        game.svg(arrows=[("E5", "K10")])
+
+
 @pytest.mark.parametrize(
     ("drawing", "circles"),
     [({}, 1), ({"numbers": 1}, 0), ({"marks": {"E5": "square"}}, 0), ({"marks": {"C3": "circle"}}, 2)],

@@ -1,5 +1,8 @@
 """GameTree: walks and edits, and that everything else survives byte for byte."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,9 +38,13 @@ def test_a_tree_is_walked_edited_and_written() -> None:
     )
     game = variation.game()
     assert (len(game.moves), game.komi, game.rules.preset_name(), game.to_play) == (3, 6.5, "japanese", WHITE)
-    assert variation.add_move("C3") is variation.add_move("C3", "white"), "found again"
+    assert variation.add_move("C3", comment="a") is variation.add_move("C3", "white", comment="b"), "found again"
+    assert variation.children[0].comment == "a\n\nb"
     variation.make_main_line()
     assert [node.vertex for node in tree.main_line()] == [None, "E5", "C7", "G7", "C3"]
+    variation.demote()
+    assert children(line[2]) == ["G3", "G7"]
+    variation.promote()
     line[-1].delete()
     assert children(line[2]) == ["G7"]
     assert GameTree(tree.to_bytes()).to_sgf() == tree.to_sgf()
@@ -151,7 +158,7 @@ def test_variations_at_several_nodes_are_nested() -> None:
 
 def test_what_the_root_cannot_do() -> None:
     root = GameTree("(;SZ[9];B[aa])").root
-    for edit in (root.delete, root.promote):
+    for edit in (root.delete, root.promote, root.demote):
         with pytest.raises(SgfError, match="the root"):
             edit()
     with pytest.raises(IllegalMoveError, match="A9 is occupied"):
@@ -308,3 +315,43 @@ def test_games_of_sgfmill_come_back_as_they_went() -> None:
     )
     with pytest.raises(SgfError, match="no game for sgfmill"):
         GameTree("(;SZ[9:7];B[ee])").to_sgfmill()
+
+
+@pytest.mark.parametrize(
+    ("text", "clocks"),
+    [
+        ("BL[59.5]WL[10]OW[3]", {BLACK: (59.5, None), WHITE: (10.0, 3)}),
+        ("BL[ 7 ]OB[x]WL[]OW[2]", {BLACK: (7.0, None)}),
+        *((f"BL[{wrong}]", {}) for wrong in ("nan", "-1", "1e9", "inf", "x")),
+    ],
+)
+def test_clocks(text: str, clocks: dict[int, tuple[float, int | None]]) -> None:
+    node = GameTree(f"(;SZ[9];B[aa]{text})").main_line()[1]
+    assert node.clocks == clocks
+    node.set_clock("white", 1e-7, 1)
+    node.set_clock(BLACK, 600)
+    assert node.clocks == {BLACK: (600.0, None), WHITE: (1e-7, 1)} and "WL[0.0000001]" in node.text
+    for wrong in (-1, float("nan"), float("inf")):
+        with pytest.raises(SgfError, match="expected seconds, 0 or more"):
+            node.set_clock(BLACK, wrong)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])
+def test_trees_are_copied_and_compared(copied: Callable[[GameTree], GameTree]) -> None:
+    tree = GameTree("x(;CA[GBK]SZ[9]PB[古力](;B[aa])(;B[bb]))y".encode("gbk"))
+    for comment in ("", "new"):
+        tree.main_line()[1].comment = comment
+        other = copied(tree)
+        assert other == tree and other.to_bytes() == tree.to_bytes() and other.encoding == "gb18030"
+    other.main_line()[1].promote()
+    assert other == tree and [node.vertex for node in other] == [None, "A9", "B8"]
+    other.main_line()[1].demote()
+    assert other != tree and other.root.children[1].comment == "new" and tree != other.root
+    assert GameTree("(;SZ[9];B[aa];W[bb])") != GameTree("(;SZ[9];B[aa])")
+
+
+def test_a_node_is_a_picture_with_its_marks_and_arrows() -> None:
+    node = GameTree("(;SZ[9];B[ee]TR[ee]LB[aa:x]AR[ee:aa][aa][ee:ee][zz:aa])").main_line()[1]
+    assert node.arrows == [("E5", "A9")]
+    marks = {"E5": "triangle", "A9": "x"}
+    assert node._repr_svg_() == node.game().svg(marks=marks, arrows=[("E5", "A9")]) != node.game().svg(marks=marks)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 from hypothesis import given
@@ -78,17 +77,16 @@ VALUES: dict[str, tuple[Callable[[str], object], dict[str, object]]] = {
         ),
     ),
     "hundredths": (
-        partial(parse_komi, applications=["GNU Go:3.8", "foxwq"]),
+        lambda text: usual_komi(float(text), "GNU Go:3.8 foxwq"),
         (
             {"375": 7.5, "750": 7.5, "650": 6.5, "325": 6.5, "550": 5.5, "275": 5.5, "350": 7.0, "700": 7.0}
             | {"50": 0.5, "0": 0.0, "6.5": 6.5, "7.5": 7.5, "-375": -7.5, "49": 49.0}
         ),
     ),
-    "hundredths of SGFC": (partial(parse_komi, applications=["SGFC:2.0"]), {"375": 7.5, "650": 6.5}),
     "usual komi": (
         lambda text: usual_komi(float(text)),
         (
-            {"375": 7.5, "650": 6.5, "3.75": 7.5, "3.5": 3.5}
+            {"375": 7.5, "650": 6.5, "3.75": 7.5, "3.5": 3.5, "350": 3.5, "50": 50}
             | {"-2.75": -5.5, "1500": 15, "1525": 1525, "160": 160, "75": 75}
         ),
     ),

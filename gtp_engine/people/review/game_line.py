@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.base.errors import SgfError, counted
-from gtp_engine.go.coords import Move
+from gtp_engine.go.coords import BLACK, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import SgfRecord, parse_sgf, play_record, record_to_game
@@ -139,13 +139,13 @@ def _seconds_used(data: bytes, moves: int) -> tuple[float | None, ...]:
     overtime = " ".join(nodes[0].get("OT"))
     period, increment = _first_number(_BYOYOMI, overtime), _first_number(_FISCHER, overtime) or 0.0
     main = _number(nodes[0].get("TM"))
-    left: dict[str, float | None] = {"B": main, "W": main}
+    left: dict[int, float | None] = {BLACK: main, WHITE: main}
     used: list[float | None] = []
     for node in nodes:
-        color = "B" if "B" in node.names else "W"
-        now, before = _number(node.get(f"{color}L")), left[color]
-        spent = None
-        if now is not None and period is not None and f"O{color}" in node.names:
+        color = BLACK if "B" in node.names else WHITE
+        now, stones = node.clocks.get(color, (None, None))
+        before, spent = left[color], None
+        if now is not None and period is not None and stones is not None:
             # Main time that was left is spent first; a clock that shows the whole period was set after the move.
             left[color] = 0.0
             spent = None if before is None or now == period else before + period - now
