@@ -63,7 +63,7 @@ def train(network: Network, data: list[Sample], steps: int) -> float:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    return float(loss)
+    return loss.item()
 
 
 def export(network: Network, path: str) -> None:

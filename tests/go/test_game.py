@@ -196,13 +196,6 @@ def test_set_up_of_a_crowded_position_captures_nothing():
     assert game.captures == {BLACK: 3, WHITE: 0}
 
 
-def test_the_start_counts_for_superko():
-    game = game_from(KO, Rules(ko=Ko.SITUATIONAL), first_player=WHITE)
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
-    assert game.illegal_reason(vertex(game, "C3")) == "superko"
-
-
 def test_handicap_stones_are_blacks_and_white_moves():
     game = Game(9)
     points = [vertex(game, text) for text in ("C3", "G7", "C7")]

@@ -102,18 +102,6 @@ def test_prisoners_count_by_territory_only(rules: Rules, black: int, white: int)
     assert points(game.score()) == (black, white)
 
 
-def test_stones_lost_by_suicide_are_prisoners_of_the_opponent():
-    diagram = """
-        . X O .
-        X X O .
-        O O O .
-        . . . ."""
-    game, _ = game_and_dead(diagram, Rules(scoring=Scoring.TERRITORY, suicide=True))
-    game.play("A4", BLACK)
-    assert game.captures == {BLACK: 0, WHITE: 4}
-    assert points(game.score()) == (0, 11 + 4)
-
-
 @pytest.mark.parametrize(
     ("scoring", "tax", "black", "white"),
     [
@@ -133,19 +121,6 @@ def test_eyes_in_seki_and_the_group_tax(scoring: Scoring, tax: Tax, black: int, 
 def test_territory_beside_unfilled_neutral_points_is_no_seki():
     game, _ = game_and_dead(UNFILLED, Rules(scoring=Scoring.TERRITORY, tax=Tax.SEKI))
     assert points(game.score()) == (3, 3)
-
-
-def test_the_group_tax_is_paid_for_every_group():
-    """Black's stones are two groups, White's one; a group of a single point can pay one point only."""
-    diagram = """
-        . X O . O X .
-        X X O O O X X
-        O O O . O O O
-        . . O O O . ."""
-    game, _ = game_and_dead(diagram, Rules(tax=Tax.ALL))
-    without, _ = game_and_dead(diagram, Rules())
-    assert without.score().black - game.score().black == 1 + 1
-    assert without.score().white - game.score().white == 2
 
 
 @pytest.mark.parametrize(

@@ -164,34 +164,28 @@ def test_the_pass_that_takes_the_button_ends_the_history() -> None:
     assert game.illegal_reason(vertex(game, "B3"), WHITE) is None
 
 
-class TestLongCycles:
-    def test_the_third_occurrence_has_no_result(self):
-        game = triple_ko("japanese", moves=11)
-        assert not game.has_no_result
-        game.play(LAP[-1])
-        assert game.has_no_result
-        assert game.copy().has_no_result
-        assert not game.is_over
-        game.undo()
-        assert not game.has_no_result
-
-    def test_play_may_go_on_and_leave_the_cycle(self):
-        game = triple_ko("chinese", moves=12)
-        game.play("J9")
-        assert not game.has_no_result
-
-    def test_a_pass_begins_the_count_again(self):
-        game = triple_ko("chinese", moves=6)
-        game.play("pass")
-        game.play("pass")
-        for text in LAP:
-            game.play(text)
-        assert not game.has_no_result
-        for text in LAP:
-            game.play(text)
-        assert game.has_no_result
-
-    def test_superko_has_no_cycles(self):
-        game = triple_ko("chinese", moves=12)
-        game.rules = Rules.parse("tromp-taylor")
-        assert not game.has_no_result
+@pytest.mark.parametrize(
+    ("rules", "moves", "more", "has_no_result"),
+    [
+        ("japanese", 11, "", False),
+        ("japanese", 11, LAP[-1], True),
+        ("chinese", 12, "", True),
+        ("chinese", 12, "J9", False),
+        ("tromp-taylor", 12, "", False),
+        ("chinese", 6, f"pass pass {' '.join(LAP)}", False),
+        ("chinese", 6, f"pass pass {' '.join(LAP)} {' '.join(LAP)}", True),
+    ],
+)
+def test_the_third_occurrence_since_a_pass_has_no_result(
+    rules: str, moves: int, more: str, has_no_result: bool
+) -> None:
+    """Under simple ko, without a pass in between; play may go on and leave the cycle."""
+    game = triple_ko("chinese", moves=moves)
+    game.rules = Rules.parse(rules)
+    for text in more.split():
+        game.play(text)
+    assert (game.has_no_result, game.copy().has_no_result, game.is_over) == (has_no_result, has_no_result, False)
+    game.play("pass")
+    assert not game.has_no_result
+    game.undo()
+    assert game.has_no_result == has_no_result

@@ -361,12 +361,6 @@ def test_every_shared_case_is_read() -> None:
     assert " ".join(f"{name} {count}" for name, count in moves.items()) == expected
 
 
-def test_positions_after_damage_are_those_of_the_undamaged_part() -> None:
-    whole, broken = "(;SZ[5];B[bb];W[cc];B[dd])", "(;SZ[5]PB[a [b] c];B[bb];W[cc];B[dd"
-    assert position(play_record(parse(broken))[0]) == position(record_to_game(parse(whole), move_number=3))
-    assert parse(broken).moves[-1].color == WHITE
-
-
 PIECES = (
     b"(;",
     b"(",

@@ -30,16 +30,25 @@ def test_two_names_tell_the_encoding(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", NAMES)
 @pytest.mark.parametrize("start", ["(;", "(\n"])
 def test_results_and_comments_tell_it_too(encoding: str, start: str) -> None:
-    text = {"cp949": "흑 불계승", "gb18030": "黑中盘胜", "big5hkscs": "黑中盤勝"}.get(encoding, "黒中押し勝ち")
+    text = {"cp949": "흑 불계승", "gb18030": "乗俓 白胜3目半", "big5hkscs": "黑中盤勝"}.get(encoding, "黒中押し勝ち")
     record = parse_sgf(f"{start}PB[A]PW[B]RE[{text}]KO[6.5];B[pd];W[dp])".encode(encoding))
     assert (record.result, len(record.moves)) == (text, 2)
 
 
-@pytest.mark.parametrize(
-    "name", ["Jürgen Müller", "François Béal", "Þórður Ægisson", "José Núñez", "ÄÖÜ", "çãõ", "Größe"]
-)
-def test_western_names_stay_latin_1(name: str) -> None:
-    assert encoding_of(f"(;PB[{name}]PW[{name}];B[pd])".encode("latin-1")) == "latin-1"
+WESTERN = {
+    "latin-1": "Jürgen Müller|François Béal|Þórður Ægisson|José Núñez|ÄÖÜ|çãõ|Größe|für Weiß: à ça déjà «non» l½ 3½ ±°",
+    "cp1252": "l\u2019idée, l\u2019île – Voilà, c\u2019est “bien” … d\u2019accord – V",
+    "koi8-r": "Чёрные играют в углу, белые отвечают тэнуки|Партия Сергея и Александра",
+    "cp1251": "Чёрные играют в углу, белые отвечают тэнуки|Партия Сергея и Александра|Казань",
+    "cp1250": "Černý hraje špatně, bílý může žít|Łukasz Świątek",
+    "iso8859-7": "μαύρος παίζει πρώτος και κερδίζει με μισό πόντο",
+    "gb18030": "乗俓",
+}
+
+
+@pytest.mark.parametrize(("encoding", "text"), [(each, text) for each in WESTERN for text in WESTERN[each].split("|")])
+def test_other_texts_stay_latin_1(encoding: str, text: str) -> None:
+    assert encoding_of(f"(;PB[{text}]PW[{text}];B[pd])".encode(encoding)) in ("latin-1", "cp1252")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from gtp_engine.sgf import (
     read_sgf_file,
     record_to_game,
 )
-from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.reader import MAX_TOKENS
 
 WALLS = (
@@ -100,35 +99,6 @@ def test_charsets_right_and_wrong_keep_the_moves(charset: str, encoding: str) ->
     assert record.moves == (Move(BLACK, at("C7", 9)),)
     if charset != "GBK" or encoding == "gbk":
         assert record.black_name == name
-
-
-@pytest.mark.parametrize(
-    ("encoding", "name", "result"),
-    [
-        *(("gb18030", "古力九段", "黑中盘胜"), ("gbk", "乗俓", "白胜3目半"), ("big5hkscs", "林至涵", "黑中盤勝")),
-        *(("cp932", "表ソ能", "黒中押し勝ち"), ("euc_jp", "井山裕太", "白番半目勝ち")),
-        ("cp949", "이창호", "흑 불계승"),
-    ],
-)  # fmt: skip
-def test_asian_records_without_charset_are_recognised(encoding: str, name: str, result: str) -> None:
-    """Their names were garbled, and a byte that looks like a bracket or backslash broke the record."""
-    record = parse_sgf(f"(;SZ[9]PB[{name}]RE[{result}];B[cc])".encode(encoding))
-    assert (record.black_name, record.result, len(record.moves)) == (name, result, 1)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "text"),
-    [
-        ("latin-1", "Jörg Müller, schöne Züge, für Weiß: Größe; à ça déjà «non» l½ 3½ ±°"),
-        ("cp1252", "l\u2019idée, l\u2019île – Voilà, c\u2019est “bien” … d\u2019accord – V"),
-        ("koi8-r", "Чёрные играют в углу, белые отвечают тэнуки. Партия Сергея и Александра"),
-        ("cp1250", "Černý hraje špatně, bílý může žít"),
-        ("gb18030", "乗俓"),
-    ],
-)
-def test_other_records_without_charset_stay_latin_1(encoding: str, text: str) -> None:
-    data = f"(;SZ[9]C[{text}];B[cc])".encode(encoding)
-    assert encoding_of(data) in ("latin-1", "cp1252")
 
 
 def test_handicap_stones() -> None:
