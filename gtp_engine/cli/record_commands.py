@@ -49,6 +49,12 @@ class RecordCommand(ConfigCommand):
     )
 
 
+def _command(*usual: str, **texts: str) -> type[RecordCommand]:
+    """Return a command whose help begins with the `usual` options, and describes some of them by `texts`."""
+    described = {name.replace("__", "."): text for name, text in texts.items()}
+    return type("UsualCommand", (RecordCommand,), {"usual": usual, "texts": {**RecordCommand.texts, **described}})
+
+
 @dataclass(frozen=True)
 class ChosenPosition(Section, name="record"):
     """Which position of a file is meant."""
@@ -113,19 +119,16 @@ the exit code is then 1.
 """
 
 
-class ReviewCommand(RecordCommand):
-    """A command whose help begins with the options that matter for a review."""
-
-    usual = ("network.model", "search.visits", "game.rules", "game.komi")
-    texts = MappingProxyType(
-        {
-            **RecordCommand.texts,
-            "search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]",
-        }
-    )
+_REVIEW: Final = _command(
+    "network.model",
+    "search.visits",
+    "game.rules",
+    "game.komi",
+    search__visits="Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]",
+)
 
 
-@click.command("review", cls=ReviewCommand, help=_REVIEW_HELP)
+@click.command("review", cls=_REVIEW, help=_REVIEW_HELP)
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
 @settings_options(ReviewSettings, is_own=True)
@@ -283,13 +286,7 @@ def _print_reports(reviews: Sequence[tuple[str, dict[str, Any]]]) -> None:
         click.echo(terminal_report(result, width=width, color=sys.stdout.isatty()), nl=False)
 
 
-class ScoreCommand(RecordCommand):
-    """A command whose help begins with the options that matter for scoring."""
-
-    usual = ("network.model", "game.rules", "game.komi")
-
-
-@click.command("score", cls=ScoreCommand)
+@click.command("score", cls=_command("network.model", "game.rules", "game.komi"))
 @_record_argument
 @settings_options(ChosenPosition, is_own=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
@@ -325,16 +322,10 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
         write_result(target, report.marked(data))
 
 
-class RankCommand(RecordCommand):
-    """A command whose help begins with the options that matter for a rank."""
-
-    usual = ("network.human_model",)
-    texts = MappingProxyType(
-        {**RecordCommand.texts, "network.human_model": "Human-like network. [default tengen-human]"}
-    )
-
-
-@click.command("rank", cls=RankCommand)
+@click.command(
+    "rank",
+    cls=_command("network.human_model", network__human_model="Human-like network. [default tengen-human]"),
+)
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("--player", metavar="NAME", help="Only this player, as PB and PW name it. [default: all]")
 @click.option(
@@ -389,14 +380,10 @@ def rank_command(
     sys.exit(not report.ranks)
 
 
-class SolveCommand(RecordCommand):
-    """A command whose help begins with the options that matter for a problem."""
-
-    usual = ("network.model", "search.visits")
-    texts = MappingProxyType({**RecordCommand.texts, "search.visits": "Visits of each search. [default 500]"})
-
-
-@click.command("solve", cls=SolveCommand)
+@click.command(
+    "solve",
+    cls=_command("network.model", "search.visits", search__visits="Visits of each search. [default 500]"),
+)
 @_record_argument
 @settings_options(ChosenPosition, is_own=True)
 @click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")

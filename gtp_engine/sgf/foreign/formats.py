@@ -130,9 +130,7 @@ def _read_gib(text: str) -> str:
     ending, margin = _number(main, "GRLT:", rest, ",W"), _number(main, "ZIPSU:", rest, ",Z")
     if ending in _GIB_RESULTS:
         root["RE"] = _GIB_RESULTS[ending].format(f"{(margin or 0) / 10:g}" if margin else "")
-    if date := _GIB_DATE.search(rest) or _GIB_DATE.search(tags.get("GAMEINFOSUB", "")):
-        year, month, day = (number for number in date.groups() if number is not None)
-        root["DT"] = f"{year}-{int(month):02}-{int(day):02}"
+    root["DT"] = _date(_GIB_DATE.search(rest) or _GIB_DATE.search(tags.get("GAMEINFOSUB", "")))
     handicap = _GIB_HANDICAP.search(text)
     moves: list[str] = []
     color = "W" if handicap and int(handicap[1]) > 1 else "B"
@@ -162,9 +160,7 @@ def _read_ngf(text: str) -> str:
         root[f"{color}R"] = root[f"{color}R"].rstrip("*").lower()
     if re.fullmatch(r"-?\d{1,3}", komi):
         root["KM"] = komi if stones else f"{komi}.5"
-    if found := re.match(r"(\d{4})(?:-?(\d\d)-?(\d\d)|-(\d\d?)-(\d\d?))", date):
-        year, month, day = (number for number in found.groups() if number is not None)
-        root["DT"] = f"{year}-{int(month):02}-{int(day):02}"
+    root["DT"] = _date(re.match(r"(\d{4})(?:-?(\d\d)-?(\d\d)|-(\d\d?)-(\d\d?))", date))
     moves = []
     for line in lines:
         if move := _NGF_MOVE.match(line):
@@ -210,6 +206,11 @@ def _read_ugf(text: str) -> str:
                 moves.append(f";{color}[{point}]")
     set_up = "".join(f"A{color}{points}" for color, points in stones.items() if points)
     return _record(root, 0, [set_up, *moves], int(size))
+
+
+def _date(found: re.Match[str] | None) -> str:
+    """Return a date of year, month and day as SGF writes it, "" for none."""
+    return "" if found is None else "{}-{:02}-{:02}".format(*map(int, filter(None, found.groups())))
 
 
 def _number(main: str, name: str, rest: str, letter: str) -> int | None:
