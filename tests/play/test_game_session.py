@@ -152,12 +152,14 @@ class TestCancelling:
         session, cancel = start(engine, human=WHITE), CancelToken()
         cancel.cancel()
         assert session.engine_move(cancel) is None
-        assert (session.game.moves, session.is_engine_turn, session.can_move_now) == ((), True, True)
+        assert (session.game.moves, session.is_engine_turn) == ((), True)
         engine.configure({"time.ponder": True})
         choice = session.move_now()
         assert [move.point for move in session.game.moves] == [choice.point]
         assert "background search" in [thread.name for thread in threading.enumerate()], "it ponders"
-        assert not session.can_move_now
+        session.play(session.game.legal_points()[0])
+        with pytest.raises(GameStateError, match="no search"):
+            session.move_now()
 
     def test_another_thread_cancels(self, engine: Engine) -> None:
         engine.configure({"search.visits": 0, "time.time_per_move": 60})

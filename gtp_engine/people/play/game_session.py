@@ -247,11 +247,6 @@ class GameSession:
         """Whether dead stones have been proposed or marked, even if none are left."""
         return self._dead is not None
 
-    @property
-    def can_move_now(self) -> bool:
-        """Whether a cancelled search has found a move that `move_now` plays."""
-        return self._found is not None
-
     # --- the person's moves ---
 
     def play(self, move: int | str) -> Move:
