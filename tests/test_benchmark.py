@@ -179,7 +179,7 @@ def test_on_windows_the_command_keeps_its_backslashes(monkeypatch: pytest.Monkey
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setattr(benchmark.subprocess, "run", run)
     measure_katago(r"katago.exe benchmark -model C:\nets\a.bin.gz")
-    assert commands == [r"katago.exe benchmark -model C:\nets\a.bin.gz"]
+    assert commands == [["katago.exe", "benchmark", "-model", r"C:\nets\a.bin.gz"]]
 
 
 def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

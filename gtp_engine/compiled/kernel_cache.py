@@ -405,7 +405,7 @@ def kept_network(key: str) -> bytes | None:
 
 
 def keep_network(key: str, content: bytes) -> None:
-    """Keep a compiled network for other processes, if there is a place for it."""
+    """Keep a compiled network, or what was measured of one, for other processes, if there is a place for it."""
     with contextlib.suppress(OSError, RuntimeError):
         path = _network_path(key)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -129,7 +129,7 @@ class SearchConfig(Section, name="search"):
     seed: int | None = option(
         None,
         "Seed of the random numbers: searches of a given number of visits then repeat exactly, with any number of "
-        "threads; with a network in batches of 8, whatever suits the machine.  Not set: they differ every time.",
+        "threads; with a network in batches of 8, whatever suits the machine (not set: they differ every time).",
         bounds=(0, 2**63 - 1),
     )
     max_memory: int | None = option(

@@ -92,7 +92,7 @@ class Writes:
     stdout = ""
     """The file behind stdout."""
     ignored = "/proc/"
-    """Where writes do not count: the folder of compiled kernels."""
+    """Where writes do not count: the folder of compiled kernels and networks."""
 
     def install(self) -> None:
         """Let this process write through here."""

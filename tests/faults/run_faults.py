@@ -31,9 +31,9 @@ def warm_up(group: str) -> None:
             for each in walk_packages(folders, f"{name}."):
                 if each.name not in miniatures.NOT_LOADED:
                     import_module(each.name)
-    from gtp_engine.compiled.kernel_cache import cache_directory
+    from gtp_engine.compiled.kernel_cache import cache_directory, cache_root
 
-    Writes.ignored = os.path.realpath(cache_directory())
+    Writes.ignored = os.path.realpath(cache_root())
     os.environ["NUMBA_CACHE_DIR"] = str(cache_directory().parent)  # not in the folders of the commands
     if group != "PLAIN":
         from warm_cache import compile_once

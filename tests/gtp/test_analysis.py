@@ -18,6 +18,7 @@ from knowing_evaluator import SlowEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.decision import Choice
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
 from gtp_engine.search.limits import CancelToken
@@ -197,7 +198,7 @@ def test_pondering_begins_when_the_move_has_been_sent(command: str) -> None:
     sent, pondered_after = [], []
 
     class PonderingEngine(Engine):
-        def ponder(self, cancel: CancelToken | None = None) -> None:
+        def ponder(self, cancel: CancelToken | None = None, *, after: Choice | None = None) -> None:
             pondered_after.append("".join(sent))
 
     config = Config().with_values({"game.board_size": "7", "search.visits": "8", "time.ponder": "true"})
@@ -379,7 +380,7 @@ def first_and_last(engine: GtpProcess) -> tuple[float, float]:
 @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
 def test_a_process_reports_soon_and_stops_at_once() -> None:
     with GtpProcess("--board-size", "9") as engine:
-        assert engine.ask(b"get_komi\n") == b"= 7.5\n\n"
+        assert engine.ask(b"get_komi\n") == b"= 7.0\n\n"
         require_once(lambda: first_and_last(engine)[0], below=FIRST_LINE)
         require_once(lambda: first_and_last(engine)[1], below=LATENCY)
         assert engine.finish(b"quit\n")[::2] == (b"= \n\n", 0)

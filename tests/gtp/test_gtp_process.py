@@ -257,7 +257,7 @@ def test_the_network_that_comes_with_the_engine_plays() -> None:
     with GtpProcess("--search", "puct", "--visits", "8") as engine:
         output, _, status = engine.finish(b"1 boardsize 9\r\n2 kata-raw-nn 0\r\n3 genmove b\r\n4 get_komi")
     replies = output.split(b"\n\n")
-    assert (replies[0], replies[3:], status) == (b"=1 ", [b"=4 7.5", b""], 0)
+    assert (replies[0], replies[3:], status) == (b"=1 ", [b"=4 7.0", b""], 0)
     assert replies[1].startswith(b"=2 symmetry 0\nwhiteWin ") and replies[2].startswith(b"=3 ")
 
 

@@ -439,7 +439,7 @@ def test_what_is_remembered_outlives_the_tree_until_the_cache_is_cleared() -> No
     values = {"puct.remember": True, "puct.remember_visits": 5, "game.board_size": 5, "search.visits": 30}
     with Engine(Config().with_values(values), None, FakeEvaluator()) as engine:
         engine.genmove()
-        remembered = engine._resources._remembered
+        remembered = engine._resources.remembered
         assert remembered is not None
         kept = np.count_nonzero(remembered.key)
         engine.clear_board()

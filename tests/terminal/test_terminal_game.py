@@ -15,6 +15,7 @@ from gtp_engine.base import languages
 from gtp_engine.base.errors import ModelError, SgfError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
+from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.go.clock import TimeLeft, TimeSettings
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import Rules
@@ -366,7 +367,7 @@ def test_what_waits_for_the_compiler_says_so(engine: Engine, monkeypatch: pytest
     """An estimate took a minute at a first start, without a word about the reason, or about Ctrl-C."""
     script = play(engine, "score", "hint")
     assert script.progress[0] == "Estimating the score … (Ctrl-C stops)"
-    monkeypatch.setattr(Engine, "is_compiling", True)
+    monkeypatch.setattr(Kernels, "is_compiling", True)
     script = play(engine, "score", "hint")
     assert script.progress[0] == "Estimating the score, once the engine is compiled … (Ctrl-C stops)"
     assert script.progress[1] == "Looking for good moves … (Ctrl-C stops)"
@@ -534,7 +535,7 @@ def test_names_that_no_file_can_have_do_not_end_the_game(engine: Engine, name: s
 
 def test_the_screen_says_that_the_engine_is_compiled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert play(engine).screens[0].facts[-1] != "Compiling: plays weaker."
-    monkeypatch.setattr(Engine, "is_compiling", True)
+    monkeypatch.setattr(Kernels, "is_compiling", True)
     assert play(engine).screens[0].facts[-1] == "Compiling: plays weaker."
 
 

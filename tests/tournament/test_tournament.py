@@ -56,7 +56,7 @@ class TestDescription:
         clocks = [{"size": 9, "time-per-move": 2}, {"handicap": 4, "main-time": 60, "increment": 1, "time-left": True}]
         description = described("", "", conditions=clocks)
         first, second = (description.match(meeting) for meeting in description.meetings)
-        assert (first.size, first.overtime, first.overtime_stones, first.komi) == (9, 2.0, 1, 7.5)
+        assert (first.size, first.overtime, first.overtime_stones, first.komi) == (9, 2.0, 1, 7.0)
         assert (second.size, second.handicap, second.komi) == (19, 4, 0.5)
         assert (second.main_time, second.increment, second.time_left) == (60.0, 1.0, True)
         assert [condition.title for condition in description.conditions] == [

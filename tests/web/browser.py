@@ -107,7 +107,8 @@ class Chromium:
                 await test(windows)
         finally:
             await windows.close()
-        assert [text for text in windows.complaints if not allowed.search(text)] == []
+        complaints = [text for text in windows.complaints if not allowed.search(text)]
+        assert not complaints, complaints
 
     async def _start(self) -> "Browser":
         from playwright.async_api import async_playwright

@@ -82,7 +82,7 @@ async def analysis_on_and_off(page: "Page") -> None:
     await page.click("#graph svg")
     await until(page, "document.querySelector('#number').innerText === '2 / 4'")
     assert await page.inner_text("#graph .graph-key") == "Black's winrate\nlead"
-    assert re.fullmatch(r"Move 2 · Black \d+\.\d % · [BW]\+\d+\.\d", await page.inner_text("#graph .graph-readout"))
+    assert re.fullmatch(r"Move 2 · Black \d+\.\d% · [BW]\+\d+\.\d", await page.inner_text("#graph .graph-readout"))
     await page.click("#analyse")
     await until(page, "!document.querySelector('.candidate')")
     await page.keyboard.press("PageUp")
@@ -155,7 +155,8 @@ def test_a_page_without_its_server(chromium: Chromium, tmp_path: Path) -> None:
             await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[bb]C[kept];B[dd])")
             await until(page, f"{number} === '3 / 3'")
             await until(page, "navigator.serviceWorker.controller")
-            listed = "caches.match('kept/games').then((found) => found.json()).then(([{ games }]) => (kept = games))"
+            found = "caches.match('kept/games').then((found) => (found ? found.json() : [{ games: [] }]))"
+            listed = f"{found}.then(([{{ games }}]) => (kept = games))"
             await until(page, f"{listed} && kept.length === 2")
         await page.reload()
         await until(

@@ -18,6 +18,7 @@ from web.serving import RolloutSource, close, run, saved_game, serving, until
 
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
+from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.go.clock import TimeLeft
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.people.play import GameSession
@@ -89,7 +90,7 @@ async def test_the_longest_file_fits_into_a_message(tmp_path: Path) -> None:
 
 
 async def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Engine, "is_compiling", True)
+    monkeypatch.setattr(Kernels, "is_compiling", True)
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         game = await ask(socket, **NEW)
         assert game["compiling"]
