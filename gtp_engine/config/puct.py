@@ -24,7 +24,7 @@ class PuctConfig(Section, name="puct"):
     pipeline: int = option(
         0,
         "Batches pending at once: with 2 the next batch is selected while the network evaluates the last, without "
-        "knowing its results.  0: as many as suit this machine, as for eval_batch, or 1 with a seed.",
+        "knowing its results.  0: as many as suit this machine, as for eval_batch; 1 with a seed or if that is set.",
         unit="batches",
         bounds=(0, 4),
     )

@@ -135,19 +135,19 @@ class EvaluatorInfo:
 
         `size` and `count` are what is configured, 0: as many as suit.  A search that `repeats`, also on other machines,
         has the same everywhere.  Otherwise it takes the fewest positions at a time that are nearly as fast as any.
+        Where their number is configured, batches follow each other: with 1, each position is selected knowing all.
         """
         if repeats:
             return size or (_SAME_EVERYWHERE if self.files else min(_SAME_EVERYWHERE, self.batch)), count or 1
-        if not self.call_seconds:
+        if size or not self.call_seconds:
             is_small = self.batch < LARGE_BATCH
-            return size or (
-                min(_UNMEASURED, self.batch) if self.files and is_small else self.batch
-            ), count or 2 - is_small
+            size = size or (min(_UNMEASURED, self.batch) if self.files and is_small else self.batch)
+            return size, count or 2 - is_small
         rates = self._rates(width * height / FULL_AREA)
-        rates = {each: rate for each, rate in rates.items() if (size or each[0], count or each[1]) == each} or rates
+        rates = {each: rate for each, rate in rates.items() if each[1] == count} or rates
         enough = _GOOD_ENOUGH * max(rates.values())
         best = min((each for each in rates if rates[each] >= enough), key=lambda each: (each[0] * each[1], each[1]))
-        return size or best[0], count or best[1]
+        return best[0], count or best[1]
 
     def _rates(self, area: float) -> dict[tuple[int, int], float]:
         """Return positions a second by their number at once and the batches under way; `area` is in boards of 19×19.

@@ -78,7 +78,7 @@ def test_batches_keep_the_network_busy_with_few_positions_under_way(
 
 def test_batches_that_are_configured_or_have_to_be_the_same_everywhere_are_not_chosen() -> None:
     assert (
-        batches(FAST, size=3) == (3, 2)
+        batches(FAST, size=3) == (3, 1)
         and batches(FAST, count=1) == (8, 1)
         and batches(FAST, size=3, count=4) == (3, 4)
     )
