@@ -35,6 +35,7 @@ def warm_up(group: str) -> None:
 
     Writes.ignored = os.path.realpath(cache_root())
     os.environ["NUMBA_CACHE_DIR"] = str(cache_directory().parent)  # not in the folders of the commands
+    os.environ["TENGEN_CACHE_DIR"] = str(cache_root())
     if group != "PLAIN":
         from warm_cache import compile_once
 

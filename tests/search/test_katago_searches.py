@@ -41,7 +41,6 @@ NETWORK: Final = "nets/g170-b6c96-s175395328-d26788732.bin.gz"
 
 AS_KATAGO: Final[dict[str, bool | int | float | str | None]] = {
     "puct.eval_batch": 1,
-    "puct.pipeline": 1,
     "network.symmetry": "none",
     "network.precision": "float32",
 }
