@@ -49,10 +49,10 @@ class RecordCommand(ConfigCommand):
     )
 
 
-def _command(*usual: str, **texts: str) -> type[RecordCommand]:
+def _command(*usual: str, texts: Mapping[str, str] | None = None) -> type[RecordCommand]:
     """Return a command whose help begins with the `usual` options, and describes some of them by `texts`."""
-    described = {name.replace("__", "."): text for name, text in texts.items()}
-    return type("UsualCommand", (RecordCommand,), {"usual": usual, "texts": {**RecordCommand.texts, **described}})
+    described = {**RecordCommand.texts, **(texts or {})}
+    return type("UsualCommand", (RecordCommand,), {"usual": usual, "texts": described})
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ _REVIEW: Final = _command(
     "search.visits",
     "game.rules",
     "game.komi",
-    search__visits="Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]",
+    texts={"search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]"},
 )
 
 
@@ -324,7 +324,7 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
 
 @click.command(
     "rank",
-    cls=_command("network.human_model", network__human_model="Human-like network. [default tengen-human]"),
+    cls=_command("network.human_model", texts={"network.human_model": "Human-like network. [default tengen-human]"}),
 )
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("--player", metavar="NAME", help="Only this player, as PB and PW name it. [default: all]")
@@ -382,7 +382,7 @@ def rank_command(
 
 @click.command(
     "solve",
-    cls=_command("network.model", "search.visits", search__visits="Visits of each search. [default 500]"),
+    cls=_command("network.model", "search.visits", texts={"search.visits": "Visits of each search. [default 500]"}),
 )
 @_record_argument
 @settings_options(ChosenPosition, is_own=True)

@@ -170,8 +170,9 @@ class Engine:
         self._scorer: Final = Scorer(self._searches)
         self.set_seed(self.seed)
         self._chooser.is_seeded = self.config.search.seed is not None
-        rules = Rules.parse(self.config.game.rules)
-        komi = self.config.game.komi if self._forced_komi is None else self._forced_komi
+        options = self.config.game
+        rules = Rules.parse(options.rules)
+        komi = options.komi if options.forced_komi is None else options.forced_komi
         self._users_rules, self._users_komi = rules, komi
         """Those of the options and commands: records that name none have them; None: the usual komi."""
         self._komi_is_given, self._komi_is_logged = komi is not None, False
@@ -213,9 +214,9 @@ class Engine:
     def set_komi(self, komi: float) -> None:
         """Set the komi, any finite number, unless the configuration forces another; raises KomiError."""
         self.game.komi = komi
-        if self._forced_komi is not None:
-            self.game.komi = self._forced_komi
-            self._log(f"komi {komi:g} is ignored: game.forced_komi is {self._forced_komi:g}")
+        if (forced := self.config.game.forced_komi) is not None:
+            self.game.komi = forced
+            self._log(f"komi {komi:g} is ignored: game.forced_komi is {forced:g}")
         self._komi_is_given, self._users_komi = True, self.game.komi
 
     def set_rules(self, rules: Rules | str) -> None:
@@ -671,11 +672,6 @@ class Engine:
 
     # --- helpers ---
 
-    @property
-    def _forced_komi(self) -> float | None:
-        """The komi of every game, None if it is free."""
-        return self.config.game.forced_komi
-
     def _start(self, game: Game) -> None:
         """Replace the game; resets clocks and everything that belongs to the last game.
 
@@ -685,7 +681,7 @@ class Engine:
             others = self._level.own_evaluators() if self._level.is_on else []
             self._resources.begin_to_prepare(game.width, game.height, others)
         game.handicap_by_moves = self.config.game.handicap_by_moves
-        game.komi = game.komi if self._forced_komi is None else self._forced_komi
+        game.komi = game.komi if self.config.game.forced_komi is None else self.config.game.forced_komi
         self.game = game
         self._resigned = EMPTY
         self._scorer.clear()
@@ -707,9 +703,8 @@ class Engine:
         is_known = self._komi_is_given or self._komi_is_logged
         if not is_known and game.komi == game.rules.fair_komi(game.width, game.height) != usual:
             self._komi_is_logged = True
-            self._log(
-                f"Komi is {game.komi:g} on 9x9, where White wins with {usual:g}; --komi and GTP's komi set another."
-            )
+            board = f"{game.width}x{game.height}, where White wins with {usual:g}"
+            self._log(f"Komi is {game.komi:g} on {board}; --komi and GTP's komi set another.")
 
     def _require_empty_board(self) -> None:
         if self.game.moves or self.game.setup_stones:
