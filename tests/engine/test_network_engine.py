@@ -583,7 +583,7 @@ def test_pondering_has_its_own_limits(option: str, most: int | None) -> None:
         thread = engine._background._thread
         wait_until(lambda: thread is not None and not thread.is_alive())
         engine.play(WHITE, expected)
-        report = engine.genmove(BLACK).report
+        report = engine.genmove(BLACK, ponder=False).report  # the next pondering would count, too
         assert 0 <= report.visits - report.playouts <= (most or 50)
         assert evaluator.rows <= 50 + 50 + (most or 50) + 16
 
