@@ -189,10 +189,9 @@ def is_special(path: str | PathLike[str]) -> bool:
 def read_regular(path: str | PathLike[str], most: int) -> bytes:
     """Return what a regular file holds; raises OSError for more than `most` bytes, and as `open_regular` does."""
     with open_regular(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"longer than {most:,} bytes", str(path))
-    return data
+        if os.fstat(file.fileno()).st_size <= most and len(data := file.read(most + 1)) <= most:
+            return data
+    raise OSError(errno.EFBIG, f"longer than {most:,} bytes", str(path))
 
 
 def sync_folder(folder: Path) -> None:

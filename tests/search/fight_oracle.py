@@ -5,7 +5,7 @@ obeys kos may not retake.  A chain is captured if the attacker can force that in
 states are marked from the captures backwards until nothing changes.  Everything else is survival.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import product
 
@@ -114,10 +114,10 @@ class TinyBoard:
         return frozenset(captured)
 
 
-def cases(board: TinyBoard) -> Iterator[tuple[Position, int, int]]:
-    """Yield positions with a stone in each and the side to play."""
+def cases(board: TinyBoard, targets: Collection[int]) -> Iterator[tuple[Position, int, int]]:
+    """Yield the positions with a stone on each of the targets, and the side to play."""
     for position in board.positions():
-        for target in board.points:
+        for target in targets:
             if position[target] != EMPTY:
                 yield position, target, BLACK
                 yield position, target, WHITE

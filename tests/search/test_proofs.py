@@ -26,11 +26,14 @@ def game_of(width: int, height: int, colors: tuple[int, ...] | list[int], first:
 
 @pytest.mark.parametrize(("width", "height", "retakes"), [(2, 4, False), (2, 4, True), (3, 3, False)])
 def test_what_is_proved_is_true(width: int, height: int, retakes: bool) -> None:
-    """Of the true aims, nine in ten are proved; the others need a capture that is retaken, or go round in a ko."""
+    """Of the true aims, nine in ten are proved; the others need a capture that is retaken, or go round in a ko.
+
+    The stones asked for are on the points that no symmetry maps to each other.
+    """
     boards = {obeys: TinyBoard(width, height, obeys) for obeys in (BLACK, WHITE)}
     points, rng = board_points(width, height), random.Random(68)
     proved = true = 0
-    for position, target, first in rng.sample(list(cases(boards[BLACK])), 250):
+    for position, target, first in rng.sample(list(cases(boards[BLACK], (0, 1, 4) if width == height else (0, 2))), 250):
         color = position[target]
         reader = FightReader(game_of(width, height, position).board, nodes=1000)
         for captures in (True, False):
