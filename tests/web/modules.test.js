@@ -303,6 +303,12 @@ table("names", (...given) => ["black", "white"].map((color) => playerOf(shownSta
   [[{ names: { black: "Lee", white: "Cho" }, opened: true, phase: "finished" }], ["Lee", "Cho"]], [[{}, { role: "watch" }], ["Black", "Tengen (5k)"]],
 ]);
 
+test("the players of a record have the ranks that it gives them", () => {
+  const state = shownState({ opened: true, phase: "finished" });
+  state.tree.root.information = { PB: "Lee", BR: "9d", PW: "Cho" };
+  assert.deepEqual(["black", "white"].map((color) => playerOf(state, color).name), ["Lee (9d)", "Cho"]);
+});
+
 table("whose stone a click places", (...given) => placedBy(shownState(...given)), [
   [[], "black"], [[{ is_engine_turn: true }], null], [[{}, { role: "watch" }], null], [[{}, { ahead: "A5" }], null], [[{ phase: "scoring" }], null],
   [[{ human: "white", node: 7 }], null], [[{ node: 7 }], "black"], [[{ phase: "finished" }, { isEditing: true }], "black"],

@@ -41,7 +41,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const NAMES = { ".": () => _("empty"), X: () => _("black stone"), O: () => _("white stone") };
 /** @type {Object<string, () => string>} */
 const OWNERS = { X: () => _("Black's point"), O: () => _("White's point") };
-const MARGIN = 1.05;
+const MARGIN = 1.15;
+const BESIDE = 0.85; // points from the outermost line to the middle of a coordinate, which no stone there covers
 const RADIUS = 0.48; // of a stone
 const SHIFT = 0.035; // by which a stone lies beside its point at most
 const GRAIN = 70; // lines of it
@@ -515,12 +516,12 @@ function coordinates(width, height) {
   const size = 0.2 + Math.max(width, height) / 100; // of a point: on a small board the points are large
   const add = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ content) => labels.push(svg("text", { class: "coordinate", x, y, "font-size": size, "aria-hidden": true }, content));
   for (let x = 0; x < width; x++) {
-    add(x, -0.76, LETTERS[x]);
-    add(x, height - 0.24, LETTERS[x]);
+    add(x, -BESIDE, LETTERS[x]);
+    add(x, height - 1 + BESIDE, LETTERS[x]);
   }
   for (let y = 0; y < height; y++) {
-    add(-0.76, y, String(height - y));
-    add(width - 0.24, y, String(height - y));
+    add(-BESIDE, y, String(height - y));
+    add(width - 1 + BESIDE, y, String(height - y));
   }
   return labels;
 }

@@ -178,12 +178,15 @@ export function playerOf(state, color) {
 /** @param {State} state
  * @param {string} color */
 function nameOf({ game, tree, role }, color) {
-  const name = tree.root.information?.[color === "black" ? "PB" : "PW"] ?? game.names[color];
+  const [called, rank] = color === "black" ? ["PB", "BR"] : ["PW", "WR"];
+  const { information = {} } = tree.root;
+  const name = information[called] ?? game.names[color];
   const isRecord = game.opened && game.phase === "finished"; // between others, perhaps
   if (color === game.human && !(isRecord && name !== UNNAMED)) {
     if (role === "watch") return name === UNNAMED ? (color === "black" ? _("Black") : _("White")) : name;
     return name === UNNAMED ? playerName(name) : _("{name} (you)", { name });
   }
+  if (isRecord && information[rank]) return `${name} (${information[rank]})`;
   return name === "Tengen" && game.level && game.level !== "max" ? `${name} (${rankName(game.level)})` : name;
 }
 
