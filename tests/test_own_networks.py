@@ -12,6 +12,7 @@ import onnx
 import pytest
 from busy_machine import bound
 from documents import ROOT
+from fake_evaluators import FakeEvaluator
 from nn.tiny_networks import alphago_policy, metadata, v7_network
 
 from gtp_engine import (
@@ -29,7 +30,7 @@ from gtp_engine import (
     read_metadata,
     write_metadata,
 )
-from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.evaluator import BareEvaluator, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 
@@ -83,13 +84,15 @@ def evaluated(function: object, game: Game, **facts: bool) -> object:
         (Guess(np.ones(26), winrate="high"), "winrate 'high'"),
         (Guess(np.ones(26), lead=float("inf")), "lead inf"),
         (Guess(np.ones(26), ownership=np.ones(3)), "ownership"),
+        (Guess(np.ones(26, complex)), "expected 26 finite numbers"),
+        (Guess(np.ones(26), winrate="0.5"), "winrate '0.5'"),
         (Guess(np.full(26, np.nan)), "expected 26 finite numbers from 0"),
         (Guess(-np.ones(26)), "expected 26 finite numbers from 0"),
         (Guess(np.r_[np.ones(25), -0.01]), "expected 26 finite numbers from 0"),
         (Guess(np.ones(26), winrate=7), "winrate 7: expected a finite number from 0 to 1"),
         (Guess(np.ones(26), winrate=-0.1), "winrate -0.1"),
         (Guess(np.ones(26), lead=float("nan")), "lead nan"),
-        (Guess(np.ones(26), ownership=np.full((5, 5), 1.1)), "expected 25 finite numbers from -1 to 1"),
+        (Guess(np.ones(26), ownership=np.full((5, 5), 1.1)), "expected 5×5 finite numbers from -1 to 1"),
         (Guess(np.ones(26), ownership=np.full((5, 5), np.nan)), "ownership"),
     ],
 )
@@ -125,8 +128,9 @@ def test_a_function_sees_a_position_and_answers_for_the_side_to_play() -> None:
     assert results == (0.25, 0.75, -2.5, -0.5)
 
 
-def test_a_policy_without_a_legal_move_counts_all_alike() -> None:
-    out = evaluated(lambda seen: Guess(np.zeros(26)), Game(5))
+@pytest.mark.parametrize("weight", [0.0, 1e308])
+def test_a_policy_may_have_any_sum(weight: float) -> None:
+    out = evaluated(lambda seen: Guess(np.full((1, 26), weight)), Game(5))
     assert out.policy[0, PASS] == pytest.approx(1 / 26)  # type: ignore[attr-defined]
 
 
@@ -144,6 +148,32 @@ def test_a_function_that_knows_the_ownership_has_to_tell_it() -> None:
     """Dead stones were taken from an ownership of 0 everywhere."""
     with pytest.raises(ArgumentError, match="an answer without ownership: expected one, as has_ownership says"):
         evaluated(lambda seen: Guess(np.ones(26)), Game(5), has_ownership=True)
+
+
+def test_an_ownership_has_the_shape_of_the_board() -> None:
+    """Columns and rows that change places were taken."""
+    with pytest.raises(ArgumentError, match="expected 4×5 finite numbers"):
+        evaluated(lambda seen: Guess(np.ones(21), ownership=np.zeros((5, 4))), Game(5, 4))
+
+
+class Writes(BareEvaluator):
+    """Writes one number everywhere."""
+
+    def __init__(self, number: float) -> None:
+        super().__init__(FakeEvaluator().info)
+        self.number = number
+
+    def evaluate(self, request: Request) -> None:
+        for array in request.out:
+            array[...] = self.number
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1.0])
+def test_what_no_network_returns_is_refused_of_any_evaluator(number: float) -> None:
+    with Engine(Config().with_values({"game.board_size": 5}), evaluator=Writes(number)) as engine:
+        for ask in (engine.genmove, lambda: engine.evaluate([Game(5)]), engine.raw_evaluation):
+            with pytest.raises(ArgumentError, match="an evaluation with NaN, infinity or a negative policy"):
+                ask()
 
 
 def test_metadata_is_written_and_replaced(tmp_path: Path) -> None:

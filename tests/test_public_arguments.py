@@ -1,5 +1,6 @@
 """Arguments of the public interface: text and numpy's numbers are taken, other kinds are refused in words."""
 
+import copy
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,12 +37,15 @@ from gtp_engine import (
     SimpleAnalysisEngine,
     SimpleGtpEngine,
     TengenError,
+    TimeSettings,
     load_evaluator,
     parse_vertex,
     read_metadata,
     write_metadata,
 )
+from gtp_engine.engine.answers import Ownership
 from gtp_engine.people import play
+from gtp_engine.search.report import for_color
 
 CONFIG = Config().with_values({"game.board_size": 5, "search.search": "rave", "search.visits": 2, "search.seed": 1})
 
@@ -59,6 +63,8 @@ def test_what_is_taken() -> None:
     assert game.play(np.int32(Point("A1", 9))).point == Point("A1", 9)  # type: ignore[arg-type]
     game.set_handicap(["C3", "G7"])
     assert game.handicap == 2
+    assert (play.GameSettings(human="white").engine, for_color(1.0, "white"), for_color(1.0, "b")) == (BLACK, -1, 1)  # type: ignore[arg-type]
+    assert play.GameClock(TimeSettings.absolute(60)).left("black").main == 60
     with Engine(CONFIG) as engine:
         engine.play("B", "C3")
         engine.play(WHITE, "b2")
@@ -87,6 +93,15 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "number as stone": (lambda: Game(9).set_up([5]), InvalidVertexError, "move 5: expected a Move of"),  # type: ignore[list-item]
     "text as stones": (lambda: Game(9).set_up("E5"), InvalidVertexError, "move 'E': expected a Move of"),  # type: ignore[arg-type]
     "color": (lambda: Game(9).play("E5", "red"), InvalidColorError, "invalid color 'red'"),
+    "True as color": (lambda: Game(9).play("E5", True), InvalidColorError, "invalid color True"),
+    "True as point": (lambda: Game(9).play(True), InvalidVertexError, "invalid point True"),
+    "another board": (
+        lambda: GameTree(Game(9)).root.add_played(Move(BLACK, Point("A19"))),
+        InvalidVertexError,
+        "19x19",
+    ),
+    "pass as region": (lambda: Game(9).svg(region=["pass"]), InvalidVertexError, "invalid point pass"),
+    "side of owners": (lambda: Ownership({}, BLACK).seen_by("x"), InvalidColorError, "invalid color 'x'"),
     "list as color": (lambda: Color([]), InvalidColorError, r"invalid color \[\]"),  # type: ignore[arg-type]
     "section": (lambda: Config({"search.visits": 1}), ConfigError, "expected a GameConfig; Config().with_values"),  # type: ignore[arg-type]
     "number as option": (lambda: Config().with_values({3: 4}), ConfigError, "option 3: expected a name such"),  # type: ignore[dict-item]
@@ -96,6 +111,8 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "number as record": (lambda: Game.from_sgf(3), ArgumentError, "record 3: expected bytes or text"),  # type: ignore[arg-type]
     "property": (lambda: GameTree().root.set("c", "a"), SgfError, "property 'c': expected a name of capital letters"),
     "text as limit": (lambda: Limit(time="3"), LimitError, "limit of '3' time: expected a number above 0"),  # type: ignore[arg-type]
+    "shown side": (lambda: for_color(1.0, 3), InvalidColorError, "invalid color 3"),
+    "copied engine": (lambda: copy.copy(Engine(CONFIG)), ArgumentError, "an engine is not copied or pickled; make one"),
     "human": (lambda: play.GameSettings(human=3), InvalidColorError, "invalid color 3"),
     "command": (lambda: SimpleGtpEngine.popen(3), ArgumentError, "command 3: expected texts and paths"),  # type: ignore[arg-type]
     "word of a command": (lambda: SimpleGtpEngine.popen(["a", 3]), ArgumentError, r"command \['a', 3\]"),  # type: ignore[list-item]

@@ -90,9 +90,15 @@ class Ownership(dict[str, float]):
         super().__init__(owners)
         self.side: Final = side
 
-    def seen_by(self, side: Color) -> "Ownership":
-        """Return the same as that side sees it."""
-        return self if side == self.side else Ownership({vertex: -owner for vertex, owner in self.items()}, side)
+    @staticmethod
+    def of(owners: Mapping[str, float], side: Color) -> "Ownership":
+        """Return owners as that side sees them; they are its own where they do not say whose."""
+        return (owners if isinstance(owners, Ownership) else Ownership(owners, side)).seen_by(side)
+
+    def seen_by(self, side: int | str) -> "Ownership":
+        """Return the same as "black" or "white" sees it; raises InvalidColorError."""
+        color = to_color(side)
+        return self if color == self.side else Ownership({vertex: -owner for vertex, owner in self.items()}, color)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Ownership, (dict(self), self.side)
@@ -130,7 +136,7 @@ class Analysis:
 
     def __post_init__(self) -> None:
         """Let the ownership say whose it is."""
-        object.__setattr__(self, "ownership", Ownership(self.ownership, self.side))
+        object.__setattr__(self, "ownership", Ownership.of(self.ownership, self.side))
 
     @property
     def best(self) -> MoveAnalysis:
@@ -141,7 +147,7 @@ class Analysis:
 
     def seen_by(self, side: int | str) -> "Analysis":
         """Return the same as "black" or "white" sees it; raises InvalidColorError."""
-        color = Color(to_color(side))
+        color = to_color(side)
         if color == self.side:
             return self
         return replace(
@@ -150,7 +156,6 @@ class Analysis:
             winrate=1.0 - self.winrate,
             lead=None if self.lead is None else -self.lead,
             moves=tuple(move._mirrored() for move in self.moves),
-            ownership={vertex: -owner for vertex, owner in self.ownership.items()},
         )
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -193,7 +198,7 @@ class PositionEvaluation:
 
     def __post_init__(self) -> None:
         """Let the ownership say whose it is."""
-        object.__setattr__(self, "ownership", Ownership(self.ownership, self.side))
+        object.__setattr__(self, "ownership", Ownership.of(self.ownership, self.side))
 
     def __repr__(self) -> str:
         lead = "" if self.lead is None else f", {self.lead:+.1f} points"

@@ -211,6 +211,7 @@ class Engine:
         """Start a new game on a board of the same size, with the same rules, komi and time settings."""
         self._start(self._empty_game())
 
+    @_exclusive
     def set_komi(self, komi: float) -> None:
         """Set the komi, any finite number, unless the configuration forces another; raises KomiError."""
         self.game.komi = komi
@@ -219,6 +220,7 @@ class Engine:
             self._log(f"komi {komi:g} is ignored: game.forced_komi is {forced:g}")
         self._komi_is_given, self._users_komi = True, self.game.komi
 
+    @_exclusive
     def set_rules(self, rules: Rules | str) -> None:
         """Set the rules, also during a game; the komi becomes their usual one unless it has been set.
 
@@ -514,6 +516,7 @@ class Engine:
 
     # --- time ---
 
+    @_exclusive
     def set_time_settings(self, settings: TimeSettings) -> None:
         """Set the time settings of both players and reset their clocks.
 
@@ -523,6 +526,7 @@ class Engine:
             self.kernels.wait(CancelToken())
         self._clocks = self._new_clocks(settings)
 
+    @_exclusive
     def set_time_left(self, color: int | str, seconds: float, stones: int) -> None:
         """Set a clock as GTP's time_left does: seconds left, and moves or periods left in overtime, 0 before it.
 
@@ -663,6 +667,13 @@ class Engine:
             self._background.end()
             self.kernels.close()
             self._searches.close()
+
+    def __reduce__(self) -> str:
+        raise ArgumentError(problem("an engine is not copied or pickled", advice="make one where it is used"))
+
+    def __repr__(self) -> str:
+        network = self.evaluator.info.name if self.evaluator else "no network"
+        return f"<Engine, {network}, {self.game!r}>"
 
     def __enter__(self) -> "Engine":
         return self

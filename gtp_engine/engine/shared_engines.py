@@ -11,7 +11,7 @@ from typing import Any, Final
 from gtp_engine.compiled.kernel_cache import is_cache_filled
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
-from gtp_engine.engine.engine import Engine
+from gtp_engine.engine.engine import Engine, Use
 from gtp_engine.engine.rehearsal import Kernels, warm_up
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
@@ -45,6 +45,7 @@ class SharedEngines:
         self._resources: Final = Resources(self._evaluator, self._human)
         self._kernels: Final = Kernels(self._resources, self._log)
         self._lock: Final = threading.Lock()
+        self._use: Final = Use()
 
     def first_board(self) -> tuple[int, int]:
         """Return the width and height that a game starts with."""
@@ -90,7 +91,7 @@ class SharedEngines:
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return another engine with a configuration of its own; closing it leaves networks and kernels open."""
-        with self._lock:
+        with self._lock, self._use:
             engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), self._shipped.lend)
             engine.kernels.loader = self._kernels.loader
             return engine
@@ -116,7 +117,8 @@ class SharedEngines:
         self._resources.clear_cache()
 
     def close(self) -> None:
-        """Free the networks, and end a compiler that is still running."""
+        """Free the networks, and end a compiler that is still running; no engine can be made afterwards."""
+        self._use.end()
         self._kernels.close()
         self._resources.close()
         self._shipped.close()

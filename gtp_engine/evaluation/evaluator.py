@@ -227,11 +227,10 @@ class FunctionEvaluator(BareEvaluator):
             raise ArgumentError(problem(f"evaluator {self.info.name}: answer {shown(guess)}", expected="a Guess"))
         points, sign = list(board_points(seen.width, seen.height)), 1.0 if seen.to_play == BLACK else -1.0
         legal = seen.legal()
-        weights = self._numbers("policy", guess.policy, len(legal), low=0.0, where=legal)
+        weights = self._numbers("policy", guess.policy, (len(legal),), low=0.0, where=legal)
         (winrate,) = self._numbers("winrate", guess.winrate, low=0.0, high=1.0)
         (lead,) = self._numbers("lead", guess.lead)
-        if not weights.sum() > 0.0:
-            weights = legal.astype(np.float64)
+        weights = weights / weights.max() if weights.any() else legal.astype(np.float64)
         out.policy[row] = 0.0
         out.policy[row, [*points, PASS]] = weights / weights.sum()
         value = sign * (2.0 * winrate - 1.0)
@@ -240,7 +239,7 @@ class FunctionEvaluator(BareEvaluator):
         out.score_stdev[row] = 0.0
         out.ownership_black[row] = 0.0
         if guess.ownership is not None:
-            owners = self._numbers("ownership", guess.ownership, len(points), low=-1.0, high=1.0)
+            owners = self._numbers("ownership", guess.ownership, (seen.height, seen.width), low=-1.0, high=1.0)
             out.ownership_black[row, points] = sign * owners
         elif self.info.has_ownership:
             given = f"evaluator {self.info.name}: an answer without ownership"
@@ -252,24 +251,30 @@ class FunctionEvaluator(BareEvaluator):
         self,
         name: str,
         value: object,
-        count: int = 1,
+        shape: tuple[int, ...] = (1,),
         *,
         low: float = -math.inf,
         high: float = math.inf,
         where: NDArray[np.bool_] | bool = True,
     ) -> NDArray[np.float64]:
-        """Return so many numbers of a guess, 0 but `where` they count; one that rounding took beyond a bound is that.
+        """Return the numbers of a guess in a row, 0 but `where` they count; rounding may take one beyond a bound.
 
-        Raises ArgumentError for what is no such number, for NaN and infinity.
+        They may be in a row already, and have axes of length 1.  Raises ArgumentError for another shape, for what is no
+        number, for NaN and infinity.
         """
+        count = math.prod(shape)
         try:
-            numbers = np.where(where, np.asarray(value, dtype=np.float64).reshape(count), 0.0)
+            given = np.squeeze(np.asarray(value))
+            if given.dtype.kind not in "iuf" or given.shape not in (tuple(n for n in shape if n > 1), (count,)):
+                raise ValueError("neither the shape nor the kind")
+            numbers = np.where(where, given.reshape(count).astype(np.float64), 0.0)
             if np.isfinite(numbers).all() and numbers.min() >= low - _ROUNDING and numbers.max() <= high + _ROUNDING:
                 return np.clip(numbers, low, high)
         except (TypeError, ValueError):
             pass
         bounds = "" if low == -math.inf else f" from {low:g}" + ("" if high == math.inf else f" to {high:g}")
-        expected = f"a finite number{bounds}" if count == 1 else f"{count} finite numbers{bounds}"
+        of_shape = "×".join(map(str, shape))
+        expected = f"a finite number{bounds}" if count == 1 else f"{of_shape} finite numbers{bounds}"
         raise ArgumentError(problem(f"evaluator {self.info.name}: {name} {shown(value)}", expected=expected))
 
 
@@ -308,10 +313,20 @@ class ForwardingEvaluator:
 
 
 class ExclusiveEvaluator(ForwardingEvaluator):
-    """Forwards calls to `evaluator`, which by contract serves one thread at a time.
+    """Forwards calls to `evaluator`, which by contract serves one thread at a time, and refuses answers with NaN.
 
     A search that was stopped may leave a batch behind, whose evaluation is not used, while the next search begins.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(evaluator, threading.Lock())
+
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions; raises ArgumentError for NaN, infinity and a negative policy."""
+        super().evaluate(request)
+        out, rows = request.out, request.rows
+        written = (out.policy, out.win_black, out.loss_black, out.lead_black, out.ownership_black)
+        total = sum(float(array[:rows].sum()) for array in written)
+        if not (math.isfinite(total) and out.policy[:rows].min() >= 0.0):
+            given = f"evaluator {self.info.name}: an evaluation with NaN, infinity or a negative policy"
+            raise ArgumentError(problem(given, expected="finite numbers"))

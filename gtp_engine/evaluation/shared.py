@@ -25,6 +25,7 @@ from math import inf
 from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 
+from gtp_engine.base.errors import EngineDiedError
 from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, ForwardingEvaluator, Kind, Request
 from gtp_engine.evaluation.positions import Evaluation, Positions, new_evaluation, new_positions
 
@@ -134,13 +135,18 @@ class SharedEvaluator(ForwardingEvaluator):
         self._joined: Final = JoinedRows(self.info.batch)
         self._lock: Final = threading.Lock()
         self._waiting: Final[list[_Call]] = []
-        self._is_evaluating = False
+        self._is_evaluating = self._is_closed = False
         self._rows = self._calls = 0
         self._expected: Final[dict[object, _Expected]] = {}
 
     def lend(self) -> LentEvaluator:
         """Return the evaluator for another user."""
         return LentEvaluator(self)
+
+    def close(self) -> None:
+        """Free what the evaluator holds; users can evaluate nothing afterwards."""
+        self._is_closed = True
+        super().close()
 
     def work(self) -> EvaluatorWork:
         """Return what has been done so far."""
@@ -152,7 +158,12 @@ class SharedEvaluator(ForwardingEvaluator):
         self.evaluate_for(self, request)
 
     def evaluate_for(self, user: object, request: Request) -> None:
-        """Evaluate a request of a user, possibly together with those of others; raises what the evaluator raises."""
+        """Evaluate a request of a user, possibly together with those of others.
+
+        Raises what the evaluator raises, and EngineDiedError once the owner has closed it.
+        """
+        if self._is_closed:
+            raise EngineDiedError("the networks have been closed, of which this engine uses one")
         call = _Call(user, request)
         with self._lock:
             self._waiting.append(call)

@@ -178,10 +178,20 @@ PASS: Final = Point._made(constants.PASS, "pass", 0, 0)
 
 
 class Move(NamedTuple):
-    """A stone of `color` (BLACK or WHITE) on `point`, or a pass of that colour (`point == PASS`)."""
+    """A stone of `color` (BLACK or WHITE) on `point`, or a pass of that colour (`point == PASS`).
+
+    >>> print(Move(BLACK, PASS))
+    black pass
+    """
 
     color: Color
     point: Point
+
+    def __str__(self) -> str:
+        return f"{self.color} {self.point}"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
 
 AnyMove = tuple[int | str, int | str]
@@ -272,7 +282,7 @@ def to_color(color: int | str) -> Color:
     if isinstance(color, str):
         return parse_color(color)
     try:
-        if color in (BLACK, WHITE):
+        if color in (BLACK, WHITE) and not isinstance(color, bool):  # True is White where python-chess is meant
             return COLORS[color]
     except (TypeError, ValueError):  # 1.0; an array
         pass
@@ -294,7 +304,7 @@ def to_point(vertex: int | str, *, width: int, height: int) -> Point:
     if isinstance(vertex, str):
         return parse_vertex(vertex, width=width, height=height)
     try:
-        point = points_by_number(width, height).get(index(vertex))
+        point = points_by_number(width, height).get(index(vertex)) if not isinstance(vertex, bool) else None
     except TypeError:
         raise InvalidVertexError(problem(f"point {shown(vertex)}", expected="a point, or a vertex as Q16")) from None
     if point is None:

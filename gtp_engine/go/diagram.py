@@ -28,11 +28,12 @@ from gtp_engine.go.coords import (
     COLORS,
     COLUMN_LETTERS,
     WHITE,
+    Color,
     board_points,
     format_color,
     point_to_xy,
     to_color,
-    to_point,
+    to_stone,
     xy_to_point,
 )
 from gtp_engine.go.handicap import star_points
@@ -86,13 +87,12 @@ def format_board(game: "Game") -> str:
     Two lines of facts come first, so that GTP's "= " does not misalign the columns of the diagram.  No line is blank,
     because a blank line ends a GTP reply.
     """
-    last, color, captures = game.last_move, game.to_play, game.captures
-    rules = game.rules.preset_name() or game.rules.to_json()
+    last, color, captures, komi = game.last_move, game.to_play, game.captures, _number(game.komi)
     point = NULL_POINT if last is None else last.point
     facts = (
         f"Move {len(game.moves)}, last {'none' if last is None else game.vertex(last.point)}, "
         f"{format_color(color)} ({_CHARACTERS[color]}) to play",
-        f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {_number(game.komi)}, rules {rules}",
+        f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {komi}, rules {game.rules}",
     )
     colors = dict.fromkeys(board_points(game.width, game.height), EMPTY) | game.stones
     return "\n".join((*facts, draw_board(colors, width=game.width, height=game.height, last_move=point)))
@@ -162,6 +162,15 @@ class ShownAnalysis(Protocol):
     """What a picture shows of an analysis (`engine.answers.Analysis`)."""
 
     @property
+    def to_play(self) -> Color:
+        """Whose move is searched."""
+        ...
+
+    def seen_by(self, side: int | str) -> "ShownAnalysis":
+        """Return the same with the winrates of that side."""
+        ...
+
+    @property
     def moves(self) -> Sequence[ShownMove]:
         """The best first."""
         ...
@@ -187,6 +196,7 @@ def draw_svg(
     if not 0 < size <= LARGEST_PICTURE:
         raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
+    moves = () if analysis is None else analysis.seen_by(analysis.to_play).moves[:MOST_CANDIDATES]
     shown_owners = ownership or (analysis.ownership if analysis is not None else {})
     sign = -1 if getattr(shown_owners, "side", BLACK) == WHITE else 1
     owners = {_point(game, key): sign * owner for key, owner in shown_owners.items()}
@@ -200,14 +210,14 @@ def draw_svg(
         f'height="{round(size * height / width)}" role="img" font-family="sans-serif" text-anchor="middle">',
         f"<title>{html.escape(repr(game).strip('<>'))}</title>",
         f'<rect width="{width}" height="{height}" fill="{_BOARD}"/>',
-        *(_square(game, _point(game, point), _CELL, f'fill="{_REGION}"') for point in region),
+        *(_square(game, _stone_point(game, point), _CELL, f'fill="{_REGION}"') for point in region),
         *_grid(game),
         *(_stone(game, point, color) for point, color in game.stones.items()),
         *_owners(game, owners),
         *(_text(game, point, str(number), 10) for point, number in numbered.items() if point not in placed),
         *(_mark(game, point, "circle" if point == last else placed[point]) for point in [*placed, *_points_of(last)]),
-        *(() if analysis is None else _candidates(game, analysis.moves[:MOST_CANDIDATES])),
-        *(_arrow(game, _point(game, start), _point(game, end)) for start, end in arrows),
+        *_candidates(game, moves),
+        *(_arrow(game, _stone_point(game, start), _stone_point(game, end)) for start, end in arrows),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -215,8 +225,12 @@ def draw_svg(
 
 def _point(game: "Game", vertex: int | str) -> int:
     """Return a point of the board, or PASS; raises InvalidVertexError."""
-    game.vertex(vertex)
-    return int(to_point(vertex, width=game.width, height=game.height))
+    return int(game.point(vertex))
+
+
+def _stone_point(game: "Game", vertex: int | str) -> int:
+    """Return a point of the board; raises InvalidVertexError, also for a pass."""
+    return int(to_stone(vertex, width=game.width, height=game.height))
 
 
 def _points_of(point: int) -> list[int]:

@@ -589,8 +589,9 @@ class Game:
         """Return the board as an SVG picture, `size` pixels wide; notebooks show games by it.
 
         `marks` are "triangle", "square", "circle", "cross", "selected" or any short text, by point or vertex: those of
-        a `GameNode` too.  `analysis` (of an engine) draws its moves with winrate and visits, and the expected owner of
-        each point, which `ownership` draws alone: from −1, White's, to 1, Black's, or as an engine's own says whose.
+        a `GameNode` too.  `analysis` (of an engine) draws its moves with visits and the winrate of the side to play,
+        and the expected owner of each point, which `ownership` draws alone: from −1, White's, to 1, Black's, or as an
+        engine's own says whose.
         The last `numbers` moves are numbered; `arrows` lead from one point to another, and the points of a `region` are
         lighter.  Raises InvalidVertexError and InvalidSizeError.
         """
@@ -626,9 +627,8 @@ class Game:
     def __repr__(self) -> str:
         last = self.last_move
         played = f"{counted(len(self._moves), 'move')}, last {last.color} {last.point!r}" if last else "no moves"
-        rules = self._rules.preset_name() or self._rules.to_json()
         size = f"{self.width}x{self.height}"
-        return f"<Game {size}, {rules} rules, komi {self._komi:g}, {played}, {self.to_play} to play>"
+        return f"<Game {size}, {self._rules} rules, komi {self._komi:g}, {played}, {self.to_play} to play>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Game) and self._state() == other._state()

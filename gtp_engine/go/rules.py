@@ -111,6 +111,13 @@ class Rules:
             given = f"hasButton true with scoring {self.scoring}"
             raise RulesError(problem(given, expected="scoring AREA", advice="set hasButton to false first"))
 
+    def __str__(self) -> str:
+        """Return the name of the preset, or else KataGo's JSON: what `parse` reads."""
+        return self.preset_name() or self.to_json()
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
     @staticmethod
     def parse(text: str) -> "Rules":
         """Return the rules that `text` describes.

@@ -46,6 +46,9 @@ class Score:
         text = f"{abs(margin):.6f}".rstrip("0").rstrip(".")
         return f"{'B' if margin > 0 else 'W'}+{text}"
 
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
 
 @dataclass(frozen=True)
 class SideCount:

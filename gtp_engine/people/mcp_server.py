@@ -143,7 +143,7 @@ class GoTools:
             "captured_by": {_NAMES[color]: game.captures[color] for color in (BLACK, WHITE)},
             "ko_at": game.ko_point.vertex if game.ko_point else None,
             "legal_points": len(game.legal_points()),
-            "rules": game.rules.preset_name() or game.rules.to_json(),
+            "rules": str(game.rules),
             "komi": game.komi,
             "rests_on": _BY_RULES,
         }

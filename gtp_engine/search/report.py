@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import counted
 from gtp_engine.go.constants import BLACK, NULL_POINT
+from gtp_engine.go.coords import to_color
 from gtp_engine.go.game import Game
 
 LCB_STDEVS: Final = 5.0
@@ -101,13 +102,13 @@ class MoveReport:
         surplus = chain((self.surplus_visits, *self.pv_surplus_visits), repeat(0))
         return tuple(visits + more for visits, more in zip(self.pv_visits, surplus, strict=False))
 
-    def seen_by(self, color: int) -> Outlook:
+    def seen_by(self, color: int | str) -> Outlook:
         """Return the results as `color` sees them."""
         return _outlook(self, color)
 
-    def bounds_seen_by(self, color: int, mover: int) -> tuple[float, float]:
+    def bounds_seen_by(self, color: int | str, mover: int) -> tuple[float, float]:
         """Return `lcb` and `utility_lcb` as `color` sees them; they are upper bounds for the opponent of `mover`."""
-        return (self.lcb, self.utility_lcb) if color == mover else (1.0 - self.lcb, -self.utility_lcb)
+        return (self.lcb, self.utility_lcb) if to_color(color) == mover else (1.0 - self.lcb, -self.utility_lcb)
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class PositionResults:
     score_stdev: float
     lead_black: float
 
-    def seen_by(self, color: int) -> Outlook:
+    def seen_by(self, color: int | str) -> Outlook:
         """Return the results as `color` sees them."""
         return _outlook(self, color)
 
@@ -145,10 +146,10 @@ class RawEvaluation:
     ownership_black: NDArray[np.float32] = field(repr=False, compare=False)
     has_score: bool = True
 
-    def seen_by(self, color: int) -> Outlook:
+    def seen_by(self, color: int | str) -> Outlook:
         """Return the evaluation as `color` sees it, without a utility."""
         return Outlook(
-            winrate=self.winrate_black if color == BLACK else 1.0 - self.winrate_black,
+            winrate=self.winrate_black if to_color(color) == BLACK else 1.0 - self.winrate_black,
             lead=for_color(self.lead_black, color),
             score=for_color(self.score_black, color),
         )
@@ -231,7 +232,7 @@ class SearchReport:
         value = self.value_black if best is None or best.visits < FEW_VISITS else best.value_black
         return winrate_of(value, self.to_play)
 
-    def seen_by(self, color: int) -> Outlook:
+    def seen_by(self, color: int | str) -> Outlook:
         """Return the means of all visits as `color` sees them."""
         return _outlook(self, color)
 
@@ -241,17 +242,17 @@ def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
     return max(moves, key=lambda move: move.selection_weight, default=None)
 
 
-def for_color(value_black: _Results, color: int) -> _Results:
-    """Return Black's result, or results by point, as those of `color`."""
-    return value_black if color == BLACK else -value_black
+def for_color(value_black: _Results, color: int | str) -> _Results:
+    """Return Black's result, or results by point, as those of `color`; raises InvalidColorError."""
+    return value_black if to_color(color) == BLACK else -value_black
 
 
-def winrate_of(value_black: float, color: int) -> float:
+def winrate_of(value_black: float, color: int | str) -> float:
     """Return the winrate of `color` in [0, 1] for Black's result in [−1, 1]."""
     return min(1.0, max(0.0, (1.0 + for_color(value_black, color)) / 2.0))
 
 
-def _outlook(found: MoveReport | PositionResults | SearchReport, color: int) -> Outlook:
+def _outlook(found: MoveReport | PositionResults | SearchReport, color: int | str) -> Outlook:
     return Outlook(
         winrate=winrate_of(found.value_black, color),
         lead=for_color(found.lead_black, color),

@@ -22,7 +22,7 @@ from typing import Final, TypeAlias, final
 
 from sgfmill import sgf
 
-from gtp_engine.base.errors import IllegalMoveError, SgfError, problem, shown
+from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, problem, shown
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_number, to_color, to_point, to_stone
@@ -300,7 +300,9 @@ class GameNode(TextNode):
         return child
 
     def add_played(self, move: Move) -> "GameNode":
-        """Return the child with a move that has been played on a board: it is added if need be, but not checked."""
+        """Return the child with a move that has been played on a board: it is added if need be, legal or not."""
+        width, height = self.tree.size
+        move = Move(to_color(move.color), to_point(move.point, width=width, height=height))
         return next((child for child in self.children if child.move == move), None) or self._new_child(move)
 
     def add_variation(self, moves: Sequence[Move | Vertex], color: int | str | None = None) -> "GameNode":
@@ -449,6 +451,10 @@ class GameTree:
 
     def __iter__(self) -> Iterator[GameNode]:
         return self.nodes()
+
+    def __repr__(self) -> str:
+        width, height = self.size
+        return f"<GameTree {width}x{height}, {counted(sum(1 for _ in self), 'node')}: {shown(self.root.text)}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GameTree) and all(

@@ -1,15 +1,29 @@
 """Who may use an engine: one thread at a time, of the process that made it, until it is closed."""
 
+import contextlib
 import multiprocessing
 import sys
 import threading
 import traceback
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from fake_evaluators import FakeEvaluator
+from match_helpers import engine as scripted
 
-from gtp_engine import CancelToken, Config, Engine, EngineBusyError, EngineDiedError, Game, Limit
+from gtp_engine import (
+    CancelToken,
+    Config,
+    Engine,
+    EngineBusyError,
+    EngineDiedError,
+    Game,
+    Limit,
+    SimpleGtpEngine,
+    TimeSettings,
+)
+from gtp_engine.people.play import SharedEngines
 
 SEARCHES = {"area": FakeEvaluator, "rollouts": lambda: None}
 USES: dict[str, Callable[[Engine], object]] = {
@@ -22,6 +36,10 @@ USES: dict[str, Callable[[Engine], object]] = {
     "score": lambda engine: engine.score(),
     "configure": lambda engine: engine.configure({"search.visits": 3}),
     "clear_board": lambda engine: engine.clear_board(),
+    "set_komi": lambda engine: engine.set_komi(0.5),
+    "set_rules": lambda engine: engine.set_rules("japanese"),
+    "set_time_settings": lambda engine: engine.set_time_settings(TimeSettings.none()),
+    "set_time_left": lambda engine: engine.set_time_left("black", 1, 0),
 }
 
 
@@ -60,9 +78,19 @@ def test_a_closed_engine_refuses_and_is_closed_again_without_harm(search: str) -
             use(engine)
 
 
-def _used(engine: Engine, answers: "multiprocessing.Queue[str]") -> None:
+def test_engines_end_with_those_that_lent_them_a_network() -> None:
+    engines = SharedEngines(Config().with_values({"game.board_size": 5}), evaluator=FakeEvaluator())
+    engine = engines.new_engine()
+    engine.genmove()
+    engines.close()
+    for use in (engine.genmove, engines.new_engine):
+        with pytest.raises(EngineDiedError, match="been closed"):
+            use()
+
+
+def _used(use: Callable[[], object], answers: "multiprocessing.Queue[str]") -> None:
     try:
-        answers.put(str(engine.genmove().point))
+        answers.put(str(use()))
     except EngineDiedError as error:
         answers.put(str(error))
     except BaseException:
@@ -71,17 +99,23 @@ def _used(engine: Engine, answers: "multiprocessing.Queue[str]") -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("search", SEARCHES)
-def test_an_engine_is_refused_in_a_forked_process(search: str) -> None:
+@pytest.mark.parametrize("kind", [*SEARCHES, "shared", "client"])
+def test_an_engine_is_refused_in_a_forked_process(kind: str) -> None:
     """It waited for threads that only run in the other process."""
     context = multiprocessing.get_context("fork")
-    with new_engine(search) as engine:
-        engine.genmove()
+    use: Callable[[], object]
+    with contextlib.ExitStack() as stack:
+        if kind == "client":
+            client = stack.enter_context(SimpleGtpEngine.popen(scripted()))
+            use, advice = partial(client.send, "name"), "before the fork; make one in each process"
+        else:
+            engines = stack.enter_context(SharedEngines(evaluator=FakeEvaluator()))
+            use = engines.new_engine if kind == "shared" else stack.enter_context(new_engine(kind)).genmove
+            advice = 'forked from; make one in each process, or start processes by multiprocessing.get_context("spawn")'
+        use()
         answers: multiprocessing.Queue[str] = context.Queue()
-        process = context.Process(target=_used, args=(engine, answers))
+        process = context.Process(target=_used, args=(use, answers))
         process.start()
-        assert 'forked from; make one in each process, or start processes by multiprocessing.get_context("spawn")' in (
-            answers.get(timeout=60)
-        )
+        assert advice in answers.get(timeout=60)
         process.join()
-        engine.genmove()
+        use()

@@ -21,7 +21,9 @@ def test_moves_and_points_print_as_text() -> None:
     assert repr(game.play("E5")) == "Move(color=BLACK, point=E5)"
     assert repr((game.moves, game.liberties("E5"))) == "((Move(color=BLACK, point=E5),), [E6, D5, F5, E4])"
     assert (game["E5"], game[55], game["E4"]) == (BLACK, Color.BLACK, Color("empty"))
-    assert f"{game['E5']} {game.to_play} {game.to_play.letter} {game.play('pass').point}" == "black white W pass"
+    assert f"{game['E5']} {game.to_play} {game.to_play.letter} {game.play('pass')}" == "black white W white pass"
+    cells = f"{game.moves[0]:>9}|{game.score():>7}|{game.rules:<8}|{game.moves[0].point:>3}|{BLACK:<6}|{BLACK:d}"
+    assert cells == " black E5| B+73.5|chinese | E5|black |1"
     assert {str(point): str(color) for point, color in game.stones.items()} == {"E5": "black"}
 
 

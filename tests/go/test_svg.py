@@ -74,6 +74,7 @@ def test_owners_and_candidates() -> None:
     analysis = Analysis(Color.WHITE, Color.WHITE, 1690, 0.5, None, tuple(moves), ownership)
     picture = game.svg(analysis=analysis)
     assert texts(picture)[-4:] == ["50", "1.5k", "46", "150"]
+    assert game.svg(analysis=analysis.seen_by("black")) == picture, "it shows the side to play"
     fills = [each.get("fill") for each in drawn(picture)["circle"] if each.get("fill-opacity")]
     assert fills == ["#12856f", "#4f7f2a"], "the best move, and one with a tenth of its visits"
     squares = [each for each in drawn(picture)["rect"] if each.get("stroke")]

@@ -1,12 +1,14 @@
 """What a review concludes from the findings: points lost, marks, accuracy, mistakes."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from puct_support import AreaEvaluator
 from review.review_support import RECORD, review_of
 
-from gtp_engine import BLACK, Color, InvalidColorError, Rules
-from gtp_engine.people.review import Candidate, Finding, GameReview, new_review, read_game
+from gtp_engine import BLACK, Color, Game, GameTree, InvalidColorError, Rules
+from gtp_engine.people.review import Candidate, Effort, Finding, GameReview, new_review, read_game, review_game
 from gtp_engine.people.review.game_review import _accuracy, points_lost, seen_by
 
 LINE = read_game(RECORD, rules=Rules())  # B C3, W B4, B D2, W A5, B B3, W E1
@@ -150,3 +152,13 @@ def test_a_finding_as_both_sides_see_it(color: str, seen: tuple[float, float]) -
 @pytest.mark.parametrize(("best", "after", "lost"), [(3.0, 1.256, 1.74), (-1.0, -1.0, 0.0), (1.0, 4.0, 0.0)])
 def test_points_lost_are_never_less_than_none(best: float, after: float, lost: float) -> None:
     assert points_lost(best, after) == lost
+
+
+def test_a_review_is_of_a_path_a_text_a_game_or_a_tree(tmp_path: Path) -> None:
+    text = "(;SZ[5]KM[0.5]RU[Japanese];B[cc];W[bb];B[dd])"
+    path = tmp_path / "game.sgf"
+    path.write_text(text)
+    records = (text.encode(), text, path, Game.from_sgf(text), GameTree(text))
+    reviews = [review_game(record, AreaEvaluator(), effort=Effort(visits=4)) for record in records]
+    assert [review.line.rules.preset_name() for review in reviews] == ["japanese"] * 5
+    assert all(review.to_json()["moves"] == reviews[0].to_json()["moves"] for review in reviews)

@@ -49,6 +49,7 @@ def test_a_tree_is_walked_edited_and_written() -> None:
     assert children(line[2]) == ["G7"]
     assert GameTree(tree.to_bytes()).to_sgf() == tree.to_sgf()
     assert (tree.record.black_name, tree.node(variation.id)) == ("Ann", variation)
+    assert repr(tree) == "<GameTree 9x9, 5 nodes: 'SZ[9]KM[6.5]RU[Japanese]PB[Ann]'>"
 
 
 def test_properties_are_removed_wherever_they_stand_in_a_node() -> None:

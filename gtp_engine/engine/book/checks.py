@@ -35,7 +35,7 @@ def describe(book: Book) -> str:
     """Return some lines about a book: board, rules, size, depth, value and best line."""
     header = book.header
     lines = [
-        f"{header.width}x{header.height}, {header.rules.preset_name() or header.rules.to_json()}, "
+        f"{header.width}x{header.height}, {header.rules}, "
         f"searched at komi {header.komi:g} with {header.network or 'an unnamed network'}"
     ]
     if not book.nodes:

@@ -33,9 +33,9 @@ class GameClock:
         """The colour whose clock runs, EMPTY for none."""
         return EMPTY if self._since is None else self._to_move
 
-    def start(self, color: int) -> None:
+    def start(self, color: int | str) -> None:
         """Let the clock of `color` run; the time of a move of the other one is forgotten."""
-        to_color(color)
+        color = to_color(color)
         if self._to_move != color:
             self.drop_move()
         self._to_move = color
@@ -58,9 +58,9 @@ class GameClock:
         """Stop the clock and forget the time of the move."""
         self._to_move, self._spent, self._since = EMPTY, 0.0, None
 
-    def left(self, color: int) -> TimeLeft:
+    def left(self, color: int | str) -> TimeLeft:
         """Return what the clock of `color` shows now."""
-        to_color(color)
+        color = to_color(color)
         left = self._left[color]
         return time_during_move(self.settings, left, self._elapsed()) if color == self._to_move else left
 

@@ -140,7 +140,7 @@ class GameSession:
         engine: Engine,
         data: bytes | str,
         *,
-        human: int | None = None,
+        human: int | str | None = None,
         time: TimeSettings | None = None,
         clock: GameClock | None = None,
         extras: SessionExtras = _NOTHING,

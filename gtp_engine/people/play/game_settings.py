@@ -53,7 +53,7 @@ class GameSettings:
 
     def __post_init__(self) -> None:
         """Check the colour and the clock."""
-        to_color(self.human)
+        object.__setattr__(self, "human", to_color(self.human))
         time = self.time
         if time.kind is not TimeKind.NONE and time.main_time == 0 and not time.has_overtime:
             advice = "give main time, or none for no clock"
@@ -88,21 +88,21 @@ class GameSettings:
             points(self.stones, self.width, self.height or self.width)
 
 
-def settings_of(record: SgfRecord, game: Game, human: int | None, time: TimeSettings | None) -> GameSettings:
+def settings_of(record: SgfRecord, game: Game, human: int | str | None, time: TimeSettings | None) -> GameSettings:
     """Return the settings of a game that continues `record`, whose moves are on the board of `game`.
 
     Without `human` the person has the colour that the record does not give to the engine, or else the side to move.
     """
     if human is None:
         human = {record.black_name: WHITE, record.white_name: BLACK}.get(ENGINE_NAME, game.to_play)
-    to_color(human)
+    human = to_color(human)
     names = {BLACK: record.black_name, WHITE: record.white_name}
     name = names[human]
     return GameSettings(
         human=human,
         width=game.width,
         height=game.height,
-        rules=game.rules.preset_name() or game.rules.to_json(),
+        rules=str(game.rules),
         komi=game.komi,
         handicap=game.handicap,
         time=time or TimeSettings.none(),

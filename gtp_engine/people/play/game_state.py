@@ -92,7 +92,7 @@ def state_of(session: GameSession) -> GameState:
         can_redo=bool(session.node.children),
         ko=game.ko_point.vertex if game.ko_point else None,
         captures={format_color(color): count for color, count in game.captures.items()},
-        rules=game.rules.preset_name() or game.rules.to_json(),
+        rules=str(game.rules),
         komi=game.komi,
         handicap=game.handicap,
         stones_to_place=session.stones_to_place,

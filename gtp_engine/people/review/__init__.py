@@ -18,8 +18,11 @@ life_and_death    problems in a region of the board, in a settled board around t
 The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.
 """
 
+from pathlib import Path
+
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.review.annotations import annotated
 from gtp_engine.people.review.finished_reviews import page_of
@@ -27,6 +30,7 @@ from gtp_engine.people.review.game_analysis import Effort, GameAnalysis, SavedWo
 from gtp_engine.people.review.game_line import GameLine, read_game
 from gtp_engine.people.review.game_review import Candidate, Finding, GameReview, PlayedMove, Side, new_review
 from gtp_engine.people.review.lessons import People, completed, open_people
+from gtp_engine.sgf import GameTree, read_sgf_file
 
 __all__ = [
     "review_game",
@@ -50,7 +54,7 @@ __all__ = [
 
 
 def review_game(
-    data: bytes,
+    record: bytes | str | Path | Game | GameTree,
     evaluator: Evaluator,
     *,
     effort: Effort | None = None,
@@ -59,14 +63,20 @@ def review_game(
     komi: float | None = None,
     people: People | None = None,
 ) -> GameReview:
-    """Return the review of the first game in an SGF file, with the network of `evaluator`, which stays open.
+    """Return the review of a game, or of the first one of a record, with the network of `evaluator`, which stays open.
+
+    The record is SGF, GIB, NGF or UGF as bytes or text, the path of a file, a `Game` or a `GameTree`.
 
     `rules` (by default those of the configuration) and `komi` are for records that name none.  With `people`
     (`open_people`) it says what people play, and the ranks that the moves look like.  Raises SgfError for a record
     that cannot be read, and ConfigError for a network that does not evaluate score and ownership.
     """
     config = config or Config()
-    line = read_game(data, rules=rules or Rules.parse(config.game.rules), komi=komi)
+    if isinstance(record, Path):
+        record = read_sgf_file(str(record))
+    elif not isinstance(record, bytes):
+        record = (record if isinstance(record, GameTree) else GameTree(record)).to_bytes()
+    line = read_game(record, rules=rules or Rules.parse(config.game.rules), komi=komi)
     analysis = GameAnalysis(config, evaluator, effort or Effort())
     findings = analysis.run(line, SavedWork(None, ""), lambda share, text: None)
     return completed(new_review(line, findings, analysis.network), analysis, people)

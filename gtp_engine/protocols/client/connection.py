@@ -88,6 +88,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         self._ended: Final = asyncio.Event()
         self._stderr_ended: Final = asyncio.Event()
         self._has_ended_output = self._is_closed = self._is_killed = False
+        self._made_in: Final = os.getpid()
 
     @classmethod
     async def popen(cls, command: CommandWords, *, label: str | None = None, log: Path | str | None = None) -> Self:
@@ -199,8 +200,11 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
     def write(self, text: str) -> None:
         """Send a line, without waiting for an engine that does not read; one that has ended gets none.
 
-        Raises EngineDiedError once this end has been closed.
+        Raises EngineDiedError once this end has been closed, and in a process forked from the one that made it.
         """
+        if self._made_in != os.getpid():
+            advice = "make one in each process"
+            raise EngineDiedError(problem(f"{self.label}: an engine of the process before the fork", advice=advice))
         if self._is_closed:
             raise EngineDiedError(f"{self.label}: the engine has been closed")
         self.log.note(SENT, text)
