@@ -122,9 +122,9 @@ def test_a_dead_engine_loses_and_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_silent_engine_loses(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black hang", reply_timeout=5.0)
+    (game,) = play(tmp_path, "--black hang", reply_timeout=2.0)
     assert (game.winner, game.reason) == ("second", "failure")
-    assert "no reply to 'genmove b' within 5 s" in game.detail
+    assert "no reply to 'genmove b' within 2 s" in game.detail
 
 
 @pytest.mark.parametrize(
