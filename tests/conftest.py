@@ -144,6 +144,20 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
+def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave this process without home directory and without variables that name folders in its place."""
+
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", unknown)
+    for name in ("NUMBA_CACHE_DIR", "TENGEN_CACHE_DIR", "TENGEN_DATA_DIR", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("CACHE", "CONFIG", "DATA"):
+        monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
+
+
+@pytest.fixture
 def interruptible() -> Iterator[None]:
     """Let SIGINT interrupt this process and those it starts, also where the tests run as a background job.
 

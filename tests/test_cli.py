@@ -356,6 +356,15 @@ def test_an_interrupted_command_says_so_and_exits_with_130(monkeypatch: pytest.M
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
 
 
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installation without its dependencies ended in a traceback."""
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    monkeypatch.delitem(sys.modules, "gtp_engine.people.web.bridge", raising=False)
+    result = invoke("connect", "localhost")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert re.fullmatch(r"Error: this command needs aiohttp; run `.* aiohttp`\n", result.stderr)
+
+
 @pytest.mark.parametrize(
     "words",
     [

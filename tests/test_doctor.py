@@ -1,7 +1,9 @@
 """The doctor: everything is reported, and nothing that is broken stops the report."""
 
 import json
+import re
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from click.testing import CliRunner
+from documents import ROOT
 from nn.tiny_networks import v7_network
 
 from gtp_engine import __version__
@@ -36,6 +39,13 @@ def test_findings_are_complete_and_json() -> None:
     assert findings["plays_with"]["name"] in {path.stem for path in shipped_folder().glob("*.onnx")}
     assert findings["plays_with"]["is_builtin"]
     assert findings["problems"] == []
+
+
+def test_all_that_an_installation_brings_is_looked_for() -> None:
+    """Without a package of the server the doctor found no problem."""
+    entries = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    names = {re.split(r"[<>=;]", entry)[0] for entry in entries}
+    assert names - {"onnxruntime"} == {*PACKAGES} - {"llvmlite"}
 
 
 def test_report_shows_the_findings() -> None:

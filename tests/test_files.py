@@ -70,16 +70,6 @@ def test_whether_a_file_can_be_written_is_known_before(tmp_path: Path) -> None:
             check_writable(place)
 
 
-@pytest.fixture
-def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.setattr(Path, "home", unknown)
-    for name in ("TENGEN_DATA_DIR", "XDG_DATA_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.mark.usefixtures("no_home")
 def test_without_a_home_the_data_folder_has_to_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TengenError, match=r"^there is no home directory; set TENGEN_DATA_DIR to a folder"):

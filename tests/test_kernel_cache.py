@@ -85,13 +85,8 @@ def test_privacy_means_a_folder_of_this_user_alone(tmp_path: Path) -> None:
     assert not kernel_cache.is_private(folder)
 
 
+@pytest.mark.usefixtures("no_home")
 def test_without_a_home_the_temporary_directory_is_used(monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
-    def no_home() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    for name in ("NUMBA_CACHE_DIR", "TENGEN_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", no_home)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(temporary))
     monkeypatch.setattr(kernel_cache, "cache_directory", functools.cache(kernel_cache.cache_directory.__wrapped__))
     assert kernel_cache.wanted_directory() is None

@@ -35,8 +35,9 @@ from typing import Any, Final, cast
 import click
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import TengenError, shown_path
+from gtp_engine.base.errors import TengenError, problem, shown_path
 from gtp_engine.base.files import ending_cleanly
+from gtp_engine.base.installation import command_with
 from gtp_engine.base.languages import _
 from gtp_engine.base.streams import discard
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
@@ -159,7 +160,7 @@ class TengenGroup(click.Group):
         return cast(click.Command, getattr(import_module(f"{__name__}.{module}"), function))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a TengenError becomes click's error message and exit code 2, Ctrl-C exit code 130."""
+        """Run the command; exit with code 2 after a TengenError or without a package, with 130 after Ctrl-C."""
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort):
@@ -168,6 +169,11 @@ class TengenGroup(click.Group):
         except click.NoSuchOption as error:
             near = get_close_matches(error.option_name, error.possibilities or [], 1)
             raise click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx) from error
+        except ModuleNotFoundError as error:  # installed without what it needs, as with pip's --no-deps
+            package = (error.name or "").partition(".")[0]
+            if package in ("", __package__.partition(".")[0]):
+                raise
+            raise _Failure(problem(f"this command needs {package}", advice=f"run `{command_with(package)}`")) from error
         except TengenError as error:
             raise _Failure(str(error)) from error
 
@@ -210,9 +216,7 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
 
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
-        from gtp_engine.engine.kernels import import_loader
 
-        import_loader()
         engine = Engine(config, write_log)
         engine.load_kernels()
         return engine

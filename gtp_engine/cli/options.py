@@ -177,7 +177,7 @@ class ConfigCommand(click.Command):
                 blocks.setdefault(self._block(parameter), []).append((record[0], text or record[1]))
         for name, records in blocks.items():
             with formatter.section(name if name == _FIRST_BLOCK else f"Options [{name}]"):
-                formatter.write_dl(records)
+                formatter.write_dl(records, col_max=min(30, formatter.width // 3))  # 30: click's own
         if hidden:
             formatter.write_paragraph()
             formatter.write(f"{hidden} more options, by subject: {ctx.command_path} {_HELP_ALL.opts[0]}\n")

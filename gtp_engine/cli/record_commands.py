@@ -337,7 +337,7 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
 def rank_command(
     files: tuple[Path, ...], player: str | None, moves: int, as_json: bool, config_file: str | None, **flags: Any
 ) -> None:
-    """Tell which rank players played like, with an interval.
+    """Estimate which rank players played like, with an interval.
 
     FILES are records of even games on 19x19, folders of records, or - for stdin. What a player played in all of them
     counts together.

@@ -66,6 +66,7 @@ class GameConfig(Section, name="game", shapes_trees=False):
     rules: str = option(
         "chinese",
         "Rule set: a name such as chinese, japanese, aga, tromp-taylor, or KataGo's JSON.",
+        unit="name",
         katago_start="rules",
     )
     handicap_by_moves: bool = option(
@@ -203,7 +204,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
 
     time_per_move: float | None = option(
         None,
-        "Time for each move when the controller has not set a clock; not set: "
+        "Time for each move of a game without a clock; not set: "
         f"{DEFAULT_TIME_PER_MOVE:g} seconds, or no limit where search.visits is given.",
         unit="seconds",
         bounds=(0.001, 1e6),
@@ -370,6 +371,7 @@ class PlayConfig(Section, name="play", shapes_trees=False):
         MAX_LEVEL,
         "Play like a person of this rank, 20k to 1k or 1d to 9d, in a fraction of the time; max: as strongly as "
         "possible.  Analyses are not affected.",
+        unit="rank",
         normalize=parse_level,
     )
     delay: float = option(

@@ -25,8 +25,11 @@ from gtp_engine.evaluation.memory_budget import tree_memory
 if TYPE_CHECKING:
     from gtp_engine.nn.network_files import NetworkFiles
 
-PACKAGES: Final = ("numpy", "numba", "llvmlite", "sgfmill", "onnx", "openvino", "click", "filelock", "rich")
-"""Packages that the engine needs, besides one of `RUNTIMES`."""
+PACKAGES: Final = (
+    *("numpy", "numba", "llvmlite", "sgfmill", "onnx", *(["openvino"] if platform.machine() != "ARM64" else [])),
+    *("click", "filelock", "rich", "aiohttp", "prometheus-client", "segno"),
+)
+"""Packages that the engine needs on this machine, besides one of `RUNTIMES`: those of pyproject.toml, and llvmlite."""
 
 RUNTIMES: Final = ("onnxruntime", "onnxruntime-openvino", "onnxruntime-gpu", "onnxruntime-directml")
 """Packages that are imported as `onnxruntime`; exactly one may be installed."""

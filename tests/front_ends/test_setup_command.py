@@ -112,15 +112,9 @@ def test_new_files_need_no_question(settings: Path) -> None:
     assert "engine=/opt/gtp-engine\n" in (settings.parent / "kgs.properties").read_text()
 
 
-def test_a_user_without_home_directory_gets_a_bots_file(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("no_home")
+def test_a_user_without_home_directory_gets_a_bots_file(settings: Path) -> None:
     """In a container the configuration of a bot, which lies in the current folder, ended in a traceback."""
-
-    def no_home() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.setattr(Path, "home", no_home)
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    monkeypatch.delenv("APPDATA", raising=False)
     assert run("ogs", "--command", "/opt/gtp-engine").exit_code == 0
     assert (settings.parent / "gtp2ogs.json5").exists()
     assert sabaki(settings, "--yes").exit_code == 0

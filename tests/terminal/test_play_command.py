@@ -86,24 +86,21 @@ class Terminal:
             self.process.kill()
 
 
-@pytest.mark.parametrize(("option", "value"), [("--size", "9"), ("--handicap", "2"), ("--free-handicap", None)])
-def test_what_a_record_decides_is_refused_with_load(option: str, value: str | None) -> None:
-    done = CliRunner().invoke(cli, ["play", "--load", "game.sgf", option, *([] if value is None else [value])])
-    assert done.exit_code == 2
-    assert f"{option} with --load: the record decides board and handicap; leave it out" in done.output
-
-
-@pytest.mark.parametrize("stones", [[], ["--handicap", "1"]])
-def test_free_handicap_needs_stones(stones: list[str]) -> None:
-    done = CliRunner().invoke(cli, ["play", "--free-handicap", *stones])
-    assert done.exit_code == 2
-    assert "--free-handicap without stones: add how many, as in --handicap 4" in done.output
-
-
-def test_the_board_has_one_size() -> None:
-    done = CliRunner().invoke(cli, ["play", "--size", "9", "--board-size", "13"])
-    assert done.exit_code == 2
-    assert "--size with --board-size: both are the lines of the board; leave one out" in done.output
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--load game.sgf --size 9", "--size with --load: the record decides board and handicap; leave it out"),
+        ("--load game.sgf --handicap 2", "--handicap with --load: the record decides board and handicap; leave it out"),
+        ("--load game.sgf --free-handicap", "--free-handicap with --load: the record decides board and handicap"),
+        ("--free-handicap", "--free-handicap without stones: add how many, as in --handicap 4"),
+        ("--free-handicap --handicap 1", "--free-handicap without stones: add how many, as in --handicap 4"),
+        ("--size 9 --board-size 13", "--size with --board-size: both are the lines of the board; leave one out"),
+        ("--game 3", "--game without --load: name the file with the game"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(options: str, message: str) -> None:
+    done = CliRunner().invoke(cli, ["play", *options.split()])
+    assert (done.exit_code, message in done.output) == (2, True)
 
 
 def test_a_missing_record_is_named_before_the_network_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +132,6 @@ def test_a_game_of_a_file_with_several_is_chosen_by_its_number(tmp_path: Path) -
     assert "Move 4: White D2" in done.output and "several" not in done.output
     done = CliRunner().invoke(cli, [*flags, "--game", "3"])
     assert (done.exit_code, "game 3 of 2: expected 1 to 2" in done.output) == (2, True)
-    done = CliRunner().invoke(cli, ["play", "--game", "3"])
-    assert "--game without --load: name the file with the game" in done.output
 
 
 def test_a_game_on_a_terminal(tmp_path: Path) -> None:

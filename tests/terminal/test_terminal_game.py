@@ -594,11 +594,16 @@ class TestKeptOnDisk:
             kill(engine, "d4")
         assert len(list((folder / "data").rglob("*.sgf"))) == 2
 
+    @pytest.mark.parametrize("has_home", [True, False])
     def test_a_folder_that_cannot_be_written_is_no_reason_to_end(
-        self, engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+        self, engine: Engine, folder: Path, has_home: bool, request: pytest.FixtureRequest
     ) -> None:
-        (folder / "file").write_text("")
-        monkeypatch.setenv("TENGEN_DATA_DIR", str(folder / "file"))
+        """Without a home directory the game did not begin, a minute after the command."""
+        if has_home:
+            (folder / "file").write_text("")
+            request.getfixturevalue("monkeypatch").setenv("TENGEN_DATA_DIR", str(folder / "file"))
+        else:
+            request.getfixturevalue("no_home")
         script = play(engine, "d4", "c2")
         assert "This game is not kept on the disk:" in script.messages[1]
         assert "not kept" not in script.messages[2]

@@ -676,10 +676,11 @@ class _Unfinished:
     """A copy of the game on the disk, written after every move and deleted when the person leaves the game."""
 
     def __init__(self) -> None:
-        self._folder: Final = data_folder() / "unfinished"
         self._path: Path | None = None
-        self.last: Final = max(self._folder.glob("*.sgf"), key=_time_of, default=None)
+        self.last: Path | None = None
         """The copy of the last game that was interrupted, None without one."""
+        with suppress(TengenError):  # no home directory: `write` says so
+            self.last = max(_unfinished_folder().glob("*.sgf"), key=_time_of, default=None)
 
     def moves_of_last(self) -> int:
         """Return how many moves the interrupted game has, 0 if there is none or its copy cannot be read."""
@@ -689,11 +690,12 @@ class _Unfinished:
             return 0
 
     def write(self, session: GameSession) -> None:
-        """Write the game as it is now; raises SgfError."""
+        """Write the game as it is now; raises SgfError, and TengenError if there is no home directory."""
         if self._path is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._path = unused_path(self._folder)
-            for old in sorted(self._folder.glob("*.sgf"), key=_time_of, reverse=True)[_KEPT:]:
+            folder = _unfinished_folder()
+            folder.mkdir(parents=True, exist_ok=True)
+            self._path = unused_path(folder)
+            for old in sorted(folder.glob("*.sgf"), key=_time_of, reverse=True)[_KEPT:]:
                 old.unlink(missing_ok=True)
         save(session.to_sgf(), self._path)
 
@@ -706,6 +708,11 @@ class _Unfinished:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
             self._path = None
+
+
+def _unfinished_folder() -> Path:
+    """Return the folder of interrupted games, which need not exist; raises TengenError without a home directory."""
+    return data_folder() / "unfinished"
 
 
 def _time_of(path: Path) -> float:

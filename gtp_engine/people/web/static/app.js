@@ -10,7 +10,6 @@ import { Course, leadText } from "./course.js";
 import { pictureOf } from "./drawing.js";
 import { Guessing, found as foundIn, nextOf } from "./finding.js";
 import { GameTree } from "./game_tree.js";
-import { Guide } from "./guide.js";
 import { Home, share } from "./home.js";
 import { keep, keepPage, kept } from "./keeping.js";
 import { _, ngettext, sentences } from "./language.js";
@@ -22,7 +21,6 @@ import { Preferences } from "./preferences.js";
 import { Problems } from "./problems.js";
 import { countingText, drawTally } from "./result.js";
 import { Review, download } from "./review.js";
-import { openRules } from "./rules.js";
 import { Setup, levelAbove } from "./setup.js";
 import { Sounds } from "./sounds.js";
 import { TreePanel, takeRecords } from "./tree.js";
@@ -67,8 +65,7 @@ let takesFocus = false; // whether the board gets the focus with the next game
 
 const board = new Board(element("board"), choose);
 const panel = new TreePanel(element("tree"), () => state.tree, { send, onShow: showNode, asks });
-const preferences = new Preferences(element("preferences"), (name) => {
-  if (name === "guide") guide.forget();
+const preferences = new Preferences(element("preferences"), () => {
   draw();
   followAnalysis();
 });
@@ -79,10 +76,8 @@ const review = new Review(element("review"), { send, onChoose: showMistake, onPr
 const problems = new Problems(element("problems"), { send, onChange: draw });
 const guessing = new Guessing(() => state.tree, { onShow: showNode, onChange: draw });
 const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
-const guide = new Guide(element("guide"), () => preferences.values.guide);
-const setup = new Setup(element("setup"), (message, isNew) => {
+const setup = new Setup(element("setup"), (message) => {
   takesFocus = true;
-  if (isNew) preferences.set("guide", true);
   send(message);
 });
 const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => state.game?.id });
@@ -564,8 +559,6 @@ function saveRecord(content) {
 element("new").onclick = newGame;
 element("games").onclick = openHome;
 element("help").onclick = () => element("keys").showModal();
-for (const button of document.querySelectorAll(".show-rules")) /** @type {HTMLElement} */ (button).onclick = () => openRules(element("rules"));
-element("guide-end").onclick = () => preferences.set("guide", false);
 element("guess").onclick = () => guessing.turn(!guessing.isOn);
 element("about-game").onclick = showInformation;
 element("find").onkeydown = (event) => event.key === "Enter" && find(event.target.value);
@@ -695,7 +688,6 @@ function render() {
     review: state.game && review.of(viewed()),
     settings: { labels: element("labels").value, numbers: preferences.values.numbers, hasOwnership: element("ownership").checked },
   });
-  guide.follow(state);
   const parts = [drawBoard, drawTools, ...(state.game ? [drawPanel, drawPlayers, drawButtons, drawScore, drawCourse, drawReport, drawStatus] : [])];
   for (const part of parts) {
     try {
@@ -727,9 +719,7 @@ function keepFocus(button) {
 
 function drawBoard() {
   board.hasShifts = preferences.values.shifts;
-  const picture = state.game || state.preview ? boardOf(state) : EMPTY_BOARD;
-  const marks = guide.marks(state);
-  board.render(marks.length ? { ...picture, markup: { ...picture.markup, marks: [...(picture.markup.marks ?? []), ...marks] } } : picture);
+  board.render(state.game || state.preview ? boardOf(state) : EMPTY_BOARD);
   element("board").classList.toggle("bare", !preferences.values.coordinates);
   element("board").classList.toggle("numbered", !state.preview && preferences.values.numbers !== "none");
   drawConfirm();
