@@ -111,6 +111,7 @@ THREADS = (
     "engine/engine.py",
     "engine/kernels.py",
     "engine/resources.py",
+    "nn/onnx_model.py",
     "base/streams.py",
     "search/",
     "protocols/client/",

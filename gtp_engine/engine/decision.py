@@ -401,14 +401,20 @@ class Decision:
     def move(self) -> int:
         """Return the point to play, or PASS."""
         point = self._first_choice()
-        if point == PASS and self.may_pass and self.level is None:
-            point = self._instead_of_pass()
-            point = self._move_worth_points() if point == PASS else point
-            point = self._capture_that_counts() if point == PASS else point
+        if self.may_pass and self.level is None and self._ends_play(point):
+            better = self._instead_of_pass()
+            better = self._move_worth_points() if better == PASS else better
+            better = self._capture_that_counts() if better == PASS == point else better
+            point = point if better == PASS else better
         return PASS if self.may_pass and goes_round(self.game, self.game.as_move((self.color, point))) else point
 
+    def _ends_play(self, point: int) -> bool:
+        """Return whether a move is a pass, or fills a neutral point at the end though a chain may be in danger."""
+        status = estimate_status(self.game, self.report.ownership_black)
+        return point == PASS or (status.is_decided and point in status.neutral and not self._is_safe)
+
     def _first_choice(self) -> int:
-        """Return the point to play, or a PASS that may lose something."""
+        """Return the point to play: it may lose something if it is a pass or a neutral point."""
         moves = legal_moves(self.game, self.report)
         if not moves:
             return PASS  # the search found only moves that repeat a position

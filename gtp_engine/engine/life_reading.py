@@ -23,7 +23,7 @@ from gtp_engine.engine.game_end import (
     with_proofs,
 )
 from gtp_engine.go.benson import pass_alive_owners
-from gtp_engine.go.constants import EMPTY, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
 from gtp_engine.go.coords import neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.search.fights import FightReader, Life
@@ -31,6 +31,10 @@ from gtp_engine.search.report import for_color
 
 SEKI_LIBERTIES: Final = 3
 """Most liberties that a chain in a seki is expected to have; one with more is taken for one beside neutral points."""
+
+LARGE: Final = 7
+"""Stones of a chain whose capture leaves room for two eyes: the largest eye that one move reduces to one, the rabbity
+six, has six points."""
 
 PROOF_NODES: Final = 2000
 """Positions of one proof; of the chains that are proved with 20,000, five in six need no more."""
@@ -64,6 +68,27 @@ def _seems_seki(game: Game, chain: list[int], dying: frozenset[int], proved: NDA
     )
 
 
+def _is_safe_in_seki(game: Game, chain: list[int]) -> bool:
+    """Return whether neither this chain nor the enemies at its liberties can be approached but by a large sacrifice.
+
+    Every move of either side on one of their liberties is illegal, or leaves its chain in atari and `LARGE`.
+    """
+    board, color = game.board, int(game.board.color[chain[0]])
+    around = {near for liberty in game.liberties(chain[0]) for near in neighbors(liberty, width=game.width)}
+    enemies = [point for point in around if board.color[point] == opponent(color)]
+    liberties = {liberty for point in (chain[0], *enemies) for liberty in game.liberties(point)}
+
+    def is_punished(point: int, mover: int) -> bool:
+        if not game.is_legal(point, mover):
+            return True
+        after = game.copy()
+        after.play(point, mover)
+        last = after.liberties(point)
+        return len(after.chain(point)) >= LARGE and len(last) == 1 and after.is_legal(last[0], opponent(mover))
+
+    return bool(enemies) and all(is_punished(point, mover) for point in liberties for mover in (BLACK, WHITE))
+
+
 def read_out(
     game: Game, ownerships: Sequence[Ownership], *, to_play: int = EMPTY, nodes: int = PROOF_NODES
 ) -> tuple[Ownership, ...]:
@@ -78,11 +103,16 @@ def read_out(
     for chain in doubtful_chains(game, ownerships):
         if reader.nodes >= READING_NODES:
             break
-        color, life = int(game.board.color[chain[0]]), reader.life(chain[0])
+        color = int(game.board.color[chain[0]])
+        life = Life.ALIVE if _is_safe_in_seki(game, chain) else reader.life(chain[0])
         if life is Life.UNSETTLED:
             expected[:, chain] = 0.0 if to_play == EMPTY else for_color(1.0, to_play)
         elif life in (Life.ALIVE, Life.DEAD):
             expected[:, chain] = for_color(1.0 if life is Life.ALIVE else -1.0, color)
+    for point in np.flatnonzero(game.board.color == EMPTY).tolist():  # eyes belong to those whose chains are proved
+        owners = expected[:, [near for near in neighbors(point, width=game.width) if game.board.color[near] != WALL]]
+        if (np.abs(owners.sum(axis=1)) == owners.shape[1]).all():
+            expected[:, point] = owners[:, 0]
     return tuple(expected)
 
 

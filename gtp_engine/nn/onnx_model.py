@@ -16,9 +16,9 @@ import functools
 import os
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -179,14 +179,28 @@ class OnnxModel:
         return self.runtime.precision
 
     def prepare(self, width: int, height: int) -> None:
-        """Create the sessions that boards of this size need, so that no later call has to wait for them.
+        """Create the sessions for one position and for a full batch on boards of this size.
 
-        Raises ModelError if the network does not play this size, or the provider cannot run it.
+        Those for numbers between, which may take minutes to compile where all would be padded, are created beside what
+        follows; a call that needs one waits for it.  Raises ModelError if the network does not play this size, or the
+        provider cannot run it.
         """
-        one_and_full = self.runtime.provider.calls == PADDED  # the sizes between may take minutes to compile
-        counts = {1, self.batch} if one_and_full else range(1, self.batch + 1)
-        for rows in {rows for count in counts for rows in self.sessions_for(count)}:
+        for rows in {*self.sessions_for(1), *self.sessions_for(self.batch)}:
             self._session(rows, width, height)
+        if self.runtime.provider.calls == PADDED:
+            return
+        with self._lock:
+            created = {*self._sessions.get((width, height), ())}
+        others = {rows for count in range(2, self.batch) for rows in self.sessions_for(count)} - created
+        if others:
+            create = threading.Thread(target=self._create, args=(others, width, height), name="network", daemon=True)
+            create.start()
+
+    def _create(self, sizes: Iterable[int], width: int, height: int) -> None:
+        """Create sessions; calls that need one that fails raise the error themselves."""
+        with suppress(ModelError):
+            for rows in sizes:
+                self._session(rows, width, height)
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]; K ≥ 1.

@@ -5,14 +5,14 @@ other variations) is skipped; `game_tree` has all of it.  As much is read as can
 is guessed, becomes a note of the record.
 
 Limits against malicious files: `MAX_BYTES`, `MAX_TOKENS`, `MAX_MOVES`, `MAX_SETUP_POINTS`, `MAX_LATER_SETUPS`.  Reading
-takes time in proportion to the bytes and to the points of set-ups: a byte of no file takes more than ten times as long
+takes time in proportion to the bytes and to the points of set-ups: a byte of no file takes more than four times as long
 as one of an ordinary game (tests/sgf/test_damaged_records.py).  Nesting needs no limit, because nothing here is
 recursive.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from itertools import filterfalse, takewhile
 from typing import Final
 
 from gtp_engine.base.errors import (
@@ -338,25 +338,24 @@ class _MainLine:
             self._info.note(f"move {len(self.moves)}: point {shown(text)} is beyond the board and was read as a pass")
 
     def _add_setup(self, node: TextNode) -> None:
-        texts = {name: node.texts(name) for name in _STONES}
-        black, white, emptied = (self._points(values, name) for name, values in texts.items())
-        colors = dict.fromkeys(black, BLACK) | dict.fromkeys(white, WHITE) | dict.fromkeys(emptied, EMPTY)
+        black, white, emptied = (self._points(node.texts(name), name) if name in node.raw else () for name in _STONES)
         named = len(black) + len(white) + len(emptied)
-        self._setup_room += SETUP_POINTS_OF_VALUE * sum(map(len, texts.values())) - named
+        self._setup_room += SETUP_POINTS_OF_VALUE * sum(len(node.raw.get(name, ())) for name in _STONES) - named
         if self._setup_room < 0:
             expected = f"at most {MAX_SETUP_POINTS}, and {SETUP_POINTS_OF_VALUE} for each value"
             raise SgfError(problem("the SGF record sets up too many points", expected=expected))
-        if len(colors) < named:
+        if named not in (len(black), len(white), len(emptied)) and len({*black, *white, *emptied}) < named:
             self._info.note("a point is in two of AB, AW and AE: the last of them counts")
+            white = tuple(filterfalse({*emptied}.__contains__, white))
+            black = tuple(filterfalse({*emptied, *white}.__contains__, black))
         player = self._player(node.texts("PL"))
         if not self.moves:
-            self.stones.update(colors)
+            for points, color in ((black, BLACK), (white, WHITE), (emptied, EMPTY)):
+                self.stones.update(dict.fromkeys(points, color))
             self.first_player = player or self.first_player
         elif named or player:
             if len(self.later_setups) >= MAX_LATER_SETUPS:
                 raise SgfError(f"the SGF record has too many set-up nodes: expected at most {MAX_LATER_SETUPS}")
-            if len(colors) < named:
-                black, white = (tuple(p for p in colors if colors[p] == color) for color in (BLACK, WHITE))
             by_point = self.moves_by_point
             stones = *map(by_point[BLACK].__getitem__, black), *map(by_point[WHITE].__getitem__, white)
             self.later_setups.append(LaterSetup(len(self.moves), stones, emptied, player))
@@ -382,10 +381,11 @@ def _describes_move(node: TextNode) -> bool:
 
     A side to play is said before a move.
     """
-    moves = [] if "PL" in node.raw else node.move_texts()
+    if "PL" in node.raw or not (moves := node.move_texts()):
+        return False
     stones = {(color, text) for color in "BW" for text in node.texts(f"A{color}")}
     points, emptied = {text for _, text in moves}, node.texts("AE")
-    return bool(moves) and stones <= {*moves} and points.isdisjoint(emptied) and all(len(text) == 2 for text in emptied)
+    return stones <= {*moves} and points.isdisjoint(emptied) and all(len(text) == 2 for text in emptied)
 
 
 def _record(info: GameInfo, line: _MainLine) -> SgfRecord:

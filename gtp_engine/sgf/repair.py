@@ -1,6 +1,6 @@
-r"""Damaged text of a game as text that the grammar of SGF allows, with notes on what was passed over.
+r"""Damaged text of a game as tokens that the grammar of SGF allows, with notes on what was passed over.
 
-    bytes --_Scan--> names, values and marks --_roots_of--> trees of nodes --_text_of--> bytes
+    bytes --_Scan--> names, values and marks --_roots_of--> trees of nodes --_tokens_of--> names, values and marks
 
 Programs write much that the grammar does not allow, and files get damaged.  The scan finds where values end, in spite
 of brackets in texts without a backslash, and of brackets that are missing.  Then every value gets a name, every node
@@ -8,7 +8,9 @@ its semicolon and every tree its parentheses, and a node no more than one move. 
 """
 
 import re
-from typing import Final
+from typing import Final, TypeAlias
+
+from gtp_engine.base.errors import SgfError, problem
 
 _ROOT_NAMES: Final = rb"FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
 FIRST: Final = rb"(?:(?:%s)\s*\[|[BW]\s*\[(?:[a-z]{2})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))" % _ROOT_NAMES
@@ -49,7 +51,9 @@ MOVE_FOLLOWS: Final = re.compile(rb"\s*;\s*[BW]\s*\[")
 
 _LOOK_AHEAD: Final = 20_000
 """Bytes of a text in which its end is sought behind brackets."""
-_MOST_FAILURES: Final = 12
+_MOST_BRACKETS: Final = 200
+"""Closing brackets of a text behind which its end is sought."""
+_MOST_FAILURES: Final = 8
 """How often it may be sought in vain at the start of a file, and once more for each _LOOK_AHEAD bytes behind it."""
 
 WORDS: Final = {
@@ -72,7 +76,6 @@ _CAPITALIZED: Final = re.compile(rb"(?=[A-Z][a-z]\Z)(?i:%s)" % _ROOT_NAMES)
 """Names of the first node of which only the first letter is a capital."""
 _LOWER_CASE: Final = b"abcdefghijklmnopqrstuvwxyz"
 """Old records write names such as AddBlack; the capitals count."""
-_USUAL_NAME: Final = re.compile(rb"[A-Z]{1,64}")
 
 _SHORT: Final = re.compile(rb"\s*(?:[A-Za-z]{2}\s*)?")
 """Values of moves with small names, and of those that stand behind another in one node."""
@@ -82,7 +85,20 @@ _RESULTS: Final = {b"B": b"W+R", b"W": b"B+R"}
 _UNESCAPED: Final = re.compile(rb"(\\.)|\]|\\\Z", re.DOTALL)
 """A bracket, or a backslash at the end, that needs one before it; and pairs that need none."""
 
-_DIGITS_AS_LETTERS: Final = bytes.maketrans(b"0123456789", b"ABCDEFGHIJ")
+Token: TypeAlias = tuple[str, bytes]
+"""A token with sgfmill's kinds: "I" for names, "V" for values and "D" for `;()`."""
+_OPEN, _SEMICOLON, _CLOSE = (("D", mark) for mark in (b"(", b";", b")"))
+
+
+_MOST_EMPTY_NODES: Final = 2_000
+"""Nodes without any property, of which a program writes one for each move at most; each takes as long as four bytes."""
+
+
+def check_empty_nodes(count: int) -> None:
+    """Raise SgfError for too many nodes that have no property."""
+    if count > _MOST_EMPTY_NODES:
+        expected = f"at most {_MOST_EMPTY_NODES}"
+        raise SgfError(problem("too many nodes of the SGF record have no property", expected=expected))
 
 
 class LookAhead:
@@ -115,10 +131,11 @@ class LookAhead:
 
 
 class Repair:
-    """Valid `text` for the game of damaged text that begins at `start` and ends at `end`, with notes.
+    """Valid `tokens`, as `_Scan` has them, of the game that begins at `start` and ends at `end`, with notes.
 
-    `stand_ins` are names that the grammar does not have, such as V1, by those in the text.  `is_cut` is whether the
-    text ends within a value, `has_end` whether the last parenthesis is there, `has_values` whether anything is left.
+    Names are those of the text, also such as the grammar does not have (V1).  `is_cut` is whether the text ends within
+    a value, `has_end` whether the last parenthesis is there, `has_values` whether anything is left.  Raises SgfError
+    where too many nodes are empty.
     """
 
     def __init__(self, data: bytes, start: int, ahead: LookAhead) -> None:
@@ -127,21 +144,19 @@ class Repair:
         notes = dict.fromkeys(scan.notes)
         roots, nodes = _roots_of(scan.tokens, notes)
         _name_moves_in_small_letters(nodes, notes)
-        stand_ins: dict[bytes, bytes] = {}
-        self.text = _text_of(roots, stand_ins, notes)
-        self.stand_ins = {stand_in.decode(): name.decode() for name, stand_in in stand_ins.items()}
+        self.tokens = _tokens_of(roots, notes)
         self.notes = list(notes)
         self.has_values = any(node.items for node in nodes)
 
 
 class _Scan:
-    """The tokens of a game: (kind, bytes) with sgfmill's kinds, "I" for names, "V" for values and "D" for `;()`.
+    """The tokens of a game.
 
     An empty name stands for text that belongs to nothing.  Names are as they are meant, but for `b` and `w`.
     """
 
     def __init__(self, data: bytes, start: int, ahead: LookAhead) -> None:
-        self.tokens: Final[list[tuple[str, bytes]]] = []
+        self.tokens: Final[list[Token]] = []
         self.notes: Final[list[str]] = []
         self.is_cut = False
         self.has_end = False
@@ -233,7 +248,9 @@ class _Scan:
             self.notes.append("brackets in a text lack a backslash")
             return later
         later = end
-        while later is not None and later < start + _LOOK_AHEAD:
+        for _ in range(_MOST_BRACKETS):
+            if later is None or later >= start + _LOOK_AHEAD:
+                break
             if _FOLLOWS.match(data, later + 1):
                 if _NEW_NODE.search(data, end, later):
                     break
@@ -306,15 +323,15 @@ class _Node:
         self.children: Final[list[_Node]] = []
 
 
-def _roots_of(tokens: list[tuple[str, bytes]], notes: dict[str, None]) -> tuple[list[_Node], list[_Node]]:
+def _roots_of(tokens: list[Token], notes: dict[str, None]) -> tuple[list[_Node], list[_Node]]:
     """Return the first nodes of the trees without one around them, and all nodes in the order of the text.
 
-    A node behind a variation is the first of another one.
+    A node behind a variation is the first of another one.  Raises SgfError where too many nodes are empty.
     """
     top = last = _Node()
     nodes: list[_Node] = []
     befores: list[_Node] = []  # the nodes before the trees that are open
-    name, has_value = b"", True
+    name, has_value, empty = b"", True, 0
     can_stand, is_new = False, False  # whether a property can stand here, and whether a tree has just been opened
     for kind, token in [*tokens, ("D", b"")]:
         if kind == "V" and (not name or not (can_stand or is_new)):
@@ -325,6 +342,8 @@ def _roots_of(tokens: list[tuple[str, bytes]], notes: dict[str, None]) -> tuple[
         elif kind != "V" and name and not has_value:
             notes["a property without a value was left out"] = None
         if token == b";" or (kind == "V" and is_new):
+            empty += last is not top and not last.items
+            check_empty_nodes(empty)
             node = _Node()
             nodes.append(node)
             last.children.append(node)
@@ -341,19 +360,19 @@ def _roots_of(tokens: list[tuple[str, bytes]], notes: dict[str, None]) -> tuple[
     return top.children, nodes
 
 
-def _text_of(roots: list[_Node], stand_ins: dict[bytes, bytes], notes: dict[str, None]) -> bytes:
-    """Return the text of trees."""
-    pieces = []
-    waiting: list[_Node | bytes] = [part for root in reversed(roots) for part in (b")", root, b"(")]
+def _tokens_of(roots: list[_Node], notes: dict[str, None]) -> list[Token]:
+    """Return the tokens of trees."""
+    tokens: list[Token] = []
+    waiting: list[_Node | Token] = [part for root in reversed(roots) for part in (_CLOSE, root, _OPEN)]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, bytes):
-            pieces.append(node)
+        if isinstance(node, tuple):
+            tokens.append(node)
             continue
-        pieces.append(_join(node, stand_ins, notes))
+        tokens += _tokens_of_node(node, notes)
         for child in reversed(node.children):
-            waiting += [b")", child, b"("] if len(node.children) > 1 else [child]
-    return b"".join(pieces)
+            waiting += [_CLOSE, child, _OPEN] if len(node.children) > 1 else [child]
+    return tokens
 
 
 def _name_moves_in_small_letters(nodes: list[_Node], notes: dict[str, None]) -> None:
@@ -372,9 +391,9 @@ def _is_resignation(value: bytes) -> bool:
     return _RESIGNS.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
-def _join(node: _Node, stand_ins: dict[bytes, bytes], notes: dict[str, None]) -> bytes:
-    """Return the text of a node, and of a node for each further move in it."""
-    pieces, later, last = [b";"], [], b""
+def _tokens_of_node(node: _Node, notes: dict[str, None]) -> list[Token]:
+    """Return the tokens of a node, and of a node for each further move in it."""
+    tokens, later, last = [_SEMICOLON], [], b""
     move: tuple[bytes, bytes] | None = None
     for name, value in node.items:
         if name in _RESULTS and _is_resignation(value):
@@ -383,19 +402,19 @@ def _join(node: _Node, stand_ins: dict[bytes, bytes], notes: dict[str, None]) ->
         elif name in _RESULTS and move is not None:
             if move == (name, value.strip()) and value.strip():
                 notes["a move that is written twice counts once"] = None
-            elif _SHORT.fullmatch(value):
+            elif _SHORT.fullmatch(value) and (value.strip() or name != move[0]):
                 notes["several moves are in one node: each of them counts"] = None
                 move = name, value.strip()
-                later.append(b";%s[%s]" % move)
+                later += [_SEMICOLON, ("I", name), ("V", move[1])]
             else:
                 notes["a second value of a move, which is no point, was left out"] = None
             continue
         if name in _RESULTS:
             move = name, value.strip()
-        if not _USUAL_NAME.fullmatch(name):
-            number = b"%d" % len(stand_ins)
-            name = stand_ins.setdefault(name, b"TENGEN" + number.translate(_DIGITS_AS_LETTERS))
-        text = _UNESCAPED.sub(lambda found: found[0] if found[1] else b"\\" + found[0], value)
-        pieces.append(b"[%s]" % text if name == last else b"%s[%s]" % (name, text))
+        if name != last:
+            tokens.append(("I", name))
+        if b"]" in value or b"\\" in value:
+            value = _UNESCAPED.sub(lambda found: found[0] if found[1] else b"\\" + found[0], value)
+        tokens.append(("V", value))
         last = name
-    return b"".join([*pieces, *later])
+    return [*tokens, *later]

@@ -1,6 +1,6 @@
 """The nodes of a game in the text of a record: read by sgfmill's grammar (https://mjw.woodcraft.me.uk/sgfmill/).
 
-Text that is strictly valid goes to the grammar as it is; anything else is first made so by `sgf.repair`.  Bytes here
+Text that is strictly valid goes to the grammar as it is; `sgf.repair` makes valid tokens of anything else.  Bytes here
 are UTF-8, whatever the record is in.
 """
 
@@ -12,9 +12,9 @@ from typing import Final, Generic, Self, TypeVar
 
 from sgfmill import sgf_grammar
 
-from gtp_engine.base.errors import SgfError, problem
+from gtp_engine.base.errors import SgfError
 from gtp_engine.sgf.foreign.encodings import encoding_of
-from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repair
+from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repair, Token, check_empty_nodes
 
 _START: Final = re.compile(
     rb"\(\s*;(?![^\[()]*\))|\(\s*(?=%s)|(?=;\s*%s)|\A\s*(?=%s)" % (FIRST, FIRST, FIRST), re.IGNORECASE
@@ -56,8 +56,6 @@ _MOVES: Final = {
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
 """Values of moves that are no passes."""
 _ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
-_MOST_EMPTY_NODES: Final = 2_000
-"""Nodes without any property, of which a program writes one for each move at most; each takes as long as four bytes."""
 _LINE_LENGTH: Final = 79
 """Bytes of a line that is written, as sgfmill and GNU Go write them."""
 
@@ -161,16 +159,16 @@ def parse_game(
     start = found.start()
     if data[start : start + 1] == b"(" and ahead.invalid < _MOST_INVALID:
         tokens, end = sgf_grammar.tokenise(data, start)
-        if end > start and _VALID.fullmatch(data, start, end) and _ENDS.match(data, end):
-            nodes, notes, is_whole = _nodes(tokens, make, {})
-            if is_whole:
-                return GameText(start, end, nodes, notes)
+        is_whole = end > start and tokens.count(("D", b"(")) == tokens.count(("D", b")"))
+        if is_whole and _VALID.fullmatch(data, start, end) and _ENDS.match(data, end):
+            nodes, notes = _nodes(tokens, make)
+            return GameText(start, end, nodes, notes)
     ahead.invalid += 1
     repair = Repair(data, start, ahead)
     if not repair.has_values and (repair.notes or not repair.has_end):
         what = "no property has a value" if repair.has_end else "unexpected end of SGF data"
         raise SgfError(f"not a readable SGF record: {what}")
-    nodes, notes, _ = _nodes(sgf_grammar.tokenise(repair.text)[0], make, repair.stand_ins)
+    nodes, notes = _nodes(repair.tokens, make)
     return GameText(start, repair.end, nodes, [*repair.notes, *notes], repair.is_cut, repair.has_end)
 
 
@@ -181,10 +179,8 @@ def valid_line(data: bytes, place: int, ahead: LookAhead) -> re.Match[bytes] | N
     return line if line and _ENDS.match(data, line.end()) else None
 
 
-def _nodes(
-    tokens: list[tuple[str, bytes]], make: Callable[[N | None], N], stand_ins: dict[str, str]
-) -> tuple[list[N], list[str], bool]:
-    """Return the nodes of valid tokens in their order, notes on them, and whether all parentheses are closed.
+def _nodes(tokens: list[Token], make: Callable[[N | None], N]) -> tuple[list[N], list[str]]:
+    """Return the nodes of valid tokens in their order, and notes on them.
 
     Raises SgfError where too many of them are empty.
     """
@@ -204,16 +200,13 @@ def _nodes(
             if token in (b"B", b"W"):
                 may_repeat = may_repeat or token == mover
                 mover = token
-            name = token.decode()
-            values = last.raw.setdefault(stand_ins.get(name, name), [])
+            values = last.raw.setdefault(token.decode(), [])
         elif token == b";":
             node = make(last)
             if last is not None:
                 last.children.append(node)
                 empty += not last.raw
-                if empty > _MOST_EMPTY_NODES:
-                    expected = f"at most {_MOST_EMPTY_NODES}"
-                    raise SgfError(problem("too many nodes of the SGF record have no property", expected=expected))
+                check_empty_nodes(empty)
             nodes.append(node)
             last = node
             if place + 2 < count and tokens[place + 2][0] == "D":  # one property with one value, as nearly all have
@@ -227,7 +220,7 @@ def _nodes(
             before.append(last)
         else:
             last = before.pop()
-    return nodes, _without_repetitions(nodes) if may_repeat else [], not before
+    return nodes, _without_repetitions(nodes) if may_repeat else []
 
 
 def _without_repetitions(nodes: Iterable[TextNode]) -> list[str]:

@@ -10,7 +10,7 @@ import html
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -230,7 +230,7 @@ def format_point(point: int, *, width: int) -> str:
 
 
 def parse_points(
-    values: Iterable[str], *, width: int, height: int, pass_over: Callable[[SgfError], None] | None = None
+    values: Sequence[str], *, width: int, height: int, pass_over: Callable[[SgfError], None] | None = None
 ) -> tuple[int, ...]:
     """Return the points of a list such as AB's, each once, in order; "aa:cc" is the rectangle between two corners.
 
@@ -248,7 +248,10 @@ def parse_points(
                 raise
             pass_over(error)
             continue
-        points.update(dict.fromkeys(_rectangle(start, end, width)))
+        rectangle = _rectangle(start, end, width)
+        if len(values) == 1:
+            return rectangle
+        points.update(dict.fromkeys(rectangle))
     return tuple(points)
 
 

@@ -107,10 +107,10 @@ async def drive(command: str | list[str], calls: int, breaks: int, timeout: floa
 @pytest.mark.parametrize(
     ("command", "calls", "breaks"),
     [
-        pytest.param(SCRIPTED, 400, 14, id="scripted"),
+        pytest.param(SCRIPTED, 200, 14, id="scripted"),
         pytest.param(
             f"{find_gnugo()} --mode gtp --level 0",
-            150,
+            75,
             7,
             id="gnugo",
             marks=pytest.mark.skipif(find_gnugo() is None, reason="gnugo is not installed (apt install gnugo)"),

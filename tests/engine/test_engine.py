@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from busy_machine import require_once
 from engine_positions import NEUTRAL, point, set_up
+from fake_evaluators import FakeEvaluator, fake_shipped
 from superko_games import game_with_superko
 
 from gtp_engine.base.errors import (
@@ -369,15 +370,24 @@ def test_kernels_are_loaded_before_a_clock_runs(settings: TimeSettings, is_compi
     engine.close()
 
 
-def test_nothing_is_pondered_while_kernels_are_compiled() -> None:
-    """An interpreted search by rollouts held up the next move for seconds."""
-    loader = KernelLoader("rollouts", print)
-    with make(**{"time.ponder": "true", "search.seed": "none"}) as engine:
-        for is_compiling in (False, True):
-            loader.is_compiling, engine.kernels.loader = is_compiling, loader if is_compiling else None
-            engine.genmove(BLACK)
-            names = [thread.name for thread in threading.enumerate()]
-            assert ("background search" in names) != is_compiling
+@pytest.mark.parametrize(
+    ("values", "is_compiling", "ponders"),
+    [
+        ({"time.ponder": True}, False, True),
+        ({}, False, False),
+        ({"time.ponder": True}, True, False),  # an interpreted search held up the next move for seconds
+        ({"time.ponder": True, "play.level": "8k"}, False, False),
+    ],
+    ids=["on", "off", "first start", "level"],
+)
+def test_when_it_ponders(values: dict[str, object], is_compiling: bool, ponders: bool) -> None:
+    config = Config().with_values({"game.board_size": 7, "search.visits": 8, **values})
+    loader = KernelLoader("network", print)
+    loader.is_compiling = is_compiling
+    with Engine(config, evaluator=FakeEvaluator(), load_shipped=fake_shipped) as engine:
+        engine.kernels.loader = loader if is_compiling else None
+        engine.genmove(BLACK)
+        assert ("background search" in [thread.name for thread in threading.enumerate()]) == ponders
 
 
 def test_moves_on_time_leave_more_of_a_short_period(engine: Engine) -> None:

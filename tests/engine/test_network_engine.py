@@ -216,18 +216,6 @@ def test_the_network_receives_the_engines_advantage() -> None:
         assert evaluator.advantages == {-2.0}
 
 
-def test_pondering_is_on_behalf_of_the_engine() -> None:
-    evaluator = RecordingEvaluator()
-    with make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50) as engine:
-        expected = engine.genmove(BLACK).report.moves[0].pv[1]
-        before = evaluator.rows
-        wait_until(lambda: evaluator.rows > before + 500)
-        engine.play(WHITE, expected)
-        report = engine.genmove(BLACK).report
-        assert evaluator.advantages == {2.0}
-        assert report.visits - report.playouts > 100
-
-
 def test_games_are_counted_without_an_advantage() -> None:
     evaluator = RecordingEvaluator()
     with make(evaluator, puct__playout_doubling_advantage=2) as engine:
@@ -336,28 +324,19 @@ def test_a_lopsided_game_gets_all_the_visits_asked_for(color: int) -> None:
 # --- in the background ---
 
 
-def test_pondering_leaves_visits_in_the_tree() -> None:
-    evaluator = FakeEvaluator()
-    engine = make(evaluator, time__ponder="true", search__visits=50)
+def test_pondering_leaves_visits_in_the_tree_on_behalf_of_the_engine() -> None:
+    evaluator = RecordingEvaluator()
+    engine = make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50)
     expected = engine.genmove(BLACK).report.moves[0].pv[1]
     before = evaluator.rows
     wait_until(lambda: evaluator.rows > before + 500)
     engine.play(WHITE, expected)
     report = engine.genmove(BLACK).report
-    assert report.visits - report.playouts > 100
+    assert report.visits - report.playouts > 100 and evaluator.advantages == {2.0}
     engine.close()
     after = evaluator.rows
     time.sleep(0.1)
     assert evaluator.rows == after, "closing ends pondering"
-
-
-def test_without_the_option_there_is_no_pondering() -> None:
-    evaluator = FakeEvaluator()
-    with make(evaluator) as engine:
-        engine.genmove(BLACK)
-        before = evaluator.rows
-        time.sleep(0.1)
-        assert evaluator.rows == before
 
 
 def test_an_analysis_continues_until_it_is_cancelled() -> None:

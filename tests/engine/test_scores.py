@@ -1,32 +1,18 @@
 """Scores, dead stones and passes at the end of games that the shipped networks played or that were reported wrong."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import point_to_xy
+from gtp_engine.go.coords import transformed_points
+from gtp_engine.go.rules import Rules
 from gtp_engine.nn.loading import load_evaluator
 
-BIG_GROUP = (
-    13,
-    "ad ae ai aj be bh bi ce ch cm df dg dk dl dm ee ef ej ek ff fg fk ga gg gk ha hb hc hj id ii ij jc jd je jh jj kd "
-    "kf kh ki lc lf li md mf mh mi",
-    "ac ak bb bd bj bl bm cd ci cj ck cl dc dd de dh dj eb ed eh ei fa fe fh fj gb gc gd gf gh gj hd hf hg hh hi ie ih "
-    "jf jg kg lg lh mg",
-)
-"""The winner depended on how the board was turned, by 47 points: a black group was dead in one orientation."""
-
-ATARI_STONE = (
-    13,
-    "mb mc me mf mh mi la lb lc lf lg lh kb kc kg kh jd jf jh ie ig hd hg hl gc gd gh gi gl gm fb fc fh fk fl ea ef eg "
-    "el dd de dg ce ck cl cm bd bf bk bl af ag ak am",
-    "mj mm li lj lk ll lm ka ki kk kl ja jb jc ji jk jm ia ic id ih ij il im hb hc hh hi hk hm ga gb gj fa fi fj fm eh "
-    "ei ek em df dh di dj dk dl dm cf cg ch cj bg bh bj ah aj",
-)
-"""One black stone at the top, called dead, made forty points neutral, and White won."""
+CASES = Path(__file__).parents[1] / "data" / "cases"
 
 
 @pytest.fixture(scope="module")
@@ -36,37 +22,28 @@ def shipped() -> Iterator[Engine]:
         yield engine
 
 
-def record_of(size: int, black: str, white: str, symmetry: int, rules: str = "Chinese") -> bytes:
-    """Return a game that is over, with these stones, mirrored by bits 1 and 2 and transposed by bit 4."""
-
-    def turned(text: str) -> str:
-        found = []
-        for x, y in ((ord(point[0]) - 97, ord(point[1]) - 97) for point in text.split()):
-            column, row = (size - 1 - x if symmetry & 2 else x), (size - 1 - y if symmetry & 1 else y)
-            column, row = (row, column) if symmetry & 4 else (column, row)
-            found.append(f"[{chr(97 + column)}{chr(97 + row)}]")
-        return "".join(found)
-
-    return f"(;SZ[{size}]RU[{rules}]KM[7.5]AB{turned(black)}AW{turned(white)}PL[B];B[];W[])".encode()
+def load(engine: Engine, name: str, symmetry: int = 0) -> None:
+    engine.load_sgf((CASES / f"{name}.sgf").read_bytes())
+    engine.set_game(engine.game.transformed(symmetry))
 
 
 @pytest.mark.parametrize("symmetry", range(8))
 @pytest.mark.parametrize(
-    ("position", "score", "dead"), [(BIG_GROUP, "B+24.5", 0), (ATARI_STONE, "B+3.5", 6)], ids=["group", "stone"]
+    ("name", "score", "dead"),
+    [("big_group_called_dead_mirrored_13", "B+24.5", 0), ("atari_stone_opens_area_13", "B+3.5", 6)],
 )
 def test_a_score_does_not_depend_on_how_the_board_is_turned(
-    shipped: Engine, position: tuple[int, str, str], score: str, dead: int, symmetry: int
+    shipped: Engine, name: str, score: str, dead: int, symmetry: int
 ) -> None:
-    shipped.load_sgf(record_of(*position, symmetry))
+    """A black group was dead in one orientation, 47 points; one stone called dead made forty points neutral."""
+    load(shipped, name, symmetry)
     found = shipped.outcome()
     assert (str(found.score), len(found.status.dead)) == (score, dead)
 
 
 def test_an_estimate_is_possible_on_the_board(shipped: Engine) -> None:
     """Black had 93 points on 9x9; and with a komi of 100 White had more than the board and the komi."""
-    shipped.load_sgf(
-        b"(;SZ[9]KM[7.5]RU[Chinese];B[ee];W[ai];B[cg];W[ii];B[gc];W[aa];B[cc];W[ia];B[gg];W[ae];B[bh];W[ie];B[he])"
-    )
+    load(shipped, "lead_beyond_board_9")
     found = shipped.outcome()
     assert (str(found.score), found.is_counted) == ("B+73.5", False)
     for komi in (-150.0, 150.0):
@@ -74,22 +51,24 @@ def test_an_estimate_is_possible_on_the_board(shipped: Engine) -> None:
         assert abs(shipped.score().margin_black + komi) <= 81
 
 
-SEKI = (
-    "ba da ea fa ga ha ia ab bb cb db eb fb gb hb ib af bf cf df ef ff gf hf if ag cg dg eg fg gg hg ig ah bh ch dh eh "
-    "fh gh hh ih",
-    "ac bc cc dc ec fc gc hc ic ad cd dd ed fd gd hd id ae be ce de ee fe ge he ai bi ci di ei fi gi hi ii aj bj cj dj "
-    "ej fj gj hj ij bk dk ek fk gk hk ik",
-)
-"""On 9 columns and 11 rows; the two groups in the middle have an eye each, B8 and B5, and share J7."""
+@pytest.mark.parametrize(("rules", "eyes", "score"), [("Japanese", "dame", "W+0.5"), ("Chinese", "territory", "W+8.5")])
+def test_eyes_in_seki_are_no_territory_by_japanese_rules(shipped: Engine, rules: str, eyes: str, score: str) -> None:
+    """The two groups in the middle have an eye each, B8 and B5, and share J7: who plays there is captured."""
+    load(shipped, "seki_eyes_marked_as_territory")
+    shipped.set_rules(Rules.parse(rules))
+    shipped.set_komi(0.5)
+    found = shipped.outcome()
+    statuses = {shipped.game.vertex(point): status for point, status in found.statuses.items()}
+    assert (statuses["B8"][-len(eyes) :], statuses["J7"]) == (eyes, "dame")
+    assert (str(found.score), found.is_counted) == (score, True)
 
 
-def test_eyes_in_seki_are_no_territory_by_japanese_rules(shipped: Engine) -> None:
-    points = ["".join(f"[{point}]" for point in text.split()) for text in SEKI]
-    for rules, eyes, score in (("Japanese", "dame", "W+0.5"), ("Chinese", "white_territory", "W+8.5")):
-        shipped.load_sgf(f"(;SZ[9:11]RU[{rules}]KM[0.5]AB{points[0]}AW{points[1]}PL[B];B[];W[])".encode())
-        found = shipped.outcome()
-        status = {point_to_xy(point, width=9): name for point, name in found.statuses.items()}
-        assert (status[1, 3], status[8, 4], str(found.score)) == (eyes, "dame", score)
+def test_no_neutral_point_is_filled_while_a_chain_is_in_danger(shipped: Engine) -> None:
+    """Eight visits gave a neutral point two and the moves that save seven stones, and the game, one or two each."""
+    shipped.configure({"search.visits": "8"})
+    load(shipped, "pass_loses_chain", symmetry=5)
+    saving = {transformed_points(5, 19, 19)[shipped.game.point(vertex)] for vertex in ("J7", "J8", "J9", "K7", "K8")}
+    assert shipped.genmove(WHITE, play=False).point in saving
 
 
 BULKY_FIVE = (

@@ -19,6 +19,7 @@ from knowing_evaluator import SlowEvaluator
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.decision import Choice
+from gtp_engine.go.coords import board_points
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
 from gtp_engine.search.limits import CancelToken
@@ -344,6 +345,21 @@ def test_tables_of_what_a_search_knows() -> None:
         assert server.handle_line("debug_moves D4 D4").startswith("? illegal move")
         assert server.handle_line("debug_moves Z1").startswith("? invalid ")
         assert re.fullmatch(r"= \S+\n\n", server.handle_line("genmove_debug w")) and "Tree:" in log[-1]
+
+
+def test_gogui_is_shown_what_a_short_search_found() -> None:
+    with serving(**{"game.board_size": "5", "search.visits": "200"}) as server:
+        server.handle_line("play b C3")
+        engine, report = server.engine, server.engine.search(600.0)  # to its visits, which the tree keeps
+        moves = [f"{engine.game.vertex(move.point)} {100 - 50 * (1 + move.value_black):.1f}" for move in report.moves]
+        assert len(moves) > 10 and server.handle_line("tengen-top_moves") == f"= {' '.join(moves[:10])}\n\n"
+        line = " ".join(map(engine.game.vertex, report.moves[0].pv))
+        assert server.handle_line("tengen-pv w").upper() == f"= {line}\n\n".upper()
+        reply = server.handle_line("tengen-winrate")
+        winrate, lead = 100 * report.winrate, -report.lead_black
+        assert reply == f"= Winrate: white {winrate:.1f}%\nLead: white {lead:+.1f}\nVisits: {report.visits}\n\n"
+        owners = [float(word) for word in server.handle_line("tengen-ownership").removeprefix("= ").split()]
+        assert owners == pytest.approx(report.ownership_black[list(board_points(5, 5))], abs=6e-3)
 
 
 def test_settings_by_katagos_names_reach_the_network() -> None:

@@ -1,4 +1,4 @@
-"""`kata-raw-nn` agrees with KataGo on 72 positions, played move by move as a front end would send them."""
+"""`kata-raw-nn` agrees with KataGo on 18 positions, played move by move as a front end would send them."""
 
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_evaluations_agree_with_katagos(server: GtpServer) -> None:
-    for record in reference_records():
+    for record in reference_records()[::4]:  # all of them are evaluated in networks/test_katago_reference.py
         set_up(server, record)
         found = read_evaluation(server.handle_line("kata-raw-nn 0"), record["size"][1])
         expected = record["nets"]["g170-b6c96"]

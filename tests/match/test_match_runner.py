@@ -1,28 +1,43 @@
-"""Whole matches between scripted engines: order of commands, colours, endings, faults, resumption."""
+"""Whole matches between scripted engines: order of commands, clocks, colours, endings, faults, scores, resumption."""
 
 import dataclasses
+import doctest
 import json
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from board_helpers import parse_diagram
 from busy_machine import bound
 from match_helpers import engine, play, sent, settings
 from superko_games import LAP, triple_ko
 
-from gtp_engine.arena.match.match_game import load_openings, new_game
+from gtp_engine.arena.match import match_game
+from gtp_engine.arena.match.match_game import Referee, load_openings, new_game, winner_of
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
 from gtp_engine.arena.match.runner import run_match
 from gtp_engine.arena.match.settings import MatchError, MatchSettings, Sprt
 from gtp_engine.arena.match.statistics import run_sprt, summarize
 from gtp_engine.base.files import owning
+from gtp_engine.go.clock import (
+    TimeLeft,
+    TimeSettings,
+    full_time,
+    settings_command,
+    time_after_move,
+    time_left_arguments,
+)
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import point_to_xy
+from gtp_engine.go.coords import Move, point_to_xy
+from gtp_engine.go.game import Game
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
+from gtp_engine.sgf.values import parse_point
 
 STONE = "--black C3 --white C3"
 """The only stone on the board: who puts it there owns all 25 points, with either colour."""
@@ -122,9 +137,9 @@ def test_a_dead_engine_loses_and_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_silent_engine_loses(tmp_path: Path) -> None:
-    (game,) = play(tmp_path, "--black hang", reply_timeout=5.0)
+    (game,) = play(tmp_path, "--black hang", reply_timeout=2.0)
     assert (game.winner, game.reason) == ("second", "failure")
-    assert "no reply to 'genmove b' within 5 s" in game.detail
+    assert "no reply to 'genmove b' within 2 s" in game.detail
 
 
 @pytest.mark.parametrize(
@@ -393,3 +408,138 @@ def test_gnugo_against_itself(tmp_path: Path) -> None:
     assert [game.reason in ("score", "resign") for game in games] == [True, True]
     assert all(game.moves > 6 for game in games)
     assert all(len(set(game.scores.values())) <= 1 for game in games)
+
+
+FISCHER = TimeSettings.fischer(60, 2)
+CANADIAN = TimeSettings.canadian(60, 30.5, 5)
+BYOYOMI = TimeSettings.byoyomi(60, 30, 5)
+KATA = "--lists time_settings --lists time_left --lists kata-time_settings"
+KNOWS = f"{KATA} --answers 'kata-list_time_settings none absolute byoyomi canadian fischer fischer-capped'"
+KNOWS_NOT = f"{KATA} --answers 'kata-list_time_settings none absolute byoyomi canadian fischer-capped'"
+
+
+@pytest.mark.parametrize(
+    ("times", "knows_fischer", "command"),
+    [
+        (CANADIAN, False, "time_settings 60 30.5 5"),
+        (CANADIAN, True, "time_settings 60 30.5 5"),
+        (TimeSettings.absolute(600), False, "time_settings 600 0 0"),
+        (BYOYOMI, False, "kata-time_settings byoyomi 60 30 5"),
+        (FISCHER, True, "kata-time_settings fischer 60 2"),
+        (FISCHER, False, "time_settings 58 2 1"),
+        (TimeSettings.fischer(1, 2.5), False, "time_settings 0 2.5 1"),
+    ],
+)
+def test_settings(times: TimeSettings, knows_fischer: bool, command: str) -> None:
+    assert settings_command(times, knows_fischer=knows_fischer) == command
+
+
+@pytest.mark.parametrize(
+    ("times", "spent", "knows_fischer", "arguments"),
+    [
+        (CANADIAN, [10.5], False, "49 0"),
+        (CANADIAN, [70.0], False, "20 4"),
+        (BYOYOMI, [10.5], False, "49 0"),
+        (BYOYOMI, [100.0], False, "30 4"),
+        (FISCHER, [], True, "60 0"),
+        (FISCHER, [10.0, 20.5], True, "33 0"),
+        (FISCHER, [], False, "58 0"),
+        (FISCHER, [10.0, 20.5], False, "31 0"),
+        (FISCHER, [60.0], False, "2 1"),
+        (FISCHER, [59.5], False, "0 0"),
+    ],
+)
+def test_time_left(times: TimeSettings, spent: list[float], knows_fischer: bool, arguments: str) -> None:
+    left: TimeLeft = full_time(times)
+    for seconds in spent:
+        left = time_after_move(times, left, seconds)
+    assert time_left_arguments(times, left, knows_fischer=knows_fischer) == arguments
+
+
+def times_sent(folder: Path, side: str) -> list[str]:
+    return [line for line in sent(folder, side) if "time" in line]
+
+
+@pytest.mark.parametrize("on_request", [[], ["time_left B 60 0"]])
+def test_an_engine_with_fischer_clocks_gets_one(tmp_path: Path, on_request: list[str]) -> None:
+    play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0, time_left=bool(on_request))
+    told = ["kata-list_time_settings", "kata-time_settings fischer 60 2", *on_request]
+    assert times_sent(tmp_path, "first") == told
+
+
+@pytest.mark.parametrize("lists", [KNOWS_NOT, "--lists time_settings --lists time_left"])
+def test_another_engine_gets_a_canadian_clock_and_always_time_left(tmp_path: Path, lists: str) -> None:
+    play(tmp_path, f"{lists} --black 'C3 C4'", lists, main_time=60.0, increment=2.0)
+    commands = [line for line in times_sent(tmp_path, "first") if line != "kata-list_time_settings"]
+    assert commands[0] == "time_settings 58 2 1"
+    assert commands[1] == "time_left B 58 0"
+    assert len(commands) == 1 + 3, "before each of its three moves"
+
+
+def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
+    values = {"main_time": 60.0, "overtime": 30.0, "overtime_periods": 5}
+    play(tmp_path / "knows", KNOWS, KNOWS, **values)
+    assert times_sent(tmp_path / "knows", "first")[1:] == ["kata-time_settings byoyomi 60 30 5"]
+    with pytest.raises(MatchError, match="has no byo-yomi; play with --overtime-stones"):
+        play(tmp_path / "knows not", "--lists time_settings", "--lists time_settings", **values)
+
+
+def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:
+    """Two moves of 1.2 s need more than 2 s of main time, but not more than that and one increment."""
+    moves, white = f"{KNOWS} --black 'wait:1.2 wait:1.2 C3'", f"{KNOWS} --white 'A1 A2 A3'"
+    with ThreadPoolExecutor() as both:
+        given, none = both.map(
+            lambda increment: play(
+                tmp_path / f"{increment}", moves, white, main_time=2.0, increment=increment, time_grace=0.0
+            ),
+            (30.0, 0.0),
+        )
+    assert [(game.reason, game.overruns["first"]) for game in given] == [("score", 0)]
+    assert [(game.result, game.reason, game.overruns["first"], game.moves) for game in none] == [("W+T", "time", 1, 2)]
+
+
+# Black owns the left side and White the right; the white stone at B8 cannot live, even if White plays first.
+POSITION = """
+    . . X X O . . . .
+    . O X X O . . . .
+    X X X X O . . . .
+    X X X X O . . . .
+    . X X X O . . . .
+    X X X X O . . . .
+    X X X X O . . . .
+    X X X X O . . . .
+    . X X X O . . . .
+"""
+
+
+@pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+21")])
+def test_dead_stones_are_removed_or_not(mode: str, score: str) -> None:
+    game = Game(9, komi=7.0)
+    game.set_up(Move(color, point) for point, color in parse_diagram(POSITION).stones.items())
+    referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee=mode))
+    # The two sides have 36 and 45 points; alive, the stone would make the 3 points around it neutral.
+    assert [referee.decide(game, []) for _ in range(2)] == [{"referee": score}] * 2
+    referee.close()
+
+
+def test_stones_that_rollouts_give_to_the_loser() -> None:
+    """The end of a game between GNU Go and a policy: both said W+8; by rollouts it was B+23."""
+    moves = "cffcgeddefggfhcebffegffffggdeefdhgbeheafagaebhhdidiciehcdeedcdbd"
+    game = Game(9, komi=7.0)
+    for move in re.findall("..", moves):
+        game.play(parse_point(move, width=9, height=9))
+    game.play(PASS)
+    game.play(PASS)
+    referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee="estimate"))
+    assert referee.decide(game, []) == {"referee": "W+8"}
+    referee.close()
+
+
+def test_winner_of() -> None:
+    winners = [winner_of(score, black="second", white="first") for score in ("B+0.5", "W+12", "0")]
+    assert winners == ["second", "first", "draw"]
+
+
+def test_docstring_examples() -> None:
+    failed, attempted = doctest.testmod(match_game)
+    assert (failed, attempted) == (0, 2)

@@ -1,11 +1,39 @@
-"""Winrates, intervals and Elo differences, and the table that shows them."""
+"""Winrates, intervals, Elo differences and ratings, the sequential test; the table and the plot that show them."""
 
+import math
+import random
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
 import pytest
 from match_helpers import record, won_by
 
-from gtp_engine.arena.elo import wilson_interval
-from gtp_engine.arena.match.settings import Sprt
-from gtp_engine.arena.match.statistics import format_table, summarize
+from gtp_engine.arena.elo import (
+    Z_95,
+    RatingArray,
+    RatingError,
+    elo_difference,
+    expected_score,
+    format_elo,
+    rate_players,
+    wilson_interval,
+)
+from gtp_engine.arena.match.records import GameRecord
+from gtp_engine.arena.match.settings import MatchError, Sprt
+from gtp_engine.arena.match.statistics import (
+    SprtResult,
+    check_plot,
+    count_pairs,
+    draw_curve,
+    format_standings,
+    format_table,
+    log_likelihood_ratio,
+    run_sprt,
+    summarize,
+    write_plot,
+)
 
 
 def test_summary_counts_by_color_and_leaves_out_void_games() -> None:
@@ -104,3 +132,246 @@ def test_table_and_json_of_a_clean_sweep_have_no_infinite_number() -> None:
     assert "Elo            +∞ " in format_table(summary, first="a", second="b")
     assert summary.to_json()["elo"] is None
     assert summary.to_json()["elo_interval"][0] == pytest.approx(-113.4, abs=0.1)
+
+
+def test_pairs_are_counted_by_their_points() -> None:
+    games = won_by("first", "first", "first", "draw", "first", "second", "draw", "draw", "second", "draw")
+    assert count_pairs([*games, record(11, winner="second"), record(12, winner="second")]) == (1, 1, 2, 1, 1)
+
+
+def test_a_pair_waits_for_its_second_game_and_is_left_out_with_a_void_one() -> None:
+    games = won_by("first", "first", "first", "none", "none", "second", "second")
+    assert count_pairs(games) == (0, 0, 0, 0, 1)
+    assert count_pairs([record(8, winner="second"), *reversed(games)]) == (1, 0, 0, 0, 1)
+
+
+def test_ratio_is_that_of_fishtest() -> None:
+    """Published raw statistics of a test on a Fishtest server: "Logistic (exact)"; its Elo is rounded."""
+    assert log_likelihood_ratio((13, 37, 50, 25, 3), elo0=0, elo1=2.716) == pytest.approx(-0.53772, abs=1e-4)
+    assert log_likelihood_ratio((0, 0, 0, 0, 0), elo0=0, elo1=5) == 0, "nothing played says nothing"
+
+
+def test_two_outcomes_make_it_wald_s_test() -> None:
+    """Where pairs are only won or lost, the hypotheses leave no freedom: the ratio is that of two coins."""
+    score0, score1 = expected_score(0), expected_score(100)
+    won, lost = math.log(score1 / score0), math.log((1 - score1) / (1 - score0))
+    ratio = log_likelihood_ratio((30, 0, 0, 0, 70), elo0=0, elo1=100)
+    assert ratio == pytest.approx(70 * won + 30 * lost, abs=0.01)
+
+
+@pytest.mark.parametrize("pairs", [(0, 0, 0, 0, 3), (1, 2, 3, 4, 5), (0, 0, 9, 0, 0), (7, 0, 0, 1, 0)])
+def test_exchanging_the_engines_changes_the_sign(pairs: tuple[int, ...]) -> None:
+    ratio = log_likelihood_ratio(pairs, elo0=-10, elo1=30)
+    assert log_likelihood_ratio(pairs[::-1], elo0=-30, elo1=10) == pytest.approx(-ratio)
+
+
+def test_verdicts() -> None:
+    test = Sprt(0, 100, alpha=0.05, beta=0.1)
+    won, lost, even = ((0, 0, 0, 0, 40), (40, 0, 0, 0, 0), (2, 0, 0, 0, 3))
+    for pairs, verdict in ((won, "H1"), (lost, "H0"), (even, "undecided")):
+        result = SprtResult(test, pairs, log_likelihood_ratio(pairs, elo0=0, elo1=100))
+        assert result.verdict == verdict
+        assert (result.lower, result.upper) == pytest.approx((-2.2513, 2.8904), abs=1e-4)
+
+
+def test_text_and_json() -> None:
+    result = run_sprt(Sprt(0, 100), won_by("first", "first", "first", "second"))
+    assert result.describe() == "LLR +0.49 of -2.94 … +2.94 after 2 pairs, Elo +0 against +100: undecided"
+    assert result.to_json() == {
+        "elo0": 0,
+        "elo1": 100,
+        "alpha": 0.05,
+        "beta": 0.05,
+        "pairs": [0, 0, 1, 0, 1],
+        "llr": result.llr,
+        "bounds": [result.lower, result.upper],
+        "verdict": "undecided",
+    }
+    won = run_sprt(Sprt(0, 200), won_by(*["first"] * 60))
+    assert won.describe().endswith("Elo +0 against +200: H1 accepted (Elo +200)")
+
+
+@pytest.mark.parametrize(("elo", "right"), [(0.0, "H0"), (120.0, "H1")])
+def test_verdicts_are_as_often_wrong_as_allowed(elo: float, right: str) -> None:
+    """150 tests with true differences at either hypothesis, alpha = beta = 10%: at most 15% may go wrong."""
+    rng = random.Random(1)
+    test = Sprt(0, 120, alpha=0.1, beta=0.1)
+    wrong = 0
+    for _ in range(150):
+        pairs, verdict = [0] * 5, "undecided"
+        while verdict == "undecided":
+            points = sum(rng.random() < expected_score(elo) for _ in range(2))
+            pairs[2 * points] += 1
+            ratio = log_likelihood_ratio(pairs, elo0=test.elo0, elo1=test.elo1)
+            verdict = SprtResult(test, tuple(pairs), ratio).verdict
+        wrong += verdict != right
+    assert wrong <= 22
+
+
+@pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (36, 60), (38.5, 60), (19, 20), (10, 10), (1, 1)])
+def test_wilson_interval_ends_where_the_rate_is_just_plausible(wins: float, games: int) -> None:
+    """By definition: the observed rate lies Z_95 standard deviations of the true rate away from both ends."""
+    low, high = wilson_interval(wins, games)
+    assert 0 <= low <= wins / games <= high <= 1
+    for end in (low, high):
+        if 0 < end < 1:
+            assert abs(wins / games - end) == pytest.approx(Z_95 * math.sqrt(end * (1 - end) / games))
+
+
+def test_wilson_intervals() -> None:
+    assert wilson_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+    ends = [(wins / games, *wilson_interval(wins, games)) for games in range(1, 100) for wins in range(games + 1)]
+    assert all(low <= rate <= high for rate, low, high in ends), "rounding moves no end past the rate"
+
+
+def test_elo_difference_is_the_inverse_of_the_expected_score() -> None:
+    for rate in (0.05, 0.3, 0.5, 0.64, 0.99):
+        assert 1 / (1 + 10 ** (-elo_difference(rate) / 400)) == pytest.approx(rate)
+    assert (elo_difference(0), elo_difference(1)) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "+0"), (12.6, "+13"), (-12.6, "-13"), (math.inf, "+∞"), (-math.inf, "−∞")]
+)
+def test_elo_differences_as_text(value: float, text: str) -> None:
+    assert format_elo(value) == text
+
+
+def expected_points(elo: list[float], games: float) -> RatingArray:
+    """Return what players of these ratings are expected to win against each other in so many games."""
+    ratings = np.array(elo)
+    points = games / (1.0 + 10.0 ** ((ratings[None, :] - ratings[:, None]) / 400.0))
+    np.fill_diagonal(points, 0.0)
+    return points
+
+
+def test_two_players_differ_by_what_their_win_rate_stands_for() -> None:
+    found = rate_players(np.array([[0.0, 75.0], [25.0, 0.0]]), prior_games=0)
+    assert found.elo[0] - found.elo[1] == pytest.approx(elo_difference(0.75))
+    assert found.elo.sum() == pytest.approx(0)
+    # The variance of the log odds is 1 / (n p q), and each player is half the difference away from the mean.
+    deviation = 400 / math.log(10) / math.sqrt(100 * 0.75 * 0.25)
+    assert found.margin == pytest.approx([1.959964 * deviation / 2] * 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("elo", [[300.0, 0.0, -300.0], [900.0, 850.0, 0.0, -50.0, -1700.0]])
+def test_ratings_are_found_again(elo: list[float]) -> None:
+    assert rate_players(expected_points(elo, 10), prior_games=0).elo == pytest.approx(elo, abs=1e-4)
+
+
+def test_some_pairs_of_players_may_not_have_met() -> None:
+    points = expected_points([100.0, 0.0, -100.0], 8)
+    points[0, 2] = points[2, 0] = 0.0
+    found = rate_players(points, prior_games=0)
+    assert found.elo == pytest.approx([100, 0, -100], abs=1e-4)
+    assert found.margin[1] < found.margin[0], "the one in the middle played more"
+
+
+def test_who_wins_everything_has_a_rating() -> None:
+    points = np.array([[0.0, 10.0, 10.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]])
+    few, many = rate_players(points), rate_players(points * 10)
+    two = rate_players(points[:2, :2]).elo
+    assert two[0] - two[1] == pytest.approx(elo_difference(10.5 / 11)), "one drawn game is added for each pair"
+    assert few.elo[0] > few.elo[1] > few.elo[2] and np.isfinite(few.margin).all()
+    assert many.elo[0] > few.elo[0] + 200, "what is added to the games matters less, the more there are"
+    with pytest.raises(RatingError, match="won every game against the rest"):
+        rate_players(points, prior_games=0)
+
+
+def test_more_games_make_surer() -> None:
+    points = expected_points([50.0, 0.0, -50.0], 10)
+    assert rate_players(4 * points, prior_games=0).margin == pytest.approx(
+        rate_players(points, prior_games=0).margin / 2
+    )
+
+
+def test_players_that_no_game_connects() -> None:
+    points = np.zeros((4, 4))
+    points[0, 1] = points[2, 3] = 5.0
+    with pytest.raises(RatingError, match="not connected by games"):
+        rate_players(points)
+
+
+def test_standings_begin_with_the_best_and_show_who_beat_whom() -> None:
+    points = np.array([[0.0, 1.0, 0.0], [3.0, 0.0, 2.5], [0.0, 1.5, 0.0]])
+    lines = format_standings(["weak", "strong", "new"], points, {"s a move": ["0.1", "0.2", "0.3"]}).splitlines()
+    assert lines[0] == "| # | player | Elo | games | points | 1 | 2 | 3 | s a move |"
+    assert lines[2].startswith("| 1 | strong | +") and lines[2].endswith("| 8 | 69% | – | 62% | 75% | 0.2 |")
+    assert lines[3].startswith("| 2 | new | ") and lines[3].endswith("| 4 | 38% | 38% | – | – | 0.3 |")
+    assert lines[4].startswith("| 3 | weak | -")
+    assert len(lines) == 5
+
+
+def test_a_name_does_not_end_its_cell() -> None:
+    lines = format_standings(["a|b", "c"], np.array([[0.0, 2.0], [1.0, 0.0]]), {}).splitlines()
+    assert lines[2].startswith("| 1 | a\\|b | +")
+
+
+GAMES = won_by("first", "draw", "none", "second", "first", "first")
+
+
+@pytest.mark.parametrize(
+    ("name", "games", "start"),
+    [
+        ("a.svg", GAMES, b"<?xml"),
+        ("b.PNG", won_by("second", "second"), b"\x89PNG"),
+        ("new/c.svg", [], b"<?xml"),
+        ("d.svg", won_by("none"), b"<?xml"),
+    ],
+)
+def test_a_picture_is_written(tmp_path: Path, name: str, games: list[GameRecord], start: bytes) -> None:
+    pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
+    write_plot(tmp_path / name, games, first="Tengen $1", second="GNU Go & Co")
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_the_curve_is_the_win_rate_with_its_interval(tmp_path: Path) -> None:
+    figure = pytest.importorskip("matplotlib.figure", reason="plots need the extra [plot]")
+    axes = figure.Figure().add_subplot()
+    draw_curve(GAMES, axes)
+    even, dots, curve = axes.get_lines()
+    assert list(even.get_ydata()) == [50, 50]
+    assert list(dots.get_ydata()) == [100, 50, 0, 100, 100]
+    assert list(curve.get_xdata()) == [1, 2, 3, 4, 5], "the void game does not count"
+    assert curve.get_ydata() == pytest.approx([100, 75, 50, 62.5, 70])
+    (band,) = axes.collections
+    low, high = wilson_interval(3.5, 5)
+    assert band.get_paths()[0].contains_points([(5, 100 * low + 1), (5, 100 * high - 1)]).all()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "games won, drawn or lost",
+        f"95% interval, at last Elo {format_elo(elo_difference(low))} to {format_elo(elo_difference(high))}",
+        "winrate, at last 70.0%, Elo +147",
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_only_whole_games_are_marked_on_the_axis(count: int) -> None:
+    figure = pytest.importorskip("matplotlib.figure", reason="plots need the extra [plot]")
+    axes = figure.Figure().add_subplot()
+    draw_curve(won_by(*["first", "second"] * 100)[:count], axes)
+    ticks = axes.get_xticks()
+    assert all(tick == int(tick) for tick in ticks) and any(1 <= tick <= count for tick in ticks)
+
+
+@pytest.mark.parametrize("name", ["plot.pdf", "plot"])
+def test_other_formats_are_refused(name: str) -> None:
+    with pytest.raises(MatchError, match=rf"plot '{name}': expected a file name ending in \.svg or \.png"):
+        check_plot(Path(name))
+
+
+def test_without_matplotlib_the_advice_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MatchError, match=r"plots need matplotlib; install it: .*(matplotlib>=3\.9|\[plot\])"):
+        check_plot(Path("a.svg"))
+
+
+def test_a_place_that_cannot_be_written_is_noticed_before_the_games(tmp_path: Path) -> None:
+    """It was noticed after them, and their table was not printed."""
+    pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
+    (tmp_path / "file").write_text("")
+    for write in (check_plot, partial(write_plot, records=GAMES, first="a", second="b")):
+        with pytest.raises(MatchError, match="cannot write the plot"):
+            write(tmp_path / "file" / "a.svg")
+    check_plot(tmp_path / "pictures" / "a.svg")
+    assert list((tmp_path / "pictures").iterdir()) == []

@@ -156,7 +156,7 @@ def test_calls_in_openvino_are_divided_among_sessions_of_fixed_sizes(network: Pa
     """A session for any number takes milliseconds longer whenever the number changes, and its last bits differ."""
     model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=batch)
     model.prepare(9, 7)
-    assert sorted(model._sessions[9, 7]) == [1, 2, 4, batch]
+    assert {1, batch} <= {*model._sessions[9, 7]}, "the others are created beside what follows"
     assert [model.sessions_for(count) for count in (5, 7, 13)] == (
         [[4, 1], [8], [8, 4, 1]] if batch == 8 else [[4, 1], [6, 1], [6, 6, 1]]
     )
@@ -165,7 +165,7 @@ def test_calls_in_openvino_are_divided_among_sessions_of_fixed_sizes(network: Pa
     for count in range(1, 2 * batch):
         part = model.run(spatial[:count], globals_[:count])
         assert_alike(part, RawOutputs(*(array[:count] for array in whole if array is not None)), 0.0)
-    assert sorted(model._sessions[9, 7]) == [1, 2, 4, batch], "no call had to create one"
+    assert sorted(model._sessions[9, 7]) == [1, 2, 4, batch], "no call had to create another one"
 
 
 @needs_openvino

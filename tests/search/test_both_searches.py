@@ -1,4 +1,4 @@
-"""What a search promises with a network and without one: it keeps its tree, obeys the rules and leaves moves out."""
+"""What any search promises: it keeps its tree, obeys the rules, knows cycles, and is the same beside others."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 from board_helpers import parse_diagram
 from fake_evaluators import FakeEvaluator
-from puct_support import AreaEvaluator, game_from, moves_at
+from puct_support import AreaEvaluator, game_from, moves_at, search
 from superko_games import game_with_superko
 
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits, Restriction, Searcher, SearchRequest, avoid_until_depths
+from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
@@ -169,3 +173,147 @@ def test_the_winrate_is_that_of_the_best_move_once_it_has_visits(visits: int, co
     report = SearchReport(color, 100, 100, 1.0, 0.2, (drawn, best), 0, np.zeros(0))
     assert report.winrate == pytest.approx(winrate)
     assert SearchReport(color, 1, 1, 1.0, 1.5, (), 0, np.zeros(0)).winrate == (1.0 if color == BLACK else 0.0)
+
+
+CONFIG = Config().with_values({"search.seed": "1"})
+
+
+def positions(size: int = 5, count: int = 4) -> list[tuple[Game, int]]:
+    """Return positions after 0, 1, 2 … moves."""
+    game, found = Game(size, size, komi=0.5), []
+    for vertex in ["C3", "B2", "D4", "B4", "D2", "C4"][:count]:
+        found.append((game.copy(), game.to_play))
+        game.play(vertex)
+    return found
+
+
+def alone(games: list[tuple[Game, int]], visits: int) -> list[object]:
+    found = []
+    for game, color in games:
+        search = PuctSearch(CONFIG, AreaEvaluator())
+        report = search.run(game, Limits(visits), to_play=color)
+        search.close()
+        found.append([(move.point, move.visits, move.value_black, move.pv) for move in report.moves])
+    return found
+
+
+def test_every_search_finds_what_it_would_find_alone() -> None:
+    evaluator = AreaEvaluator()
+    reports = JointSearch(CONFIG, evaluator, 4).run(positions(), Limits(40))
+    assert [report.visits for report in reports] == [40] * 4
+    found = [[(move.point, move.visits, move.value_black, move.pv) for move in report.moves] for report in reports]
+    assert found == alone(positions(), 40)
+    assert len(evaluator.asked) < 0.4 * sum(evaluator.asked), "calls hold leaves of several searches"
+
+
+def test_it_repeats_itself_whatever_was_searched_before() -> None:
+    search = JointSearch(CONFIG, AreaEvaluator(), 4)
+    first = search.run(positions(), Limits(30))
+    search.run(positions(7, 3), Limits(10))
+    again = search.run(positions(), Limits(30))
+    assert [report.moves for report in again] == [report.moves for report in first]
+
+
+def test_positions_under_different_rules_are_not_evaluated_together() -> None:
+    games = [(Game(5, 5, komi=komi, rules=rules), 1) for komi in (0.5, 20.5) for rules in (Rules(), Rules())]
+    reports = JointSearch(CONFIG, AreaEvaluator(), 4).run(games, Limits(8))
+    assert reports[0].lead_black > reports[2].lead_black + 15
+    assert reports[0].lead_black == reports[1].lead_black
+
+
+def test_the_side_to_play_may_be_given() -> None:
+    reports = JointSearch(CONFIG, AreaEvaluator(), 2).run([(Game(5, 5), 1), (Game(5, 5), 2)], Limits(8))
+    assert [report.to_play for report in reports] == [1, 2]
+
+
+def test_a_watcher_ends_all_searches() -> None:
+    evaluator = AreaEvaluator()
+    limits = Limits(watcher=lambda progress: len(evaluator.asked) > 6)
+    reports = JointSearch(CONFIG, evaluator, 4).run(positions(), limits)
+    assert all(1 <= report.visits < 60 for report in reports)
+
+
+class BrokenEvaluator(AreaEvaluator):
+    def evaluate(self, request: Request) -> None:
+        raise ModelError("the network returned NaN")
+
+
+def test_an_error_of_the_evaluator_reaches_the_caller() -> None:
+    with pytest.raises(ModelError, match="NaN"):
+        JointSearch(CONFIG, BrokenEvaluator(), 2).run(positions(count=2), Limits(8))
+
+
+TRIPLE_KO = """
+    . O X X O O X .
+    O O X O . O X X
+    . O X X O O X .
+    O O X . X O X X
+    . O X X O O X .
+    O O X . X O X X
+    . O X X O O X .
+"""
+"""White is to play, and the four chains in the middle live as long as both sides take one ko after the other."""
+
+LAP = ("D2", "E6", "D4", "E2", "D6", "E4")
+
+BLACK_WINS, WHITE_WINS = -40.5, 40.5
+"""Komi with which one side wins even without its stones in the middle."""
+
+
+def triple_ko(moves: int, komi: float, rules: str = "chinese") -> Game:
+    """Return a game after so many moves of the cycle."""
+    game = game_from(TRIPLE_KO, WHITE, rules, komi)
+    for number in range(moves):
+        game.play(LAP[number % 6])
+    return game
+
+
+def found(game: Game, vertex: str) -> tuple[SearchReport, int]:
+    """Return a search of `game`, and the point of a vertex."""
+    return search(game, 60, AreaEvaluator()), parse_vertex(vertex, width=game.width, height=game.height)
+
+
+@pytest.mark.parametrize(("moves", "komi"), [(11, BLACK_WINS), (12, WHITE_WINS), (17, BLACK_WINS)])
+def test_the_winner_leaves_a_cycle_that_would_end_without_result(moves: int, komi: float) -> None:
+    report, repeating = found(triple_ko(moves, komi), LAP[moves % 6])
+    (cycle,) = [move for move in report.moves if move.point == repeating]
+    assert (cycle.no_result, cycle.value_black) == (1.0, 0.0)
+    assert report.best_point != repeating
+    assert report.winrate > 0.8
+
+
+@pytest.mark.parametrize(("moves", "komi"), [(11, WHITE_WINS), (12, BLACK_WINS)])
+def test_the_loser_goes_on_with_the_cycle(moves: int, komi: float) -> None:
+    report, repeating = found(triple_ko(moves, komi), LAP[moves % 6])
+    assert report.best_point == repeating
+    assert report.winrate == 0.5
+
+
+def test_two_occurrences_are_no_cycle() -> None:
+    report, repeating = found(triple_ko(5, BLACK_WINS), "E4")
+    assert all(move.no_result < 1.0 for move in report.moves if move.point == repeating)
+
+
+def test_a_pass_begins_the_count_again() -> None:
+    game = triple_ko(6, BLACK_WINS)
+    game.play(PASS)
+    game.play(PASS)
+    for vertex in LAP[:5]:
+        game.play(vertex)
+    report, repeating = found(game, "E4")
+    assert all(move.no_result < 1.0 for move in report.moves if move.point == repeating)
+    assert len(game.keys_since_pass()) == 1 + 5
+
+
+def test_keys_since_the_last_pass_follow_the_game() -> None:
+    game = triple_ko(12, BLACK_WINS)
+    keys = game.keys_since_pass().tolist()
+    assert keys.count(keys[-1]) == 3
+    assert len({*keys}) == 6
+    game.undo(6)
+    assert game.keys_since_pass().tolist() == keys[:7]
+    assert game.copy().keys_since_pass().tolist() == keys[:7]
+    other = game.copy()
+    other.play(PASS)
+    assert len(other.keys_since_pass()) == 1
+    assert len(game.keys_since_pass()) == 7

@@ -33,7 +33,8 @@ def test_what_is_proved_is_true(width: int, height: int, retakes: bool) -> None:
     boards = {obeys: TinyBoard(width, height, obeys) for obeys in (BLACK, WHITE)}
     points, rng = board_points(width, height), random.Random(68)
     proved = true = 0
-    for position, target, first in rng.sample(list(cases(boards[BLACK], (0, 1, 4) if width == height else (0, 2))), 250):
+    targets = (0, 1, 4) if width == height else (0, 2)
+    for position, target, first in rng.sample(list(cases(boards[BLACK], targets)), 250):
         color = position[target]
         reader = FightReader(game_of(width, height, position).board, nodes=1000)
         for captures in (True, False):

@@ -323,7 +323,7 @@ def test_unreadable_records(text: str, message: str) -> None:
         b"(; " + b"A " * 500_000,
         b"(;C[" + b"\\" * 1_000_000,
         b"(;" + b";B[];W[]" * (MAX_MOVES // 2) + b";B[])",
-        b"(;B" + b"[]" * 400_000 + b")",
+        b"(;B" + b"[aa][bb]" * 200_000 + b")",
         b"(;B[aa]" + b";AW[bb]" * 2_000 + b")",
         b"\0" * 1_000_000,
         bytes(range(256)) * 4_000,

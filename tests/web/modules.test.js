@@ -7,6 +7,7 @@ import { lossClass, lossText } from "./board.js";
 import { Guessing, distanceText, found, nextOf } from "./finding.js";
 import { GameTree, markupOf } from "./game_tree.js";
 import { Graph } from "./graph.js";
+import { aliveOf, chainsOf, explanationOf } from "./guide.js";
 import { marginText, _, bestLanguage, ngettext, sentences, speak } from "./language.js";
 import { Learned, Quiz, boardAfter, mistakeMarks, mistakeText, peopleTexts, rankLines } from "./lessons.js";
 import { learn, messageText } from "./messages.js";
@@ -335,6 +336,36 @@ test("another game is like the one before, at a level that may be the next", () 
     { do: "new", size: 5, human: "B", handicap: 0, free_handicap: false, rules: "chinese", komi: 7, time: "none", level: "4k" });
   assert.deepEqual(["20k", "1k", "9d", "max"].map(levelAbove), ["19k", "1d", "max", "max"]);
 });
+
+table("chains and their liberties", (rows) => chainsOf(rows).map(({ stone, points, liberties }) => [stone, points.length, liberties.length]), [
+  [[["...", ".X.", "..."]], [["X", 1, 4]]], [[["XX.", "O..", "..."]], [["X", 2, 2], ["O", 1, 2]]], [[["XO", "OX"]], [["X", 1, 0], ["O", 1, 0], ["O", 1, 0], ["X", 1, 0]]],
+]);
+
+table("eyes of chains that live by Benson", (rows, stone) => aliveOf(rows, stone).regions.map(String).sort(), [
+  [[[".X.XO", "XXXXO", "OOOOO"], "X"], ["0,0", "2,0"]], [[[".X.XO", "XXXXO", "OOOOO"], "O"], []],
+  [[[".X.XO", "XX.XO", "OOXXO"], "X"], []], // the two eyes of the right hold one of the stones only
+  [[[".X..X", "XXOXX", "..X.."], "X"], []], // a region that holds an empty point beside no stone of the chain
+  [[["....", "....", "...."], "X"], []],
+]);
+
+/** Return what a person new to Go is told after these moves of Black, who is the person, and White: its name and points. */
+function explained(moves, changes = {}, seen = []) {
+  const tree = new GameTree([5, 5]);
+  const nodes = moves.split(" ").filter(Boolean).map((vertex, index) => ({ id: index + 1, parent: index, move: [index % 2 ? "white" : "black", vertex] }));
+  tree.load({ id: "game", nodes: [{ id: 0, parent: null }, ...nodes] });
+  tree.show(nodes.length);
+  const game = { ...shownState().game, node: nodes.length, moves: nodes.map(({ move }) => move), rows: tree.position().rows, ...changes };
+  const found = explanationOf({ ...shownState(), tree, game }, seen);
+  return found && [found.name, (found.points ?? []).length];
+}
+
+table("what is explained when it first happens", explained, [
+  [[""], ["start", 0]], [["C3 D4"], ["liberties", 4]], [["C3 D4", {}, ["liberties"]], null], [["A1 A2"], ["danger", 1]],
+  [["A2 A1"], ["atari", 1]], [["A1 A2 E5 B1"], ["captured", 0]], [["A2 A1 B1 E5"], ["capture", 0]],
+  [["A2 A1 B1 E5", {}, ["capture"]], ["liberties", 3]], [["B2 E5", { ko: "C3" }], ["ko", 1]], [["C3 pass"], ["pass", 0]],
+  [["C3 D4", { is_engine_turn: true }], null], [["C3 pass pass", { phase: "scoring" }], null], [["C3 pass pass", { phase: "scoring", score: "B+1" }], ["counting", 0]],
+  [["A4 E1 B5 E2 B4 E3 B3 E4 A2 D4 B2 D5 C1 C5", {}, ["atari", "danger"]], ["eyes", 2]],
+]);
 
 test("places of a game are found, one after the other", () => {
   const { tree } = shownState();

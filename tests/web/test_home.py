@@ -58,6 +58,31 @@ def test_a_new_game_asks_three_things_and_remembers_them(chromium: Chromium, tmp
     chromium.run(test)
 
 
+def test_a_first_game_is_explained(chromium: Chromium, tmp_path: Path) -> None:
+    async def test(windows: Windows) -> None:
+        async with server(tmp_path) as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/")
+            await until(page, "document.querySelector('[name=komi]').value")
+            await page.click("#first-visit .show-rules")
+            await page.click("#rules [name=after]")
+            assert await page.locator("#rules section >> visible=true").get_attribute("aria-label") == (
+                "Life, and the end of a game"
+            )
+            await page.click("#rules .main")
+            await page.click("[name=experience][value=new]")
+            await page.click("#setup button[value=start]")
+            await until(page, "document.querySelector('#guide p').innerText.startsWith('Place a stone')")
+            await play(page, "C7")
+            await until(page, "document.querySelector('#guide p').innerText.includes('your stone C7')")
+            assert await page.locator("#board .mark.circle").count() > 1, "its liberties"
+            await page.click("#guide-end")
+            await page.reload()
+            await until(page, MY_MOVE)
+            assert await page.is_hidden("#guide")
+
+    chromium.run(test)
+
+
 async def stones_that_the_board_has_points_for(page: "Page") -> None:
     """Nine of them on 7x7 were offered, and refused once the dialog was closed."""
     await page.click("#more summary")
@@ -157,6 +182,9 @@ def test_the_page_can_be_installed(chromium: Chromium, tmp_path: Path) -> None:
             page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner")
             script = "fetch(document.querySelector('link[rel=manifest]').href).then((answer) => answer.json())"
             manifest = await page.evaluate(script)
+            rules = "[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText)"
+            sizes = await page.evaluate(f"{rules}.filter((rule) => /^:root.*font(-size)?: [^;]*px/s.test(rule))")
+            assert sizes == [], "the reader's font has its size"
             assert (manifest["name"], manifest["display"], manifest["start_url"]) == ("Tengen", "standalone", "./")
             fetched = (
                 "performance.getEntriesByType('resource').map(({ name, encodedBodySize }) => [name, encodedBodySize])"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from web.browser import Chromium, Windows, needs_browser, until
-from web.page_support import MY_MOVE, click_point, new_game, server
+from web.page_support import click_point, server
 
 from gtp_engine.base.languages import page_texts
 
@@ -31,21 +31,5 @@ def test_the_page_speaks_the_browsers_language(locale: str, language: str, chrom
             await click_point(page, "E5")
             await until(page, "!document.querySelector('#error').hidden")
             assert await page.inner_text("#error") == texts["{vertex} is occupied."].format(vertex="E5"), "in English"
-
-    chromium.run(test)
-
-
-def test_a_language_that_was_chosen_lasts(chromium: Chromium, tmp_path: Path) -> None:
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await new_game(page, size="9", human="B")
-            await until(page, MY_MOVE)
-            await page.click("#preferences summary")
-            await page.select_option("#language", "zh-Hans")
-            await until(page, "document.documentElement.lang === 'zh-Hans'")
-            assert await page.inner_text("#pass") == page_texts("zh-Hans")["Pass"]
-            await page.reload()
-            await until(page, "document.documentElement.lang === 'zh-Hans'")
 
     chromium.run(test)

@@ -184,18 +184,6 @@ def test_the_board_uses_the_window(
     chromium.run(test)
 
 
-def test_the_size_of_the_readers_font(chromium: Chromium, tmp_path: Path) -> None:
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            rules = "[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText)"
-            sizes = await page.evaluate(f"{rules}.filter((rule) => /^:root.*font(-size)?: [^;]*px/s.test(rule))")
-            assert sizes == []
-            assert await page.evaluate("getComputedStyle(document.documentElement).fontSize") == "16px"
-
-    chromium.run(test)
-
-
 def test_the_focus_goes_on_where_its_button_goes(chromium: Chromium, tmp_path: Path) -> None:
     """After resigning by keyboard, or at the start of the game, it was nowhere."""
 

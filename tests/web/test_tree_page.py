@@ -98,6 +98,7 @@ def test_opened_records(chromium: Chromium, tmp_path: Path) -> None:
             await keys_and_the_wheel_go_through_the_game(windows, port)
             await dropped_and_pasted(windows, port)
             await settings_of_the_board_last(windows, port)
+            await information_copies_and_keys(windows, port)
             await many_variations_leave_the_rest_in_its_place(windows, port)
             await a_comment_that_is_being_typed_is_kept(windows, port)
             await a_choice_that_is_not_possible_is_shown(windows, port)
@@ -177,6 +178,32 @@ SCROLLING = """new Promise((resolve) => { const view = document.querySelector('#
     (function next() { view.scrollLeft -= 97; view.scrollTop += 31;
     if (++count < 60) requestAnimationFrame(next);
     else resolve((performance.now() - begin) / count); })(); })"""
+
+
+async def information_copies_and_keys(windows: Windows, port: int) -> None:
+    """Change who played, copy the record and a picture, and see the keys."""
+    page = await opened(windows, port, permissions=["clipboard-read", "clipboard-write"])
+    await is_shown(page, "7 / 7")
+    await page.click("#about-game")
+    await page.fill("#information [name=PB]", "Lee]")
+    await page.click("#information [value=save]")
+    await until(page, "document.querySelector('#black .name').innerText.startsWith('Lee]')")
+    copied = "navigator.clipboard.read().then(([item]) => item.getType('{}')).then((found) => found.{})"
+    for button, kind, value, start in (
+        ("record", "text/plain", "text()", "(;"),
+        ("picture", "image/png", "slice(1, 4).text()", "PNG"),
+    ):
+        await page.click("#share")
+        await page.click(f"#copy-{button}")
+        await until(page, f"document.querySelector('#copy-{button}').innerText === 'Copied'")
+        found = await page.evaluate(copied.format(kind, value))
+        assert found.startswith(start) and ("PB[Lee\\]]" in found or button == "picture")
+        await page.click("#links-close")
+    await page.focus("#back")
+    await page.keyboard.press("?")
+    assert await page.inner_text("#keys-title") == "Keys"
+    await page.keyboard.press("Escape")
+    assert not await page.evaluate("document.querySelector('#keys').open")
 
 
 async def many_variations_leave_the_rest_in_its_place(windows: Windows, port: int) -> None:

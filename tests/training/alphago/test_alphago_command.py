@@ -1,13 +1,35 @@
-"""`gtp-engine alphago`: the flags of every stage, and what it reports without PyTorch."""
+"""`gtp-engine alphago`: the flags of every stage, what it reports without PyTorch, and its chain at its shortest."""
 
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from match_helpers import won_by
+from nn.tiny_networks import v7_network
+from training.commands import carry_out_here
+from training.needs_torch import torch
 
+from gtp_engine.base import steps
 from gtp_engine.base.installation import advice_for
+from gtp_engine.base.steps import ENGINE
 from gtp_engine.cli import cli
+from gtp_engine.cli.alphago_command import alphago_command
+from gtp_engine.config.sections import NetworkConfig
+from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.training.alphago.linear_policy import LinearPolicy
+from gtp_engine.training.alphago.stages import stage_chain
+from gtp_engine.training.alphago.stages.stage_chain import (
+    MINI,
+    Participant,
+    match_folder,
+    match_steps,
+    players_of,
+    report_of,
+)
 
 STAGES = {
     "policy": ("records", "run", "--minutes=1"),
@@ -53,3 +75,110 @@ def test_interrupted_records_tell_a_chain_so(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setattr(f"gtp_engine.training.alphago.stages.play_records.{name}", function)
     done = CliRunner().invoke(cli, ["alphago", "records", "net.onnx", str(tmp_path)])
     assert done.exit_code == 130 and done.output.startswith("1 game played")
+
+
+assert torch
+
+_NET = ("--layers", 2, "--channels", 4)
+_LEARNING = ("--samples", 512, "--batch", 64, "--validations", 1, "--threads", 1, "--precision", "float32")
+SMALLEST = stage_chain.StageFlags(
+    command="the smallest",
+    size=5,
+    records=("--games", 24, "--parallel-games", 24),
+    policy=(*_NET, *_LEARNING, "--test-share", 0.3),
+    rollout_policy=("--epochs", 1, "--least-count", 5, "--test-share", 0.3),
+    rollout_network=(*_NET, *_LEARNING, "--test-share", 0.3),
+    reinforce=("--iterations", 1, "--games", 4, "--evaluation-games", 4, "--threads", 1, "--precision", "float32"),
+    value=(*_LEARNING, "--games", 24, "--hidden", 4, "--test-share", 0.3),
+    games=1,
+    seconds=0.02,
+)
+"""A chain on 5×5 with a few seconds for each stage."""
+
+
+def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Participant]:
+    """Return the player that uses all that was trained, and one without a network."""
+    return [player for player in players_of(network, seconds, gnugo) if player.key in ("mixed", "rave")]
+
+
+@pytest.mark.long
+def test_every_stage_of_a_short_chain(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage_chain, "players_of", few_players)
+    monkeypatch.setattr(steps, "_status_of", carry_out_here)
+    teacher, out = v7_network(tmp_path / "teacher.onnx"), tmp_path / "chain"
+    assert stage_chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
+    log = capfd.readouterr().err
+    assert "6/6  Value network" in log
+    assert "1/1  policy, value network and rollouts (λ = 0.5) – rollouts alone (RAVE)" in log
+
+    evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
+    assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value", "rollout"]
+    assert {network.model.info.license for network in evaluator.networks} == {"CC0-1.0"}
+    linear = evaluator.info.rollout_weights
+    assert isinstance(linear, LinearPolicy) and linear.license == "CC0-1.0"
+    evaluator.close()
+
+    table = (out / "table.md").read_text("utf-8")
+    rows = [line.split(" | ") for line in table.splitlines()[4:]]
+    assert [row[0] for row in rows] == ["| 1", "| 2"] and {row[3] for row in rows} == {"1"}
+    assert all(re.fullmatch(r"[+-]\d+ ± \d+", row[2]) for row in rows)
+
+    assert stage_chain.run_chain(SMALLEST, out, teacher) == 0
+    again = capfd.readouterr().err
+    products = "supervised/policy.onnx rollouts/rollout-policy.npz rollout-network/rollout.onnx value/value.onnx"
+    assert all(f"{out / product} " in again for product in products.split()), "nothing is trained again"
+    assert (out / "table.md").read_text("utf-8") == table
+
+
+def test_a_chain_on_another_board_is_another_chain() -> None:
+    assert MINI.on(9) == MINI
+    assert (MINI.on(7).size, MINI.on(7).command) == (7, "gtp-engine alphago chain --mini --size 7")
+
+
+@pytest.mark.parametrize("plan", [stage_chain.FULL, stage_chain.MINI], ids=["full", "mini"])
+def test_the_flags_of_a_plan_exist(plan: stage_chain.StageFlags, tmp_path: Path) -> None:
+    for step in stage_chain.training_steps(plan, tmp_path, tmp_path / "teacher.onnx", terms="MIT"):
+        group, stage, *arguments = (str(part) for part in step.command[len(ENGINE) :])
+        assert group == "alphago"
+        assert alphago_command.commands[stage].make_context(stage, arguments).params
+
+
+def test_the_table_has_the_games_of_all_pairs(tmp_path: Path) -> None:
+    players, plan = players_of(tmp_path / "network", 0.5)[:3], MINI._replace(size=5, games=2, seconds=0.5)
+    for pair, winners in {(0, 1): ("first", "first"), (0, 2): ("first", "none"), (1, 2): ("second", "draw")}.items():
+        folder = match_folder(tmp_path, *(players[number] for number in pair))
+        folder.mkdir()
+        (folder / "results.jsonl").write_text("".join(f"{game.to_line()}\n" for game in won_by(*winners)), "utf-8")
+    rows = [line.strip("| ").split(" | ") for line in report_of(players, plan, tmp_path).splitlines()[4:]]
+    assert [row[1] for row in rows] == [players[number].title for number in (0, 2, 1)]
+    assert [row[3] for row in rows] == ["3", "3", "4"], "a game without a result does not count"
+
+
+def test_all_pairs_play(tmp_path: Path) -> None:
+    players = players_of(tmp_path / "network", 0.5, "/usr/games/gnugo")
+    steps = match_steps(players, MINI, tmp_path, parallel=2)
+    assert len(steps) == 15 and len({step.command[-1] for step in steps}) == 15
+    assert all("--random-plies" in step.command for step in steps), "pairs of games with exchanged colours"
+    by_key = {player.key: player.command for player in players}
+    assert "--mode gtp --level 10" in by_key["gnugo"]
+    assert "--visits 1" in by_key["policy"] and "--time-per-move" not in by_key["policy"]
+    timed = [by_key[key] for key in ("value", "mixed", "rollouts", "rave")]
+    assert all("--time-per-move 0.5 --no-early-stop" in command for command in timed)
+    assert [re.search(r"rollout-share (\S+)", command)[1] for command in timed[:3]] == ["0", "0.5", "1"]  # type: ignore[index]
+
+
+def test_nothing_imports_alphago_until_it_is_asked_for() -> None:
+    program = (
+        "import sys; import gtp_engine.nn.loading, gtp_engine.search.puct.puct_search;"
+        "import gtp_engine.protocols.gtp.session;"
+        "from gtp_engine.config import Config; from gtp_engine.engine.resources import Resources;"
+        "from gtp_engine.engine.searches import new_searcher;"
+        "from gtp_engine import FunctionEvaluator; from gtp_engine.search.players import rollout_players;"
+        "new_searcher(Resources(None), Config()).close();"
+        "assert rollout_players(Config(), FunctionEvaluator(print, 'none')) is None;"
+        "print([name for name in sys.modules if name.startswith('gtp_engine.training.alphago')])"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == "[]"

@@ -1,23 +1,34 @@
-"""The training loop learns, repeats, resumes exactly, and follows its schedule: held by runs of distillation."""
+"""The training loop learns, repeats, resumes exactly, and follows its schedule; its optimizer, and what it needs."""
 
 import dataclasses
 import os
+import sys
 import traceback
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from full_disk import fill_disk_of
+from nn.katago_files import NetworkFile
 from training.needs_torch import torch
 from training.toy import TINY, count_stones, run, tiny_config, tiny_module, unpacked, write_data
 
 from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import new_positions
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import Game
+from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
+from gtp_engine.nn.katago_format.parser import parse_network
+from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.learning import OPTIMIZERS, Learning
+from gtp_engine.training.core.game_data import turned_boards
+from gtp_engine.training.core.learning import OPTIMIZERS, Learning, check_torch
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop, Validation
-from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients
+from gtp_engine.training.core.optimizer import Average, BatchedMuon, Optimizer, ParallelGradients
 from gtp_engine.training.core.reporting import RunLog
 from gtp_engine.training.distillation.batches import Batches, SampleBatch, ShardGroups
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
@@ -374,3 +385,67 @@ def test_a_checkpoint_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert config_of(found) == config and found.samples == 16 and found.settings["teacher"] == "counter of stones"
     for one, other in zip(run(module_of_checkpoint(found), 5, 5), run(loop.average.module, 5, 5), strict=True):
         torch.testing.assert_close(one, other)
+
+
+SHAPES = ((8, 24), (8, 24), (24, 8), (8, 8), (8, 24))
+
+
+def test_matrices_of_one_shape_take_the_steps_of_torch() -> None:
+    generator = torch.Generator().manual_seed(1)
+    initial = [torch.randn(shape, generator=generator) for shape in SHAPES]
+    ours, theirs = ([torch.nn.Parameter(matrix.clone()) for matrix in initial] for _ in range(2))
+    settings = {"lr": 0.02, "weight_decay": 0.1, "adjust_lr_fn": "match_rms_adamw"}
+    optimizers = BatchedMuon(ours, **settings), torch.optim.Muon(theirs, **settings)
+    for _ in range(3):
+        for our, their in zip(ours, theirs, strict=True):
+            our.grad = torch.randn(our.shape, generator=generator)
+            their.grad = our.grad.clone()
+        for optimizer in optimizers:
+            optimizer.step()
+    for our, their, before in zip(ours, theirs, initial, strict=True):
+        moved = (their - before).norm()
+        assert moved > 0.05
+        assert (our - their).norm() < 0.01 * moved, "bfloat16 rounds differently in batches"
+    first, second = (optimizer.state_dict()["state"] for optimizer in optimizers)
+    assert all(torch.allclose(first[i]["momentum_buffer"], second[i]["momentum_buffer"]) for i in range(len(SHAPES)))
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_frequencies_of_a_transformer_are_neither_filter_nor_matrix(kind: str) -> None:
+    """Training could not begin with a transformer whose rotation is learned, and its frequencies would have decayed."""
+    network = parse_network(NetworkFile(17, ("attention-learned", "ffn")).bytes())
+    module = choose_machine("cpu", "float32").place(NetworkModule(network))
+    named = dict(module.named_parameters())
+    (name,) = (name for name, parameter in named.items() if parameter.ndim == 3)
+    before = named[name].detach().clone()
+    for parameter in named.values():
+        parameter.grad = torch.zeros_like(parameter)
+    Optimizer(module, kind, weight_decay=0.5).step(0.1)
+    assert torch.equal(named[name], before)
+
+
+def test_without_torch_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ConfigError, match=r"^training needs PyTorch; install it: .*(torch>=2\.9|\[train\])"):
+        check_torch()
+
+
+@pytest.mark.parametrize(("width", "height"), [(7, 7), (6, 4)])
+def test_planes_and_points_turn_as_the_encoder_turns_them(width: int, height: int) -> None:
+    game = Game(width, height)
+    for vertex in ("A1", "C2", "B1", "D4", "A2", "B3", "E2"):
+        game.play(vertex)
+    encoder, positions = KatagoV7Encoder(width, height), new_positions(1, width, height)
+    write_game(positions, 0, game)
+
+    def encoded(symmetry: int) -> np.ndarray:
+        inputs = new_inputs(encoder, 1, width, height)
+        encoder.encode(positions, range(1), np.array([symmetry], np.int32), inputs)
+        return inputs.spatial
+
+    actions = np.arange(width * height).reshape(height, width)
+    for symmetry in range(symmetry_count(width, height)):
+        np.testing.assert_array_equal(turned_boards(encoded(0), symmetry), encoded(symmetry))
+        turned = turned_boards(actions, symmetry).ravel()
+        for action, point in enumerate(board_points(width, height)):
+            assert turned[cell_table(width, height)[symmetry, point]] == action

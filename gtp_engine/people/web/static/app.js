@@ -10,6 +10,7 @@ import { Course, leadText } from "./course.js";
 import { pictureOf } from "./drawing.js";
 import { Guessing, found as foundIn, nextOf } from "./finding.js";
 import { GameTree } from "./game_tree.js";
+import { Guide } from "./guide.js";
 import { Home, share } from "./home.js";
 import { keep, keepPage, kept } from "./keeping.js";
 import { _, ngettext, sentences } from "./language.js";
@@ -21,6 +22,7 @@ import { Preferences } from "./preferences.js";
 import { Problems } from "./problems.js";
 import { countingText, drawTally } from "./result.js";
 import { Review, download } from "./review.js";
+import { openRules } from "./rules.js";
 import { Setup, levelAbove } from "./setup.js";
 import { Sounds } from "./sounds.js";
 import { TreePanel, takeRecords } from "./tree.js";
@@ -65,7 +67,8 @@ let takesFocus = false; // whether the board gets the focus with the next game
 
 const board = new Board(element("board"), choose);
 const panel = new TreePanel(element("tree"), () => state.tree, { send, onShow: showNode, asks });
-const preferences = new Preferences(element("preferences"), () => {
+const preferences = new Preferences(element("preferences"), (name) => {
+  if (name === "guide") guide.forget();
   draw();
   followAnalysis();
 });
@@ -76,8 +79,10 @@ const review = new Review(element("review"), { send, onChoose: showMistake, onPr
 const problems = new Problems(element("problems"), { send, onChange: draw });
 const guessing = new Guessing(() => state.tree, { onShow: showNode, onChange: draw });
 const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
-const setup = new Setup(element("setup"), (message) => {
+const guide = new Guide(element("guide"), () => preferences.values.guide);
+const setup = new Setup(element("setup"), (message, isNew) => {
   takesFocus = true;
+  if (isNew) preferences.set("guide", true);
   send(message);
 });
 const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => state.game?.id });
@@ -559,6 +564,8 @@ function saveRecord(content) {
 element("new").onclick = newGame;
 element("games").onclick = openHome;
 element("help").onclick = () => element("keys").showModal();
+for (const button of document.querySelectorAll(".show-rules")) /** @type {HTMLElement} */ (button).onclick = () => openRules(element("rules"));
+element("guide-end").onclick = () => preferences.set("guide", false);
 element("guess").onclick = () => guessing.turn(!guessing.isOn);
 element("about-game").onclick = showInformation;
 element("find").onkeydown = (event) => event.key === "Enter" && find(event.target.value);
@@ -688,6 +695,7 @@ function render() {
     review: state.game && review.of(viewed()),
     settings: { labels: element("labels").value, numbers: preferences.values.numbers, hasOwnership: element("ownership").checked },
   });
+  guide.follow(state);
   const parts = [drawBoard, drawTools, ...(state.game ? [drawPanel, drawPlayers, drawButtons, drawScore, drawCourse, drawReport, drawStatus] : [])];
   for (const part of parts) {
     try {
@@ -719,7 +727,9 @@ function keepFocus(button) {
 
 function drawBoard() {
   board.hasShifts = preferences.values.shifts;
-  board.render(state.game || state.preview ? boardOf(state) : EMPTY_BOARD);
+  const picture = state.game || state.preview ? boardOf(state) : EMPTY_BOARD;
+  const marks = guide.marks(state);
+  board.render(marks.length ? { ...picture, markup: { ...picture.markup, marks: [...(picture.markup.marks ?? []), ...marks] } } : picture);
   element("board").classList.toggle("bare", !preferences.values.coordinates);
   element("board").classList.toggle("numbered", !state.preview && preferences.values.numbers !== "none");
   drawConfirm();

@@ -23,7 +23,7 @@ const CHOICES = "setup"; // the key of what was chosen last
 const FITTING = "fitting"; // the level that follows the person's results
 
 export class Setup {
-  /** The dialog `dialog`; `onStart(message)` gets the request for a new game. */
+  /** The dialog `dialog`; `onStart(message, isNew)` gets the request for a new game, and whether the person is new to Go. */
   constructor(dialog, onStart) {
     this.dialog = dialog;
     this.form = dialog.querySelector("form");
@@ -37,8 +37,9 @@ export class Setup {
     this.form.addEventListener("invalid", ({ target }) => (more.open ||= more.contains(target)), true); // else nothing would tell what is wrong
     dialog.addEventListener("close", () => {
       if (dialog.returnValue !== "start") return;
+      const isNew = this.isFirst && this.form.elements.experience.value === "new";
       this.remember();
-      onStart(this.message());
+      onStart(this.message(), isNew);
     });
     this.changed("clock");
   }
