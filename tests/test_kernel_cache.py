@@ -97,6 +97,13 @@ def test_without_a_home_the_temporary_directory_is_used(monkeypatch: pytest.Monk
     assert of_child / "kernels" / kernel_cache.kernel_hash() == kernel_cache.cache_directory()
 
 
+def test_what_was_sent_from_another_machine_is_kept_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In one folder, also by the processes that such a process starts."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
+    assert kernel_cache.keep_apart() == kernel_cache.keep_apart() == tmp_path / "cluster"
+
+
 def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path) -> None:
     caches = [tmp_path / f"{number:016x}" for number in range(6)]
     for age, path in enumerate(reversed(caches)):

@@ -23,7 +23,7 @@ from gtp_engine.engine.time_manager import (
     obvious_factor,
     should_stop,
 )
-from gtp_engine.go.clock import LATE_MOVES, Clock, TimeKind, TimeSettings
+from gtp_engine.go.clock import LATE_MOVES, Clock, TimeSettings
 
 DEFAULT = Config()
 AREA_19 = 361
@@ -229,15 +229,6 @@ def test_lateness_is_forgotten_after_some_moves_in_time() -> None:
     assert clock.lateness == 0.0
 
 
-def test_canadian_overtime_counted_a_stone_early_is_not_lost() -> None:
-    """Our count enters overtime a move before the controller's and would end a period inside the real one."""
-    game = Game(TimeSettings.canadian(10.0, 30, 5))
-    game.move(9.99)
-    assert game.ours.in_overtime
-    assert not game.theirs.in_overtime
-    game.play(50, use="maximum", synced=False)
-
-
 # --- Pace
 
 
@@ -355,6 +346,7 @@ def test_capped_fischer_keeps_each_move_under_its_limit() -> None:
         (Config(), 5.0),
         (Config(time=TimeConfig(time_per_move=1.0)), 1.0),
         (Config(search=SearchConfig(visits=100)), math.inf),
+        (Config(search=SearchConfig(playouts=100)), math.inf),
         (Config(time=TimeConfig(time_per_move=1.0), search=SearchConfig(visits=100)), 1.0),
         (Config(time=TimeConfig(max_time=8.0)), 8.0),
         (Config(time=TimeConfig(max_time=8.0, time_per_move=1.0)), 1.0),
@@ -372,12 +364,13 @@ def test_time_per_move_without_a_clock(config: Config, seconds: float) -> None:
     [TimeSettings.absolute(1800), TimeSettings.fischer(600, 30), TimeSettings.byoyomi(60, 30, 5)],
 )
 def test_the_longest_time_counts_with_a_clock_too(settings: TimeSettings) -> None:
-    """KataGo's maxTime did nothing while a clock ran: a move took up to two minutes."""
+    """KataGo's maxTime did nothing while a clock ran: a move took up to two minutes.  Time per move does."""
     found = budget(Clock(settings), moves_played=20, area=AREA_19, config=Config(time=TimeConfig(max_time=1.0)))
     assert found.target == found.maximum == 1.0
     plain = budget(Clock(settings), moves_played=20, area=AREA_19, config=Config())
     assert plain.maximum > 20.0
-    assert budget(Clock(settings), moves_played=20, area=AREA_19, config=Config(time=TimeConfig(max_time=1e6))) == plain
+    for time in (TimeConfig(max_time=1e6), TimeConfig(time_per_move=100.0)):
+        assert budget(Clock(settings), moves_played=20, area=AREA_19, config=Config(time=time)) == plain
 
 
 @pytest.mark.parametrize(
@@ -419,13 +412,6 @@ def test_obvious_moves_may_get_less_time(entropy: float, surprise: float, factor
     """exp(-1) at the tolerances 0.3 and 0.15 of the defaults, of the less obvious of the two."""
     config = Config().with_values({"time.obvious_share": 0.5}).time
     assert obvious_factor(config, entropy=entropy, surprise=surprise) == pytest.approx(factor)
-
-
-def test_a_clock_overrules_time_per_move() -> None:
-    config = Config(time=TimeConfig(time_per_move=100.0))
-    clock = Clock(TimeSettings.absolute(60))
-    assert budget(clock, moves_played=0, area=AREA_19, config=config).maximum < 9
-    assert clock.settings.kind is TimeKind.ABSOLUTE
 
 
 # --- Stopping
@@ -540,12 +526,13 @@ def test_is_settled(candidates: int, visits: int, winrate: float, may_stop_when_
 
 
 @pytest.mark.parametrize(
-    ("moves_played", "visits", "expected"), [(180, 0, False), (181, 0, True), (0, 0, False), (300, 100, False)]
+    ("moves_played", "limits", "expected"),
+    [(180, {}, False), (181, {}, True), (0, {}, False), (300, {"visits": 100}, False), (300, {"playouts": 100}, False)],
 )
 def test_a_won_game_ends_searches_only_late_and_without_a_number_of_visits(
-    moves_played: int, visits: int, expected: bool
+    moves_played: int, limits: dict[str, int], expected: bool
 ) -> None:
-    config = Config(search=SearchConfig(visits=visits))
+    config = Config(search=SearchConfig(**limits))
     assert may_stop_when_won(moves_played=moves_played, area=AREA_19, config=config) is expected
 
 
@@ -575,10 +562,3 @@ def test_katagos_factors_of_the_search(passes: int, winrates: tuple[float, ...],
     config, _ = with_katago_settings(DEFAULT, settings, GTP_OPTIONS)
     assert effort(config.time, passes=passes, winrates=winrates) == pytest.approx(share)
     assert effort(DEFAULT.time, passes=passes, winrates=winrates) == 1.0
-
-
-@pytest.mark.parametrize("limit", ["visits", "playouts"])
-def test_without_a_clock_a_limited_search_has_all_the_time(limit: str) -> None:
-    config = Config().with_values({f"search.{limit}": 300})
-    assert budget(Clock(TimeSettings.none()), moves_played=0, area=361, config=config).maximum == math.inf
-    assert not may_stop_when_won(moves_played=300, area=361, config=config)

@@ -372,22 +372,15 @@ def test_a_blocking_analysis_returns_what_it_found() -> None:
         assert report.visits >= reports[-1].visits
 
 
-def test_a_search_in_the_background_chooses_without_playing() -> None:
-    with make(FakeEvaluator()) as engine:
-        choices: list[int] = []
-        engine.start_analysis(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
-        wait_until(lambda: bool(choices))
-        assert engine.game.moves == ()
-        assert engine.game.is_legal(choices[0], BLACK)
-
-
-def test_a_clock_knows_whether_a_move_chosen_in_the_background_was_late() -> None:
+def test_a_search_in_the_background_chooses_without_playing_and_the_clock_knows_whether_it_was_late() -> None:
     with make(FakeEvaluator()) as engine:
         choices: list[int] = []
         engine.set_time_settings(TimeSettings.canadian(0, 1, 1))
         assert engine.time_for_move(BLACK)[0].lateness is None
         engine.start_analysis(BLACK, Limits(cancel=CancelToken()), lambda choice: choices.append(choice.point))
         wait_until(lambda: bool(choices))
+        assert engine.game.moves == ()
+        assert engine.game.is_legal(choices[0], BLACK)
         assert engine.time_for_move(BLACK)[0].lateness is not None
 
 

@@ -114,6 +114,9 @@ def test_commands_of_this_engine_are_sent_with_their_files(tmp_path: Path) -> No
         f"{sys.executable} -P -m gtp_engine --model /there/net.onnx --visits 9 --human-model /human --name x"
     )
     assert _command_at(_sent_command("gnugo --mode gtp"), there) == "gnugo --mode gtp"
+    (tmp_path / "empty").mkdir()
+    for value, is_sent in ((tmp_path, True), (tmp_path / "empty", False), (tmp_path / "missing", False)):
+        assert _sent_command(f"gtp-engine --model {value}")[2] == (value if is_sent else str(value))
 
 
 def test_sent_networks_take_the_place_of_those_that_ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,11 @@
 """The training loop learns, repeats, resumes exactly, and follows its schedule; its optimizer, and what it needs."""
 
 import dataclasses
+import math
 import os
 import sys
 import traceback
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
-from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, check_output, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.core.learning import OPTIMIZERS, Learning, check_torch
@@ -106,6 +108,15 @@ def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
     loop, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
     assert 0.6 <= loop.seconds < 30
     assert Learning(samples=100, minutes=1).fraction(10, 30.0) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "fits"),
+    [(0.5, 0.50009, True), (0.5, 0.5002, False), (1e3, 1000.09, True), (1e3, 1000.2, False), (math.nan, 0.0, False)],
+)
+def test_a_file_may_differ_from_its_module_by_rounding(found: float, wanted: float, fits: bool) -> None:
+    with nullcontext() if fits else pytest.raises(ModelError, match="the exported network differs by"):
+        check_output(np.array([found], np.float32), np.array([wanted], np.float32), "network")
 
 
 def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
