@@ -9,14 +9,12 @@ UniformEvaluator     every legal move alike, both sides win as often
 
 from typing import Any, Final
 
-import numpy as np
 from fake_kernels import write_fake_policy, write_fake_results
 
 from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import BareEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, Positions, board_size, conditions_of_row
-from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder, new_inputs
+from gtp_engine.evaluation.positions import Conditions, conditions_of_row
 
 SCORE_STDEV: Final = 10.0
 """Standard deviation of fake scores, points; about that of a real network in the opening."""
@@ -49,22 +47,15 @@ class EvaluatorBase(BareEvaluator):
 
 
 class FakeEvaluator(EvaluatorBase):
-    """Evaluations from hashes of the positions' keys and `seed`; the same in every run and on every machine.
+    """Evaluations from hashes of the positions' keys and `seed`; the same in every run and on every machine."""
 
-    With `encode`, it also writes the features of a KataGo network into a batch array, as a real evaluator does, for
-    measuring how long everything but the network takes.
-    """
-
-    def __init__(self, seed: int = 0, batch: int = 8, encode: bool = False, **facts: Any) -> None:
+    def __init__(self, seed: int = 0, batch: int = 8, **facts: Any) -> None:
         super().__init__(f"fake (seed {seed})", batch, **facts)
         self._seed = seed
-        self._features = _Features() if encode else None
 
     def evaluate(self, request: Request) -> None:
         """Write the evaluation; options change nothing."""
         super().evaluate(request)
-        if self._features is not None:
-            self._features.write(request.positions, request.rows)
         positions, count, out = request.positions, request.rows, request.out
         write_fake_policy(positions, count, self._seed, out.policy)
         write_fake_results(positions, count, self._seed, out)
@@ -94,22 +85,6 @@ class RecordingEvaluator(FakeEvaluator):
         """Write the evaluation and record the conditions."""
         super().evaluate(request)
         self.conditions += [conditions_of_row(request.positions, row) for row in range(request.rows)]
-
-
-class _Features:
-    """An encoder and its inputs, for the board size and number of rows of the last call."""
-
-    def __init__(self) -> None:
-        self._encoder: Encoder = KatagoV7Encoder(2, 2)
-        self._inputs = new_inputs(self._encoder, 0, 2, 2)
-
-    def write(self, positions: Positions, count: int) -> None:
-        """Write the features of the first `count` rows."""
-        rows, (width, height) = len(positions.key), board_size(positions)
-        if self._inputs.spatial.shape != (rows, self._encoder.planes, height, width):
-            self._encoder = KatagoV7Encoder(width, height)
-            self._inputs = new_inputs(self._encoder, rows, width, height)
-        self._encoder.encode(positions, range(count), np.zeros(rows, dtype=np.int32), self._inputs)
 
 
 class UniformEvaluator(EvaluatorBase):
