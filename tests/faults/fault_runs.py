@@ -301,6 +301,8 @@ class Found:
     states: int = 0
     seconds: float = 0.0
     kinds: Counter[str] = field(default_factory=Counter)
+    longest: dict[str, float] = field(default_factory=dict)
+    """Seconds from the last signal to the end, by the kind of signals."""
     faults: list[Fault] = field(default_factory=list)
 
     @contextlib.contextmanager
@@ -425,7 +427,7 @@ def _prepared(name: str, case: Miniature, box: Box) -> list[str]:
     return [*name.split(), *shlex.split(case.words.replace("{box}", str(box.path)))]
 
 
-SIGNALS: Final = ("SIGTERM", "SIGTERM twice", "SIGINT")
+SIGNALS: Final = ("SIGTERM", "SIGTERM twice", "SIGINT", "SIGINT twice")
 """What commands get; a client whose server ends says that it has lost it."""
 
 NO_WRITE: Final = 10**9
@@ -433,7 +435,7 @@ NO_WRITE: Final = 10**9
 
 
 def try_signals(name: str, case: Miniature, folder: Path, *, moments: int, seed: int = 0) -> Found:
-    """Send SIGTERM, once or twice, or SIGINT to a command at random moments, and look at what is there then."""
+    """Send SIGTERM or SIGINT, once or twice, to a command at random moments, and look at what is there then."""
     found, box, drawn = Found(name), Box(folder), random.Random(f"{seed} {name}")
     words = _prepared(name, case, box)
     start = box.save()
@@ -448,7 +450,7 @@ def try_signals(name: str, case: Miniature, folder: Path, *, moments: int, seed:
         ended = carried_out(words, case, box, at=NO_WRITE, signals=sent)
         found.runs += 1
         found.kinds[kind] += bool(ended.late)
-        found.seconds = max(found.seconds, ended.late)
+        found.longest[kind] = max(found.longest.get(kind, 0.0), ended.late)
         with found.noting(kind, f"{moment:.3f} s"):
             assert ended.late < bound(1.0 if len(sent) > 1 else 10.0), f"ended after {ended.late:.1f} s"
             left = [*box.path.rglob("*[!w].part")]  # not those of reviews, which go on there

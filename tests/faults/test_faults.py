@@ -27,7 +27,7 @@ ON_LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork
 @pytest.mark.long
 def test_commands_end_at_any_moment() -> None:
     """SIGTERM left unfinished files, and `serve` did not end at all while a thread was at work."""
-    found = [*results("SEARCHES", "SIGTERM:3", "gtp", "score", "serve", "review")]
+    found = [*results("SEARCHES", "SIGTERM:4", "gtp", "score", "serve", "review")]
     assert len(found) == 4 and [each["faults"] for each in found if each["faults"]] == []
 
 

@@ -218,6 +218,75 @@ async def slow_readers(target: Target) -> None:
     await many(20, one)
 
 
+async def encoded_bodies(target: Target) -> None:
+    """Send bodies whose encodings are none, several, or other ones than gzip, as a whole and in chunks."""
+    zeros = packed_zeros(100)
+    kinds = [*itertools.product((b"deflate", b"br", b"zstd", b"gzip, gzip", b"x" * 8000), (False, True))]
+
+    async def one(number: int) -> None:
+        kind, is_chunked = kinds[number % len(kinds)]
+        length = b"Transfer-Encoding: chunked" if is_chunked else b"Content-Length: %d" % len(zeros)
+        body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(zeros), zeros) if is_chunked else zeros
+        reader, writer = await raw(target)
+        try:
+            writer.write(HEAD % (b"", b"wrong") + b"Content-Encoding: %s\r\n%s\r\n\r\n" % (kind, length) + body)
+            await reader.read()
+        finally:
+            writer.transport.abort()
+
+    await many(target.clients, one)
+
+
+async def unpacking_messages(target: Target) -> None:
+    """Ask for compressed messages, and send such that are short."""
+    data = packed_zeros(1000)[10:][: MEGABYTE - 100]
+
+    async def one(number: int) -> None:
+        path = (b"play", b"analysis", b"gtp")[number % 3]
+        _, writer = await raw(target)
+        try:
+            offer = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=15\r\n"
+            writer.write(HEAD % (path, target.token.encode()) + offer + UPGRADE + frame(data, 0xC2) * 10)
+            await writer.drain()
+            await asyncio.sleep(0.5)
+        finally:
+            writer.transport.abort()
+
+    await many(target.clients, one)
+
+
+async def short_records(target: Target) -> None:
+    """Load records of 16 kB: whole boards set up and marked, moves, variations in variations, games cut off."""
+    units = (
+        b";AB[aa:yy]AE[aa:yy]",
+        b";TR[aa:yy]LB[aa:1]",
+        b";B[aa];W[bb]",
+        b"(;B[aa](;W[bb]",
+        b";SZ[9]PL[W]",
+        b"(;C[x\\",
+    )
+
+    async def load(target: Target) -> AsyncIterator[str]:
+        for unit in itertools.cycle(units):
+            text = b"(;SZ[25]" + unit * (15_900 // len(unit))
+            yield encoded(do="load", file=base64.b64encode(text).decode())
+
+    await floods("/play", load)(target)
+
+
+async def long_queries(target: Target) -> AsyncIterator[str]:
+    moves = [["BW"[number % 2], f"({number % 25},{number * 7 % 25})"] for number in range(20_000)]
+    stones = [["B", f"({number % 25},{number // 25})"] for number in range(0, 625, 2)]
+    for number in itertools.count():
+        size = (19, 25)[number % 2]
+        turns = [*range(20_000)] if number % 4 < 2 else [10**6, -1]
+        yield encoded(
+            id=str(number), moves=moves[: (20_000, 300)[number % 3 == 0]], initialStones=stones[:: 1 + number % 7],
+            rules="chinese", komi=7, boardXSize=size, boardYSize=size, analyzeTurns=turns, maxVisits=5,
+            includeOwnership=True, includePolicy=True,
+        )  # fmt: skip
+
+
 async def wrong_tokens(target: Target) -> None:
     async def one(number: int) -> None:
         async with ClientSession() as session:
@@ -369,6 +438,21 @@ ATTACKS: dict[str, Attack] = {
         % len(packed_zeros(1000))
         + packed_zeros(1000),
     ),
+    "bodies in other encodings": encoded_bodies,
+    "as many headers and cookies as are read": connections(
+        20,
+        (
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            + b"".join(b"Cookie: %s\r\n" % b"; ".join(b"c%d=%d" % (n, m) for m in range(700)) for n in range(90))
+            + b"\r\n"
+        )
+        * 10,
+    ),
+    "addresses of 8,000 parameters": connections(20, HEAD % (b"", b"a&" * 3900) + b"\r\n", again=b"\r\n"),
+    "records that are read in a thread": short_records,
+    "records of long texts": records(b"(;SZ[9]" + b";C[%s]" % (b"[" * 25_000) * 25 + b")"),
+    "queries about each turn of long games": floods("/analysis", long_queries),
+    "messages that unpack to a gigabyte": unpacking_messages,
     "lines forged in the log": connections(50, b"GET /%0arequest:%0a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 100),
     "frames without a mask": frames("/play", b"\x81\x02{}" * 10_000),
     "compressed frames": frames("/play", frame(packed_zeros(1)[:1000], 0xC1) * 100),

@@ -46,14 +46,18 @@ async def test_work_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not multiprocessing.active_children()
 
 
-async def test_an_address_has_one_long_record_at_a_time() -> None:
-    records, data = RecordProcesses(), bytes(SHORT + 1)
+@pytest.mark.parametrize("length", [SHORT, SHORT + 1])
+async def test_an_address_has_a_long_and_a_short_record_at_a_time(length: int) -> None:
+    """Fifty threads that read short ones, or queries about long games, kept moves waiting for two seconds and more."""
+    records, data, other = RecordProcesses(), bytes(length), bytes(2 * SHORT + 1 - length)
     async with records.turn(data, "2001:db8::1"):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05), records.turn(data, "2001:db8::2"):
                 pass
-        async with records.turn(bytes(SHORT), "2001:db8::2"), records.turn(data, "192.0.2.1"):
-            pass
+        async with records.turn(other, "2001:db8::2"), records.turn(data, "192.0.2.1"):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05), records.turn(data, "192.0.2.2"):
+                    pass
 
 
 @pytest.mark.parametrize("data", [b"(;SZ[19]" + b";TR[aa:ss]" * 420 + b")", b"(;SZ[9]" + b"(;W[])" * 160_000 + b")"])

@@ -18,6 +18,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from gtp_engine.evaluation.memory_budget import tree_memory
+from gtp_engine.people.web.access import ADDRESS
 from gtp_engine.people.web.client_socket import (
     NO_MORE,
     ClientSocket,
@@ -28,6 +29,7 @@ from gtp_engine.people.web.client_socket import (
     too_many_values,
 )
 from gtp_engine.people.web.engine_host import EngineHost
+from gtp_engine.people.web.record_processes import RecordProcesses
 from gtp_engine.protocols.analysis.schedule import Schedule
 from gtp_engine.protocols.analysis.server import AnalysisServer, as_text
 from gtp_engine.protocols.gtp.protocol import encode_reply
@@ -183,31 +185,36 @@ class Responses:
         self._outbox.put(as_text(response))
 
 
-async def serve_analysis(request: web.Request, host: EngineHost, seats: Seats) -> web.StreamResponse:
-    """Answer the queries of a client until it goes; its searches end with it."""
+async def serve_analysis(
+    request: web.Request, host: EngineHost, seats: Seats, records: RecordProcesses
+) -> web.StreamResponse:
+    """Answer the queries of a client until it goes; its searches end with it, and they are read in turn with records.
+
+    Replaying a long game takes a while.
+    """
     async with accepted(request, seats) as client:
         responses = Responses(client.outbox)
         schedule = host.open_schedule(responses.send)
         server = AnalysisServer(lambda: host.config, schedule, host.source, host.log, MAX_POSITIONS)
         has_ended = asyncio.Event()
+
+        async def read() -> None:
+            async for message in client.messages():
+                if message == NO_MORE:
+                    has_ended.set()
+                async for line in client.lines(message):
+                    if refusal := too_many_values(line):
+                        responses.send({"error": refusal})
+                        continue
+                    async with records.turn(line, request[ADDRESS]):
+                        await asyncio.to_thread(server.handle_bytes, line)
+
         try:
-            await first_of(_read(client, server, responses, has_ended), _finish(schedule, has_ended))
+            await first_of(read(), _finish(schedule, has_ended))
             await client.close()
         finally:
             schedule.abandon()
     return client.response
-
-
-async def _read(client: ClientSocket, server: AnalysisServer, responses: Responses, has_ended: asyncio.Event) -> None:
-    """Pass the client's lines to its server until the client goes; set `has_ended` when it sends no more."""
-    async for message in client.messages():
-        if message == NO_MORE:
-            has_ended.set()
-        async for line in client.lines(message):
-            if refusal := too_many_values(line):
-                responses.send({"error": refusal})
-            else:
-                await asyncio.to_thread(server.handle_bytes, line)  # a thread: replaying a long game takes a while
 
 
 async def _finish(schedule: Schedule, has_ended: asyncio.Event) -> None:

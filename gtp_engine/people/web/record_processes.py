@@ -1,7 +1,8 @@
 """Work on records that clients have sent, which may be of any kind: in a process that can be ended at any time.
 
-Short ones are read in a thread, because a record is read in time that grows with its length (`sgf.reader`).  Others
-take turns, one of each address, and end with the client that has sent them or after `READ_SECONDS`.
+Short ones are read in a thread, because a record is read in time that grows with its length (`sgf.reader`).  Others end
+with the client that has sent them or after `READ_SECONDS`.  Short ones and others take turns, one of each address:
+threads that compute keep the event loop waiting, each for a millisecond.
 """
 
 import asyncio
@@ -24,7 +25,8 @@ SHORT: Final = 16_000
 READ_SECONDS: Final = 10.0
 """Seconds for a record: the longest that fit into a message take three on one core."""
 
-MOST_PROCESSES: Final = 2
+MOST_AT_ONCE: Final = 2
+"""Records that are read at once, and as many short ones."""
 
 _CHECK: Final = 0.1
 """Seconds between two checks whether the work is still wanted."""
@@ -56,18 +58,16 @@ class RecordProcesses:
     """Calls functions with records; made in the event loop, in which its coroutines run."""
 
     def __init__(self) -> None:
-        self._seats: Final = asyncio.Semaphore(MOST_PROCESSES)
-        self._addresses: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
+        self._seats: Final = asyncio.Semaphore(MOST_AT_ONCE), asyncio.Semaphore(MOST_AT_ONCE)
+        self._addresses: Final[WeakValueDictionary[tuple[str, bool], asyncio.Lock]] = WeakValueDictionary()
 
     @asynccontextmanager
     async def turn(self, data: bytes, address: str) -> AsyncIterator[None]:
-        """Have a turn in the `async with` block for work on a record that is long."""
-        if len(data) <= SHORT:
-            yield
-            return
-        key = network_of(address)
+        """Have a turn in the `async with` block for work on what an address has sent, a record or queries."""
+        is_long = len(data) > SHORT
+        key = network_of(address), is_long
         lock = self._addresses[key] = self._addresses.get(key) or asyncio.Lock()
-        async with lock, self._seats:
+        async with lock, self._seats[is_long]:
             yield
 
     async def call(self, function: Callable[[bytes], T], data: bytes, is_lost: Callable[[], bool]) -> T:
