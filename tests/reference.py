@@ -443,8 +443,3 @@ def transform(position: Position, mapping: Callable[[int, int], tuple[int, int]]
         x, y = mapping(i % position.width, i // position.width)
         cells[y * size[0] + x] = c
     return Position(size[0], size[1], "".join(cells))
-
-
-def swap_colors(position: Position) -> Position:
-    """Return the position with black and white stones exchanged."""
-    return position._replace(cells=position.cells.translate(str.maketrans("XO", "OX")))

@@ -52,10 +52,6 @@ def settle(client: SessionClient) -> None:
     assert client.ask({"id": "v", "action": "query_version"})["version"] == "1.2.3"
 
 
-def without_results(responses: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{key: value for key, value in r.items() if key not in ("moveInfos", "rootInfo")} for r in responses]
-
-
 class TestAnswers:
     """Queries and their responses."""
 

@@ -31,9 +31,6 @@ def respond(**fields: Any) -> dict[str, Any]:
     return dict(json.loads(json.dumps(made, allow_nan=False)))
 
 
-WHITE_TO_PLAY = {"moves": [["B", "E5"]]}
-
-
 def test_fields_that_need_a_network() -> None:
     names = "includePolicy includeOwnershipStdev includeMovesOwnership includeMovesOwnershipStdev includePVVisits"
     parsed, game = asked(**{name: True for name in names.split()})

@@ -36,21 +36,10 @@ LAST_DAME = """
     . X X O .
     . X . O .
 """
-MEETING = """
-    X . X O . . .
-    O O O O . . .
-"""
 ONE_EYE = """
     . X O . . . . . .
     X X O . . . . . .
     O O O O O O O . .
-"""
-WALLED = """
-    . . . . . . O . .
-    . . . . . . O . .
-    O O O . . . O . .
-    X X O . . . O . .
-    . X O . . . O . .
 """
 PROVED = """
     . X O . O .
@@ -66,13 +55,6 @@ SECOND_EYE_AT_D2 = """
     X X X X O O O O O
 """
 
-LONE_STONE = """
-    . . . . X O . O .
-    . . . . X O O O O
-    . . O . X O . O .
-    . . . . X O O O O
-    . . . . X O . O .
-"""
 SHARED_LIBERTIES = """
     . O O O O . O
     O O O O O O O
