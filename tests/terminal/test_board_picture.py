@@ -153,6 +153,9 @@ def test_lines_around_the_last_move_are_shown_without_a_cursor() -> None:
         " 4 ├─┼─┼─●─┼─●─┤ 4",
         " 3 ├─┼─╋─┼─╋─┼─┤ 3",
     ]
+    nothing_played = BoardView(7, 7, np.zeros(8 * 9 + 1, dtype=np.int32))
+    lines = colored_board(nothing_played, height=4).plain.splitlines()
+    assert [line[:2] for line in lines[1:]] == [" 5", " 4", " 3"], "those in the middle"
 
 
 LONG = "White by 3.5 points, no dead stones. Type accept to end, a point to change its stones, or resume. " * 2
